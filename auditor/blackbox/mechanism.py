@@ -1,0 +1,176 @@
+"""A mechanism as a black box: where it comes from, what its signature asks for, and one way to call it."""
+
+import functools
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.outputs import Outputs, concatenate, from_batch, from_list
+from auditor.errors import MechanismError, did_you_mean
+from auditor.neighbours.pair import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a mechanism comes from: a name that any process can import, or a callable that travels by value.
+
+    ``name`` is "module:attribute" or "path/to/file.py:attribute"; ``search_path`` holds the folders in which
+    modules are looked for, before Python's own.
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    search_path: tuple[str, ...] = ()
+    function: Callable[..., Any] | None = None
+
+    def build(self) -> "Mechanism":
+        """Import the mechanism, unless that was done before in this process, and read its signature.
+
+        Raises MechanismError when it cannot be imported or its signature fits neither shape.
+        """
+        if self.function is not None:
+            return Mechanism.from_callable(self.function, self.parameters, self.name)
+        return Mechanism.from_callable(load(self.name, self.search_path), self.parameters, self.name)
+
+
+@functools.lru_cache(maxsize=256)
+def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
+    """Import the callable behind "module:attribute" or "file.py:attribute".
+
+    Raises MechanismError telling which part is missing.
+    """
+    place, colon, attribute = name.rpartition(":")
+    if not colon or not place or not attribute:
+        raise MechanismError(f'mechanism "{name}" must be written module:function or file.py:function')
+    for folder in reversed(search_path):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    try:
+        module = _load_file(place, search_path) if place.endswith(".py") else importlib.import_module(place)
+    except MechanismError:
+        raise
+    except Exception as error:
+        looked = ", ".join(search_path) or "Python's own path"
+        raise MechanismError(
+            f'mechanism "{name}": importing {place} failed with {type(error).__name__}: {error} (looked in {looked})'
+        ) from error
+    found: Any = module
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+            raise MechanismError(f'mechanism "{name}": {place} has no {part}; {did_you_mean(part, names)}') from None
+    if not callable(found):
+        raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
+    return found  # type: ignore[no-any-return]
+
+
+def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
+    candidates = [Path(folder) / place for folder in search_path] or [Path(place)]
+    path = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if path is None:
+        raise MechanismError(f"there is no file {place} (looked in {', '.join(search_path) or 'the working folder'})")
+    # A name of its own for every path, which pickle can find again within the process.
+    module_name = "auditor_file_" + str(path.resolve()).replace("/", "_").removesuffix(".py")
+    if module_name in sys.modules:
+        return sys.modules[module_name]
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise MechanismError(f"{path} cannot be loaded as a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
+    return module
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A callable bound to its parameters; draws labelled outputs on a pair.
+
+    ``batched`` mechanisms are called f(dataset, size, rng, **parameters), the others f(dataset, rng,
+    **parameters) once an output; ``takes_rng`` is False for those with entropy of their own.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    batched: bool
+    takes_rng: bool
+
+    @classmethod
+    def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
+        """Read the signature and bind the parameters, or raise MechanismError saying what does not fit."""
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            raise MechanismError(
+                f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
+            ) from None
+        takes = signature.parameters
+        batched, takes_rng = "size" in takes, "rng" in takes
+        own = {key: None for key, wanted in (("size", batched), ("rng", takes_rng)) if wanted}
+        try:
+            signature.bind(None, **own, **parameters)
+        except TypeError as error:
+            raise MechanismError(
+                f'mechanism "{name}" has the signature {signature}, which cannot be called as '
+                f"f(dataset, rng, **parameters) or f(dataset, size, rng, **parameters) "
+                f"with the parameters {sorted(parameters)}: {error}"
+            ) from None
+        return cls(functools.partial(function, **parameters), name, batched, takes_rng)
+
+    def draw(self, pair: Pair, labels: np.ndarray[Any, np.dtype[np.bool_]], rng: np.random.Generator) -> "Sample":
+        """Draw one output for every label (True: on the left data set), in the order of the labels.
+
+        A batch mechanism is asked twice, for as many outputs as each side has labels, first on the side of the
+        first label. An exception is an output like any other; where a whole batch raises, its outputs are drawn
+        one by one instead, so that each is a value or an exception of its own.
+        """
+        if not self.batched:
+            made: tuple[list[Any], list[Any]] = ([], [])
+            for label in labels.tolist():
+                made[not label].append(self._call(pair.dataset("left" if label else "right"), rng))
+            return Sample(from_list(made[0]), from_list(made[1]))
+        sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
+        drawn = {}
+        for side in sides:
+            size = int(labels.sum()) if side else len(labels) - int(labels.sum())
+            drawn[side] = self._call_batch(pair, side, size, rng)
+        return Sample(drawn[True], drawn[False])
+
+    def _call_batch(self, pair: Pair, left: bool, size: int, rng: np.random.Generator) -> Outputs:
+        if size == 0:
+            return from_list([])
+        dataset = pair.dataset("left" if left else "right")
+        batch = self._call(dataset, rng, size=size)
+        if not isinstance(batch, Exception):
+            return from_batch(batch, size)
+        one_by_one = (self._call(pair.dataset("left" if left else "right"), rng, size=1) for _ in range(size))
+        return concatenate([from_list([b]) if isinstance(b, Exception) else from_batch(b, 1) for b in one_by_one])
+
+    def _call(self, dataset: Any, rng: np.random.Generator, **size: int) -> Any:
+        if self.takes_rng:
+            size["rng"] = rng  # type: ignore[assignment]
+        try:
+            return self.function(dataset, **size)
+        except Exception as error:  # every failure of a mechanism is an output
+            return error
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Outputs drawn on the left and on the right data set of a pair; a fair coin picked the side of each."""
+
+    left: Outputs
+    right: Outputs

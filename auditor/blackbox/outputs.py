@@ -1,0 +1,214 @@
+"""Outputs of any kind in one canonical form: a table of columns, in which nothing is ever dropped.
+
+What stands in an output's row depends on that output alone, never on the others drawn with it: otherwise the
+make-up of a batch would leak into its outputs and an honest mechanism could look guilty.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.errors import MechanismError
+
+NUMBER = -1  # the code of a cell that holds a number
+ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One place in every output: a number, or an atom (a category, such as None or a string).
+
+    ``codes`` index into ``atoms``, with NUMBER where the cell is a number; None where all cells are. Numbers are
+    finite or infinite, never NaN (which is an atom) and never −0.0.
+    """
+
+    name: str
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int32] | None = None
+    atoms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outputs:
+    """``size`` outputs as columns of that length."""
+
+    size: int
+    columns: tuple[Column, ...]
+
+    def column(self, name: str) -> Column:
+        """Return the column of that name; where no output here has such a place, it is all ABSENT."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        return Column(name, np.zeros(self.size), np.zeros(self.size, np.int32), (ABSENT,))
+
+    def failure(self) -> str | None:
+        """Where every output is an exception, return what the first one says; else None."""
+        kinds = self.column("type")
+        if self.size == 0 or kinds.codes is None:
+            return None
+        exception = kinds.atoms.index("exception") if "exception" in kinds.atoms else NUMBER
+        if exception == NUMBER or np.any(kinds.codes != exception):
+            return None
+        first = [self.column(place) for place in ("output", "message of output")]
+        return ": ".join(column.atoms[column.codes[0]] for column in first if column.codes is not None)
+
+    def __getitem__(self, rows: slice) -> "Outputs":
+        columns = tuple(
+            Column(c.name, c.numbers[rows], None if c.codes is None else c.codes[rows], c.atoms) for c in self.columns
+        )
+        return Outputs(len(range(*rows.indices(self.size))), columns)
+
+
+def concatenate(parts: Sequence[Outputs]) -> Outputs:
+    """Return all outputs of the parts, in order."""
+    parts = [part for part in parts if part.size > 0] or list(parts[:1])
+    if len(parts) == 1:
+        return parts[0]
+    names = dict.fromkeys(column.name for part in parts for column in part.columns)
+    columns = tuple(_join(name, [part.column(name) for part in parts]) for name in names)
+    return Outputs(sum(part.size for part in parts), columns)
+
+
+def _join(name: str, parts: list[Column]) -> Column:
+    numbers = np.concatenate([part.numbers for part in parts])
+    if all(part.codes is None for part in parts):
+        return Column(name, numbers)
+    atoms = {atom: i for i, atom in enumerate(dict.fromkeys(atom for part in parts for atom in part.atoms))}
+    codes = []
+    for part in parts:
+        # One further entry, for NUMBER = -1 to land on.
+        new = np.array([*(atoms[atom] for atom in part.atoms), NUMBER], dtype=np.int32)
+        codes.append(np.full(len(part.numbers), NUMBER, np.int32) if part.codes is None else new[part.codes])
+    return Column(name, numbers, np.concatenate(codes), tuple(atoms))
+
+
+def from_batch(batch: Any, size: int) -> Outputs:
+    """Canonicalise what a batch mechanism returned: ``size`` outputs along the first axis.
+
+    Raises MechanismError where the batch has another length or none at all.
+    """
+    try:
+        length = len(batch)
+    except TypeError:
+        raise MechanismError(
+            f"the mechanism returned {type(batch).__name__!r} for a batch of {size}; it must return {size} outputs, "
+            "an array or list whose first axis is size"
+        ) from None
+    if length != size:
+        raise MechanismError(
+            f"the mechanism returned {length} outputs for a batch of {size}; the first axis of what it returns must be size"
+        )
+    if isinstance(batch, np.ndarray) and batch.dtype.kind in "biuf":
+        return _from_array(batch)
+    return from_list(list(batch))
+
+
+def from_list(outputs: Sequence[Any]) -> Outputs:
+    """Canonicalise outputs given one by one, of any kinds."""
+    kind = type(outputs[0]) if outputs else None
+    if kind in (int, float, bool, np.float64, np.int64, np.bool_) and all(type(o) is kind for o in outputs):
+        array = np.array(outputs)
+        if array.dtype.kind in "biuf":
+            return _from_array(array)
+    return _from_rows([_leaves(output) for output in outputs])
+
+
+def _from_array(array: NDArray[Any]) -> Outputs:
+    size = array.shape[0]
+    flat = array.reshape(size, -1)
+    kind = {"b": "bool", "i": "int", "u": "int", "f": "float"}[array.dtype.kind]
+    if array.ndim == 1:
+        names = ["output"]
+    else:
+        names = [f"output[{','.join(map(str, index))}]" for index in np.ndindex(array.shape[1:])]
+        kind = f"array of {kind}"
+    columns = [_number_column(name, flat[:, i]) for i, name in enumerate(names)]
+    constant = np.broadcast_to(np.int32(0), (size,))
+    kinds = Column("type", np.broadcast_to(np.float64(0), (size,)), constant, (kind,))
+    return Outputs(size, (*columns, kinds))
+
+
+def _number_column(name: str, values: NDArray[Any]) -> Column:
+    numbers = values.astype(np.float64)  # a copy: outputs must not change when the mechanism reuses its array
+    numbers += 0.0  # −0.0 becomes 0.0
+    if values.dtype.kind == "f":
+        missing = np.isnan(numbers)
+        if missing.any():
+            numbers[missing] = 0.0
+            return Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))
+    return Column(name, numbers)
+
+
+Leaf = float | str
+
+
+def _from_rows(rows: list[dict[str, Leaf]]) -> Outputs:
+    size = len(rows)
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = []
+    for name in names:
+        numbers, codes, atoms = np.zeros(size), np.full(size, NUMBER, np.int32), dict[str, int]()
+        for i, row in enumerate(rows):
+            leaf = row.get(name, ABSENT)
+            if isinstance(leaf, str):
+                codes[i] = atoms.setdefault(leaf, len(atoms))
+            else:
+                numbers[i] = leaf
+        columns.append(Column(name, numbers, codes if atoms else None, tuple(atoms)))
+    return Outputs(size, tuple(columns))
+
+
+def _leaves(output: Any) -> dict[str, Leaf]:
+    """Flatten one output into its leaves by place, and the types on the way."""
+    leaves: dict[str, Leaf] = {}
+    _flatten("output", output, leaves)
+    leaves["type"] = leaves.pop("type of output", "float")
+    return leaves
+
+
+def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
+    """Write the leaves of a value under their places. A number is a float unless its type is written too."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    kind = type(value).__name__
+    if isinstance(value, bool | int | float):
+        leaves[place] = _number_leaf(value)
+    elif isinstance(value, BaseException):
+        leaves[place], kind = f"raises {kind}", "exception"
+        leaves[f"message of {place}"] = repr(str(value))
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim > 0:
+        kind = f"array of { {'b': 'bool', 'i': 'int', 'u': 'int', 'f': 'float'}[value.dtype.kind] }"
+        leaves[f"shape of {place}"] = str(value.shape)
+        for index, number in np.ndenumerate(value):
+            leaves[f"{place}[{','.join(map(str, index))}]"] = _number_leaf(number.item())
+    elif isinstance(value, list | tuple | np.ndarray):
+        leaves[f"length of {place}"] = float(len(value))
+        for i, item in enumerate(value):
+            _flatten(f"{place}[{i}]", item, leaves)
+    elif isinstance(value, dict):
+        leaves[f"length of {place}"] = float(len(value))
+        for key, item in value.items():
+            _flatten(f"{place}[{key!r}]", item, leaves)
+    elif isinstance(value, set | frozenset):
+        leaves[f"length of {place}"] = float(len(value))
+        for item in value:
+            leaves[f"{item!r} in {place}"] = "yes"
+    elif isinstance(value, complex):
+        leaves[f"{place}.real"], leaves[f"{place}.imag"] = _number_leaf(value.real), _number_leaf(value.imag)
+    else:
+        leaves[place] = repr(value)
+        if isinstance(value, str | bytes):
+            leaves[f"length of {place}"] = float(len(value))
+    if kind != "float":
+        leaves[f"type of {place}"] = kind
+
+
+def _number_leaf(number: bool | int | float) -> Leaf:
+    if isinstance(number, int) and abs(number) > 2**53:
+        return str(number)  # beyond what a float tells apart
+    return "NaN" if math.isnan(number) else float(number) + 0.0

@@ -1,0 +1,112 @@
+"""Draw outputs in parallel: seeds by address, batches, and the same numbers whatever the workers and backend.
+
+Every batch has an address (audit, phase, pair, batch number), and from it, through
+``numpy.random.SeedSequence``, two streams of its own: one for the fair coin that picks the side of each trial,
+which the mechanism cannot touch, and one that is handed to the mechanism. What a batch holds therefore depends
+on the root seed and its address alone.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeVar
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Sample, Source
+from auditor.errors import InvalidInputError
+from auditor.neighbours.pair import Pair
+
+T = TypeVar("T")
+
+
+class Phase(IntEnum):
+    """What outputs are drawn for. None is ever used for two of these."""
+
+    CHECK = 0
+    SEARCH = 1
+    SELECTION = 2
+    BOUND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """``size`` trials on a pair, at an address below that of the audit."""
+
+    pair: Pair
+    size: int
+    phase: Phase
+    number: tuple[int, ...]
+
+
+BACKENDS = ("loky", "threading")
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How outputs are drawn; nothing here but ``batch`` changes any number in a report.
+
+    ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs drawn at once, and
+    ``timeout`` the seconds after which waiting for one ends the audit without an answer (with one worker, which
+    is the calling process itself, there is no such limit).
+    """
+
+    backend: str = "loky"
+    workers: int = -1
+    batch: int = 65_536
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise InvalidInputError(f'backend is "{self.backend}"; it must be one of {", ".join(BACKENDS)}')
+        if self.workers == 0:
+            raise InvalidInputError("workers is 0; it must be at least 1, or −1 for one for each core")
+        if self.batch < 1:
+            raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
+        if self.timeout is not None and not self.timeout > 0:
+            raise InvalidInputError(f"timeout is {self.timeout}; it must be above 0 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Draws batches of one audit. ``name`` is the audit's, and part of every address."""
+
+    source: Source
+    name: str
+    seed: int
+    execution: Execution
+
+    def map(self, batches: Iterable[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
+        """Draw each batch and yield what ``observe`` makes of it, in order; both run in the workers.
+
+        Raises MechanismError when the mechanism cannot be built, or breaks the protocol, and TimeoutError.
+        """
+        from joblib import Parallel, delayed
+
+        audit = _audit_key(self.name)
+        tasks = (delayed(_draw)(self.source, self.seed, audit, batch, observe) for batch in batches)
+        if self.execution.workers == 1:
+            return (function(*args, **kwargs) for function, args, kwargs in tasks)
+        how = self.execution
+        results: Iterator[T] = Parallel(how.workers, backend=how.backend, timeout=how.timeout, return_as="generator")(tasks)
+        return results
+
+    def batches(self, pair: Pair, outputs: int, phase: Phase) -> Iterator[Batch]:
+        """Cut a number of outputs on one pair into batches."""
+        for number, start in enumerate(range(0, outputs, self.execution.batch)):
+            yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,))
+
+
+def _audit_key(name: str) -> int:
+    """Return 64 bits of the audit's name, so that an audit draws the same whichever others run with it."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+
+
+def _draw(source: Source, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]) -> T:
+    address = (audit, batch.phase, *batch.number)
+    coin, stream = (
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*address, use)))) for use in (0, 1)
+    )
+    labels = coin.random(batch.size) < 0.5
+    return observe(source.build().draw(batch.pair, labels, stream))

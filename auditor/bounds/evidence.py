@@ -1,0 +1,112 @@
+"""Counts (what was seen) and Bound (what it proves). Integers are kept to the last step."""
+
+from dataclasses import dataclass
+
+from auditor.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often an event happened, on each side of a pair.
+
+    >>> Counts(3, 10, 1, 12) + Counts(1, 5, 0, 5)
+    Counts(hits_left=4, trials_left=15, hits_right=1, trials_right=17)
+    """
+
+    hits_left: int
+    trials_left: int
+    hits_right: int
+    trials_right: int
+
+    def __post_init__(self) -> None:
+        for side in ("left", "right"):
+            hits, trials = getattr(self, f"hits_{side}"), getattr(self, f"trials_{side}")
+            if not 0 <= hits <= trials:
+                raise InvalidInputError(f"hits_{side} is {hits} of {trials} trials; it must be 0 to {trials}")
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.hits_left + other.hits_left,
+            self.trials_left + other.trials_left,
+            self.hits_right + other.hits_right,
+            self.trials_right + other.trials_right,
+        )
+
+    @property
+    def trials(self) -> int:
+        """Outputs on both sides together."""
+        return self.trials_left + self.trials_right
+
+    def mirrored(self) -> "Counts":
+        """Swap the sides."""
+        return Counts(self.hits_right, self.trials_right, self.hits_left, self.trials_left)
+
+    def to_dict(self) -> dict[str, list[int]]:
+        """Return ``{"left": [hits, trials], "right": [hits, trials]}``."""
+        return {"left": [self.hits_left, self.trials_left], "right": [self.hits_right, self.trials_right]}
+
+
+@dataclass(frozen=True, slots=True)
+class GuessCounts:
+    """What a rule that guesses the side saw: its event for the left side and its event for the right.
+
+    The two events are disjoint; on outputs in neither the rule abstains. A rule with one event only
+    (``one_tailed``) has no hits in the other.
+    """
+
+    left: Counts
+    right: Counts
+    one_tailed: bool = False
+
+    def __post_init__(self) -> None:
+        same = (self.left.trials_left, self.left.trials_right) == (self.right.trials_left, self.right.trials_right)
+        disjoint = (
+            self.left.hits_left + self.right.hits_left <= self.left.trials_left
+            and self.left.hits_right + self.right.hits_right <= self.left.trials_right
+        )
+        if not (same and disjoint):
+            raise InvalidInputError(
+                f"the events of one rule saw {self.left} and {self.right}; they must be disjoint, on the same trials"
+            )
+
+    def __add__(self, other: "GuessCounts") -> "GuessCounts":
+        return GuessCounts(self.left + other.left, self.right + other.right, self.one_tailed and other.one_tailed)
+
+    @property
+    def trials(self) -> int:
+        """Outputs on both sides together."""
+        return self.left.trials
+
+    @property
+    def wins(self) -> int:
+        """Guesses that named the true side."""
+        return self.left.hits_left + self.right.hits_right
+
+    @property
+    def guesses(self) -> int:
+        """Outputs on which the rule did not abstain."""
+        return self.wins + self.left.hits_right + self.right.hits_left
+
+    @property
+    def directions(self) -> int:
+        """1 where only one side is ever guessed, else 2."""
+        return 1 if self.one_tailed else 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A proved lower bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``."""
+
+    quantity: str
+    value: float
+    confidence: float
+    method: str
+
+    def to_dict(self) -> dict[str, str | float]:
+        """Return the bound as it stands in a report."""
+        return {
+            "quantity": self.quantity,
+            "value": self.value,
+            "confidence": self.confidence,
+            "method": self.method,
+        }

@@ -1,0 +1,65 @@
+"""What violation a test would have caught: the honest companion of "no violation found"."""
+
+import math
+
+import numpy as np
+
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+
+
+def detectable_by_guesses(
+    counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float
+) -> float:
+    """Return the smallest true ε (nats) that the guess bound refutes a claimed ``epsilon`` for, with this chance.
+
+    Exact for the number of guesses that was seen: it is the ε at which a rule that wins as often as that ε allows
+    reaches the critical number of wins with probability ``chance``. Infinite where even winning every guess would
+    not refute the claim.
+    """
+    guesses = counts.guesses
+    gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
+    free = free_win_rate(counts, delta, gamma)
+
+    def refutes(wins: int) -> bool:
+        rate = float(clopper_pearson_lower(wins, guesses, alpha - gamma))
+        return epsilon_from_rate(rate, free) > epsilon
+
+    if guesses == 0 or not refutes(guesses):
+        return math.inf
+    low, high = 0, guesses
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if refutes(middle) else (middle, high)
+    # P[Bin(K, r) ≥ high] = chance is P[Bin(K, r) ≤ high − 1] = 1 − chance, the equation of an upper limit.
+    rate = float(clopper_pearson_upper(high - 1, guesses, 1 - chance))
+    return epsilon_from_rate(rate, free)
+
+
+def detectable_by_two_intervals(
+    counts: Counts, epsilon: float, delta: float, alpha: float, chance: float
+) -> float:
+    """Return the smallest true ε (nats) that two intervals refute a claimed ``epsilon`` for, with this chance.
+
+    The event's probability on the right is taken to be as seen; the power is then exact, a sum over the joint
+    distribution of both counts. Infinite where no probability on the left is large enough.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import binom
+
+    n_left, n_right = counts.trials_left, counts.trials_right
+    rate_right = max(counts.hits_right, 1) / max(n_right, 1)
+    hits_right = np.arange(binom.ppf(1e-9, n_right, rate_right), binom.isf(1e-9, n_right, rate_right) + 1)
+    weights = binom.pmf(hits_right, n_right, rate_right)
+    # The bound passes epsilon where CP_L(X) > e^ε CP_U(Y) + δ, that is where P[Bin(n, threshold) ≥ X] < alpha/2.
+    thresholds = math.exp(epsilon) * clopper_pearson_upper(hits_right, n_right, alpha / 2) + delta
+    critical = np.where(thresholds < 1, binom.isf(alpha / 2, n_left, np.minimum(thresholds, 1)) + 1, n_left + 1)
+
+    def power(rate_left: float) -> float:
+        return float(np.sum(weights * binom.sf(critical - 1, n_left, rate_left)))
+
+    if not power(1.0) > chance:
+        return math.inf
+    rate_left = brentq(lambda rate: power(rate) - chance, 0.0, 1.0)
+    return max(0.0, math.log((rate_left - delta) / rate_right)) if rate_left > delta else 0.0

@@ -1,0 +1,50 @@
+"""What can go wrong, by name. Every message tells the name, the value, what is allowed and what to do."""
+
+import difflib
+import math
+from collections.abc import Iterable
+
+
+class AuditorError(Exception):
+    """The root of every error this package raises on purpose."""
+
+
+class InvalidInputError(AuditorError, ValueError):
+    """A claim, domain, pair, option or configuration that cannot be what was meant."""
+
+
+class MechanismError(AuditorError):
+    """A mechanism that cannot be imported, called or understood; never an output of it."""
+
+
+def did_you_mean(name: str, allowed: Iterable[str]) -> str:
+    """Say what is allowed and, where one is near, which name was probably meant.
+
+    >>> did_you_mean("epsilom", ["epsilon", "delta"])
+    'did you mean "epsilon"? Allowed: delta, epsilon'
+    >>> did_you_mean("zzz", ["epsilon", "delta"])
+    'allowed: delta, epsilon'
+    """
+    names = sorted(allowed)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    listing = ", ".join(names)
+    return f'did you mean "{near[0]}"? Allowed: {listing}' if near else f"allowed: {listing}"
+
+
+def require_number(name: str, value: object, low: float, high: float, *, low_open: bool = False) -> float:
+    """Return ``value`` as a float in [low, high] (or (low, high]), or raise InvalidInputError.
+
+    NaN and infinities are refused, whatever the range; so are booleans, which Python counts as numbers.
+
+    >>> require_number("epsilon", 1, 0, math.inf)
+    1.0
+    """
+    allowed = f"a finite number {'above' if low_open else 'of at least'} {low:g}"
+    if high < math.inf:
+        allowed += f" and at most {high:g}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
+    number = float(value)
+    if not (math.isfinite(number) and low <= number <= high and not (low_open and number == low)):
+        raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
+    return number

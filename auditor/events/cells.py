@@ -1,0 +1,121 @@
+"""A partition of a column into cells (intervals and atoms) with a number for each."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.outputs import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Interval i holds the numbers x with edges[i−1] < x ≤ edges[i]; each atom is a cell of its own.
+
+    ``values`` has one entry for each interval, one more than ``edges``. Atoms not named are worth ``otherwise``.
+    """
+
+    edges: tuple[float, ...]
+    values: tuple[float, ...]
+    atoms: Mapping[str, float]
+    otherwise: float = 0.0
+
+    def look_up(self, column: Column) -> NDArray[np.float64]:
+        """Return the value of the cell each entry lies in, an array of the column's length."""
+        found = np.asarray(self.values)[np.searchsorted(np.asarray(self.edges), column.numbers, side="left")]
+        if column.codes is None:
+            return found
+        of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
+        return np.where(column.codes >= 0, of_atoms[column.codes], found)
+
+    def describe(self, name: str, value: float) -> str:
+        """Say in words where the cells of that value lie.
+
+        >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
+        'output ≤ 0.5 or output > 2 or output is None'
+        """
+        parts = [_interval(name, low, high) for low, high in self._runs(value)]
+        atoms = [atom for atom, worth in self.atoms.items() if worth == value]
+        if len(atoms) > 6:
+            parts.append(f"{name} is one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
+        elif atoms:
+            parts.append(f"{name} is {'one of ' if len(atoms) > 1 else ''}{', '.join(atoms)}")
+        return " or ".join(parts) or "never"
+
+    def _runs(self, value: float) -> list[tuple[float, float]]:
+        ends = [-math.inf, *self.edges, math.inf]
+        runs: list[tuple[float, float]] = []
+        for i, worth in enumerate(self.values):
+            if worth == value:
+                low = runs.pop()[0] if runs and runs[-1][1] == ends[i] else ends[i]
+                runs.append((low, ends[i + 1]))
+        return runs
+
+
+def _interval(name: str, low: float, high: float) -> str:
+    if low == -math.inf:
+        return f"{name} is any number" if high == math.inf else f"{name} ≤ {high:.12g}"
+    return f"{name} > {low:.12g}" if high == math.inf else f"{low:.12g} < {name} ≤ {high:.12g}"
+
+
+def readable_edges(column: Column, most: int) -> list[float]:
+    """Cut the numbers of a column into at most ``most`` intervals of about the same weight, at short decimals.
+
+    Values that repeat are kept apart from their neighbours where there is room.
+    """
+    numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
+    if len(numbers) == 0:
+        return []
+    distinct, counts = np.unique(numbers, return_counts=True)
+    if len(distinct) > most:
+        ends = np.searchsorted(np.cumsum(counts), np.arange(1, most) * len(numbers) / most)
+        # The value before a heavy one ends a cell too, so that the heavy one stands alone.
+        heavy = np.flatnonzero(counts > len(numbers) / most)
+        ends = np.unique(np.concatenate([ends, heavy, heavy - 1]))
+        ends = ends[(ends >= 0) & (ends < len(distinct) - 1)]
+    else:
+        ends = np.arange(len(distinct) - 1)
+    return _spell_edges(distinct, counts, ends)
+
+
+def _spell_edges(distinct: NDArray[np.float64], counts: NDArray[np.int64], ends: NDArray[np.intp]) -> list[float]:
+    edges: list[float] = []
+    for at, end in enumerate(ends):
+        low, high = float(distinct[end]), float(distinct[end + 1])
+        if counts[end] == counts[end + 1] == 1 and 0 < at < len(ends) - 1:
+            # Among values seen once, an edge may move by a tenth of its cell's width.
+            low -= 0.1 * (low - float(distinct[ends[at - 1]]))
+            high += 0.1 * (float(distinct[ends[at + 1]]) - high)
+        edge = shortest_decimal(low, high)
+        if not edges or edge > edges[-1]:
+            edges.append(edge)
+    return edges
+
+
+def shortest_decimal(low: float, high: float) -> float:
+    """Return the number in [low, high) with the fewest digits; ``low`` itself where doubles leave no other.
+
+    >>> shortest_decimal(0.4912, 0.5087), shortest_decimal(3.0, 4.0), shortest_decimal(-1.27, -1.22)
+    (0.5, 3.0, -1.27)
+    """
+    if not (math.isfinite(low) and math.isfinite(high)) or low == math.floor(low):
+        return low
+    for digits in range(-math.floor(math.log10(high - low)) - 1, 18):
+        scaled = math.ceil(low * 10.0**digits)
+        candidate = round(scaled / 10.0**digits, max(digits, 0))
+        if low <= candidate < high:
+            return candidate
+    return low
+
+
+def count_cells(edges: Sequence[float], column: Column) -> tuple[NDArray[np.int64], dict[str, int]]:
+    """Count a column's entries in each interval between the edges, and on each atom."""
+    if column.codes is None:
+        numbers, codes = column.numbers, np.empty(0, np.int32)
+    else:
+        numbers, codes = column.numbers[column.codes < 0], column.codes[column.codes >= 0]
+    cells = np.searchsorted(np.asarray(edges), numbers, side="left")
+    atoms = np.bincount(codes, minlength=len(column.atoms))
+    return np.bincount(cells, minlength=len(edges) + 1), dict(zip(column.atoms, atoms.tolist(), strict=True))

@@ -1,0 +1,53 @@
+"""An event: a frozen rule that looks at one output and guesses the side it came from, or abstains."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.outputs import Outputs
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.events.cells import Cells
+from auditor.events.features import Feature
+
+LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Guess LEFT or RIGHT where ``rule`` says so of a feature of the output."""
+
+    feature: Feature
+    rule: Cells
+
+    def count(self, sample: Sample) -> GuessCounts:
+        """Count the guesses on each side."""
+        to_left, to_right = (self._guesses(outputs) for outputs in (sample.left, sample.right))
+        nl, nr = sample.left.size, sample.right.size
+        worths = {*self.rule.values, *self.rule.atoms.values(), self.rule.otherwise}
+        return GuessCounts(
+            Counts(to_left[LEFT], nl, to_right[LEFT], nr),
+            Counts(to_left[RIGHT], nl, to_right[RIGHT], nr),
+            one_tailed=not {LEFT, RIGHT} <= worths,
+        )
+
+    def describe(self, side: float) -> str:
+        """Say in words on which outputs the rule guesses that side."""
+        return self.rule.describe(self.feature.name, side)
+
+    def to_dict(self, counts: GuessCounts) -> dict[str, Any]:
+        """Return the event with what was counted, as it stands in a report.
+
+        The event is the one that speaks for the left side (for the right side, where there is no other); its
+        opposite, guessed for the other side, stands beside it where there are both.
+        """
+        sides = [(side, seen) for side, seen in ((LEFT, counts.left), (RIGHT, counts.right))]
+        if counts.one_tailed:
+            sides = [(side, seen) for side, seen in sides if self.describe(side) != "never"]
+        entries = [{"description": self.describe(side), "counts": seen.to_dict()} for side, seen in sides]
+        return {**entries[0], "opposite": entries[1] if len(entries) > 1 else None}
+
+    def _guesses(self, outputs: Outputs) -> dict[float, int]:
+        worth = self.rule.look_up(self.feature.extract(outputs))
+        return {side: int(np.count_nonzero(worth == side)) for side in (LEFT, RIGHT)}

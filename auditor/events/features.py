@@ -1,0 +1,79 @@
+"""From outputs to single columns in which a side may show: the places themselves, and combinations of them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.outputs import Column, Outputs
+from auditor.events.cells import Cells
+
+# Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
+MOST_JOINT_ATOMS = 512
+
+
+class Feature(Protocol):
+    """A frozen function of each output alone. ``name`` says in words what its values are."""
+
+    @property
+    def name(self) -> str:
+        """What the values are, as a reader would say it."""
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return a value for each output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of the output as it stands."""
+
+    name: str
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the column of that place."""
+        return outputs.column(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The whole output as one category, for outputs with few distinct values."""
+
+    places: tuple[str, ...]
+    name: str = "output"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return an atom for each output, written as the list of its leaves."""
+        codes = np.zeros(outputs.size, np.int64)
+        spellings = [""]
+        for place in self.places:
+            leaves, kinds = _categories(outputs.column(place))
+            # Numbered afresh after every place, so that the numbers stay small; only the spellings mean anything.
+            pairs, codes = np.unique(codes * len(kinds) + leaves, return_inverse=True)
+            spellings = [f"{spellings[p // len(kinds)]}, {kinds[p % len(kinds)]}" for p in pairs.tolist()]
+        atoms = tuple(f"[{spelling.removeprefix(', ')}]" for spelling in spellings)
+        return Column(self.name, np.zeros(outputs.size), codes.astype(np.int32), atoms)
+
+
+def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:
+    distinct, leaves = np.unique(column.numbers, return_inverse=True)
+    kinds = [f"{number:.17g}" for number in distinct.tolist()]
+    if column.codes is None:
+        return leaves, kinds
+    return np.where(column.codes >= 0, len(kinds) + column.codes, leaves), [*kinds, *column.atoms]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSum:
+    """The evidence of several places added up: the log-likelihood ratio where places are independent."""
+
+    tables: tuple[tuple[str, Cells], ...]
+    name: str = "summed evidence of all places"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the sum over places of the log-ratio (nats) learned for the value there."""
+        total = np.zeros(outputs.size)
+        for place, cells in self.tables:
+            total += cells.look_up(outputs.column(place))
+        # Sums of the same terms must compare equal in every batch.
+        return Column(self.name, np.round(total, 9) + 0.0)

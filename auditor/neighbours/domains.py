@@ -1,0 +1,355 @@
+"""The data sets a user allows, and the neighbouring pairs among them.
+
+A domain never needs to be told where a mechanism breaks: it lists its corners (ends of ranges, empty data, the
+smallest steps, powers on a 1-2-5 ladder), draws random members on linear and logarithmic scales, and changes a
+promising pair by one step.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.pair import Pair, Relation, check_neighbours
+
+Number = int | float
+T = TypeVar("T")
+
+# Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
+MOST_CORNERS = 400
+
+
+class Domain(Protocol):
+    """What the search needs of a domain. All pairs returned are neighbours."""
+
+    def corners(self) -> list[Pair]:
+        """Return the pairs to try first: at least one, each once."""
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        """Return a random pair."""
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        """Return a pair near the given one, which came from this domain."""
+
+
+def ladder(low: Number, high: Number, integer: bool) -> list[Number]:
+    """Return both ends, the middle, and 1-2-5 steps away from ``low``, from 0, and below ``high``.
+
+    >>> ladder(0, 100, True)
+    [0, 1, 2, 5, 10, 20, 50, 99, 100]
+    >>> ladder(-1, 1, False)
+    [-1, -0.1, 0, 0.1, 1]
+    """
+    span = high - low
+    top = math.floor(math.log10(span)) if span > 0 else 0
+    decades = range(0 if integer else top - 1, top + 1)
+    steps: list[Number] = [m * 10**d if d >= 0 else m / 10**-d for d in decades for m in ((1, 2, 5) if integer else (1,))]
+    marks = {low, high, (low + high) // 2 if integer else (low + high) / 2}
+    marks |= {low + s for s in steps} | {high - s for s in steps[:1]}
+    if low < 0 < high:
+        marks |= {0, *steps, *(-s for s in steps)}
+    return sorted(m for m in marks if low <= m <= high)
+
+
+def _random_number(low: Number, high: Number, integer: bool, rng: np.random.Generator) -> Number:
+    """Draw uniformly, or uniformly in the logarithm of the distance from ``low``, with equal chance."""
+    if low == high:
+        return low
+    if rng.random() < 0.5:
+        x = rng.uniform(low, high)
+    else:
+        smallest = 1.0 if integer else (high - low) * 1e-4
+        x = low + math.exp(rng.uniform(math.log(smallest), math.log(max(high - low, smallest))))
+    return min(high, max(low, round(x) if integer else float(x)))
+
+
+def _nearby(value: Number, low: Number, high: Number, integer: bool, rng: np.random.Generator) -> Number:
+    """Change a number by a step of any size, small ones as likely as large ones."""
+    step = _random_number(0, high - low, integer, rng)
+    moved = value + (step if rng.random() < 0.5 else -step)
+    return min(high, max(low, moved))
+
+
+def _check_range(name: str, bounds: Sequence[Number]) -> tuple[Number, Number]:
+    low, high = bounds
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise InvalidInputError(f"{name} goes from {low!r} to {high!r}; low must be finite and at most high")
+    return low, high
+
+
+def _retry(attempt: Callable[[], T | None], what: str) -> T:
+    """Return the first answer that is not None; a domain that gives none in 1000 tries is as good as empty."""
+    for _ in range(1000):
+        answer = attempt()
+        if answer is not None:
+            return answer
+    raise InvalidInputError(f"{what} holds (almost) no neighbouring pairs; widen its range")
+
+
+class Value:
+    """One value of a set or a range; any two are neighbours (the local model).
+
+    Args:
+        values: the possible values, at least two, each once.
+        range: instead of values, the ends [low, high] of an interval, of integers where both ends are.
+
+    Raises InvalidInputError where neither or both are given, or fewer than two values are possible.
+    """
+
+    def __init__(self, values: Sequence[Any] | None = None, range: Sequence[Number] | None = None) -> None:
+        if (values is None) == (range is None):
+            raise InvalidInputError("a value domain needs either values or range: [low, high], and not both")
+        self.values: list[Any] = list(values) if values is not None else []
+        self._range = _check_range("range", range) if range is not None else None
+        if self._range is not None:
+            low, high = self._range
+            self._integer = isinstance(low, int) and isinstance(high, int)
+            self.values = ladder(low, high, self._integer)
+        if len({repr(v) for v in self.values}) != len(self.values):
+            raise InvalidInputError(f"values are {self.values!r}; each may stand once only")
+        if len(self.values) < 2:
+            raise InvalidInputError(f"a value domain of {self.values!r} has no pairs; it needs two values or more")
+
+    def corners(self) -> list[Pair]:  # noqa: D102 - see Domain
+        pairs = itertools.combinations(self.values, 2)
+        return [self._pair(a, b) for a, b in itertools.islice(pairs, MOST_CORNERS)]
+
+    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
+        return _retry(lambda: self._pair_unless_equal(self._draw(rng), self._draw(rng)), "the value domain")
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+        return _retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
+
+    def _draw(self, rng: np.random.Generator) -> Any:
+        if self._range is not None:
+            return _random_number(*self._range, self._integer, rng)
+        return self.values[rng.integers(len(self.values))]
+
+    def _pair_unless_equal(self, a: Any, b: Any) -> Pair | None:
+        return None if a == b else self._pair(a, b)
+
+    def _pair(self, a: Any, b: Any) -> Pair:
+        return Pair(a, b, Relation.SUBSTITUTE)
+
+
+@dataclass(frozen=True)
+class _People:
+    """Totals over people: how many people of each kind there are decides the data set."""
+
+    contributions: tuple[tuple[Number, ...], ...]
+    low: int
+    high: int
+    relation: Relation
+
+    def corners(self) -> list[Pair]:
+        marks = [int(m) for m in ladder(self.low, self.high, True)]
+        kinds = len(self.contributions)
+        if len(marks) ** kinds * kinds <= 2 * MOST_CORNERS:
+            crowds = list(itertools.product(marks, repeat=kinds))
+        else:
+            crowds = [(mark,) * kinds for mark in marks]
+            for i, mark, rest in itertools.product(range(kinds), marks, (self.low, self.high)):
+                crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
+        moves = self._moves()
+        found = (self._pair(crowd, move) for crowd in dict.fromkeys(crowds) for move in moves)
+        return list(dict.fromkeys(pair for pair in found if pair is not None))
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            crowd = tuple(int(_random_number(self.low, self.high, True, rng)) for _ in self.contributions)
+            return self._pair(crowd, self._random_move(rng))
+
+        return _retry(attempt, "the totals domain")
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            crowd, move = list(pair.origin[0]), pair.origin[1]
+            kind = int(rng.integers(len(crowd)))
+            crowd[kind] = int(_nearby(crowd[kind], self.low, self.high, True, rng))
+            return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
+
+        return _retry(attempt, "the totals domain")
+
+    def _moves(self) -> list[tuple[int | None, int]]:
+        """List moves as (kind that leaves or None, kind that arrives)."""
+        kinds = range(len(self.contributions))
+        if self.relation is Relation.ADD_REMOVE:
+            return [(None, kind) for kind in kinds]
+        return list(itertools.permutations(kinds, 2))
+
+    def _random_move(self, rng: np.random.Generator) -> tuple[int | None, int]:
+        moves = self._moves()
+        return moves[rng.integers(len(moves))]
+
+    def _pair(self, crowd: tuple[int, ...], move: tuple[int | None, int]) -> Pair | None:
+        moved = list(crowd)
+        leaves, arrives = move
+        moved[arrives] += 1
+        if leaves is not None:
+            moved[leaves] -= 1
+        if not all(self.low <= people <= self.high for people in moved):
+            return None
+        return Pair(self._totals(crowd), self._totals(moved), self.relation, True, (crowd, move))
+
+    def _totals(self, crowd: Sequence[int]) -> tuple[Number, ...]:
+        cells = zip(*self.contributions, strict=True)
+        return tuple(sum(n * c for n, c in zip(crowd, cell, strict=True)) for cell in cells)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A vector of numbers that one person moves by at most ``reach`` in the L1 or the maximum norm."""
+
+    cells: int
+    low: Number
+    high: Number
+    norm: str
+    reach: Number
+    integer: bool
+
+    def corners(self) -> list[Pair]:
+        marks = ladder(self.low, self.high, self.integer)
+        vectors: list[tuple[Number, ...]] = [(mark,) * self.cells for mark in marks]
+        vectors += [(mark,) + (self.low,) * (self.cells - 1) for mark in marks]
+        vectors += [(self.high,) * (self.cells - 1) + (mark,) for mark in marks]
+        found = (self._pair(vector, move) for vector in vectors for move in self._moves())
+        return list(dict.fromkeys(pair for pair in found if pair is not None))[:MOST_CORNERS]
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            vector = tuple(_random_number(self.low, self.high, self.integer, rng) for _ in range(self.cells))
+            moves = self._moves()
+            return self._pair(vector, moves[rng.integers(len(moves))])
+
+        return _retry(attempt, "the totals domain")
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            vector = list(pair.left)
+            cell = int(rng.integers(self.cells))
+            vector[cell] = _nearby(vector[cell], self.low, self.high, self.integer, rng)
+            moves = self._moves()
+            keep = rng.random() < 0.75
+            return self._pair(tuple(vector), pair.origin if keep else moves[rng.integers(len(moves))])
+
+        return _retry(attempt, "the totals domain")
+
+    def _moves(self) -> list[tuple[Number, ...]]:
+        """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
+        k, s = self.cells, self.reach
+        places = sorted({0, k // 2, k - 1})
+        one_cell = [tuple(sign * s if j == i else 0 for j in range(k)) for i in places for sign in (1, -1)]
+        if k == 1:
+            return one_cell
+        if self.norm == "linf":
+            spread: list[tuple[Number, ...]] = [(s,) * k, tuple(s if j % 2 == 0 else -s for j in range(k))]
+        elif self.integer:
+            half = int(s) // 2
+            spread = [(half, *([0] * (k - 2)), int(s) - half), (half, *([0] * (k - 2)), half - int(s))] if half else []
+        else:
+            spread = [(s / k,) * k, tuple(s / k if j % 2 == 0 else -s / k for j in range(k))]
+        return one_cell + spread
+
+    def _pair(self, vector: tuple[Number, ...], move: tuple[Number, ...]) -> Pair | None:
+        moved = tuple(v + m for v, m in zip(vector, move, strict=True))
+        if not all(self.low <= v <= self.high for v in moved):
+            return None
+        # Rounding of v + m may lengthen a step by an ulp, and a mechanism must not be blamed for that.
+        steps = [abs(b - a) for a, b in zip(vector, moved, strict=True)]
+        if (sum(steps) if self.norm == "l1" else max(steps)) > self.reach:
+            return None
+        return Pair(vector, moved, Relation.AS_GIVEN, True, move)
+
+
+def Totals(  # noqa: N802 - one domain to the user, in two forms
+    contributions: Sequence[Sequence[Number]] | None = None,
+    people: Sequence[int] | None = None,
+    *,
+    cells: int | None = None,
+    values: Sequence[Number] | None = None,
+    contribution: dict[str, Number] | None = None,
+    integer: bool = True,
+    relation: str = Relation.ADD_REMOVE,
+) -> Domain:
+    """Make a domain of totals over people, in one of two forms.
+
+    Args:
+        contributions: the vectors one person can add, all of one length.
+        people: [low, high], how many people of each kind there may be.
+        cells: instead, the length of a vector of totals,
+        values: the [low, high] of each of its numbers,
+        contribution: and how far one person moves it, {"l1": s} or {"linf": s}.
+        integer: whether those numbers are integers.
+        relation: of the first form, "add_remove" or "substitute" (a person of another kind instead).
+
+    Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
+    """
+    if contributions is not None and people is not None and (cells, values, contribution) == (None, None, None):
+        return _people(contributions, people, Relation(relation))
+    if cells is not None and values is not None and contribution is not None and contributions is people is None:
+        return _cells(cells, values, contribution, integer)
+    raise InvalidInputError(
+        "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
+    )
+
+
+def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: Relation) -> Domain:
+    vectors = tuple(tuple(vector) for vector in contributions)
+    low, high = _check_range("people", people)
+    if low < 0 or not isinstance(low, int) or not isinstance(high, int):
+        raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
+    if not vectors or len({len(v) for v in vectors}) != 1 or not vectors[0]:
+        raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
+    domain = _People(vectors, low, high, relation)
+    if not domain.corners():
+        raise InvalidInputError(
+            f"a totals domain with people from {low} to {high} and {len(vectors)} contributions has no pairs under "
+            f"{relation}; widen people, or give a second contribution"
+        )
+    return domain
+
+
+def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool) -> Domain:
+    low, high = _check_range("values", values)
+    if cells < 1:
+        raise InvalidInputError(f"cells is {cells}; it must be at least 1")
+    if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
+        raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}} or {{linf: s}}")
+    [(norm, reach)] = contribution.items()
+    if not (reach > 0 and math.isfinite(reach)) or (integer and not all(isinstance(x, int) for x in (low, high, reach))):
+        raise InvalidInputError(
+            f"values {list(values)!r} and contribution {contribution!r} must be finite, the contribution above 0, and all of "
+            "them integers unless integer: false"
+        )
+    domain = _Cells(cells, low, high, norm, reach, integer)
+    if not domain.corners():
+        raise InvalidInputError(f"contribution {contribution!r} does not fit between {low!r} and {high!r}; widen values")
+    return domain
+
+
+class Pairs:
+    """Pairs spelled out. The search tries each of them, and no others.
+
+    Raises InvalidInputError for an empty list, or a pair that is not neighbouring under the relation.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[Any, Any]], relation: str = Relation.AS_GIVEN) -> None:
+        if not pairs:
+            raise InvalidInputError("the list of pairs is empty; at least one pair is needed")
+        self.relation = Relation(relation)
+        for left, right in pairs:
+            check_neighbours(left, right, self.relation)
+        self._pairs = [Pair(left, right, self.relation) for left, right in pairs]
+
+    def corners(self) -> list[Pair]:  # noqa: D102
+        return list(self._pairs)
+
+    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
+        return self._pairs[rng.integers(len(self._pairs))]
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+        return self.random(rng)

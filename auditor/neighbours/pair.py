@@ -1,0 +1,98 @@
+"""A pair of data sets that the claim calls neighbours."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
+
+from auditor.errors import InvalidInputError
+
+Side = Literal["left", "right"]
+
+
+class Relation(StrEnum):
+    """What may differ between neighbours."""
+
+    ADD_REMOVE = "add_remove"
+    SUBSTITUTE = "substitute"
+    AS_GIVEN = "as_given"  # explicit pairs whose relation the user vouches for
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
+
+    ``as_array`` says that mechanisms receive the data sets as NumPy arrays. ``origin`` is for the domain that
+    made the pair, which reads it when asked for a pair one step away.
+    """
+
+    left: Any
+    right: Any
+    relation: Relation = Relation.AS_GIVEN
+    as_array: bool = False
+    origin: Any = field(default=None, compare=False, repr=False)
+
+    def dataset(self, side: Side) -> Any:
+        """Return a data set of the mechanism's own, which it may change."""
+        data = self.left if side == "left" else self.right
+        return np.array(data) if self.as_array else copy.deepcopy(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pair as plain lists and numbers, as it stands in a report."""
+        return {"left": plain(self.left), "right": plain(self.right), "relation": str(self.relation)}
+
+
+def plain(data: Any) -> Any:
+    """Turn arrays, tuples and NumPy numbers into lists and Python numbers; leave JSON values; else ``repr``.
+
+    >>> plain((np.int64(1), np.array([0.5])))
+    [1, [0.5]]
+    """
+    if isinstance(data, np.ndarray | np.generic):
+        return plain(data.tolist())
+    if isinstance(data, list | tuple):
+        return [plain(item) for item in data]
+    if isinstance(data, dict):
+        return {str(key): plain(item) for key, item in data.items()}
+    return data if data is None or isinstance(data, bool | int | float | str) else repr(data)
+
+
+def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
+    """Raise InvalidInputError unless two sequences of records are neighbours under the relation.
+
+    The order of records counts, since mechanisms may depend on it: under add_remove one data set is the other
+    with a single record left out; under substitute they have the same length and differ in a single record. Two
+    data sets of a single value each, as in the local model, are neighbours under substitute.
+    """
+    if relation is Relation.AS_GIVEN:
+        return
+    a, b = plain(left), plain(right)
+    if not isinstance(a, list) or not isinstance(b, list):
+        if relation is Relation.SUBSTITUTE and a != b and not isinstance(a, list) and not isinstance(b, list):
+            return
+        raise _not_neighbours(left, right, relation)
+    if not _differ_by_one(a, b, relation):
+        raise _not_neighbours(left, right, relation)
+
+
+def _differ_by_one(a: Sequence[Any], b: Sequence[Any], relation: Relation) -> bool:
+    if relation is Relation.SUBSTITUTE:
+        return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    short, long = sorted((a, b), key=len)
+    if len(long) != len(short) + 1:
+        return False
+    first = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    return list(short[first:]) == list(long[first + 1 :])
+
+
+def _not_neighbours(left: Any, right: Any, relation: Relation) -> InvalidInputError:
+    rule = {
+        Relation.ADD_REMOVE: "one of them must be the other with a single record left out",
+        Relation.SUBSTITUTE: "they must have the same length and differ in exactly one record",
+    }[relation]
+    return InvalidInputError(
+        f"the pair {plain(left)!r} and {plain(right)!r} is not neighbouring under {relation}: {rule}"
+    )

@@ -1,0 +1,1 @@
+"""What is told: results as data, and the ways to show them."""

@@ -1,0 +1,116 @@
+"""Results as data: everything a report shows, and everything needed to recompute its bounds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from auditor import __version__
+from auditor.bounds.evidence import Bound, GuessCounts
+from auditor.claims import Claim
+from auditor.events.event import Event
+from auditor.neighbours.pair import Pair
+from auditor.verdict import Verdict
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OutputsSpent:
+    """How many outputs went into each phase, both sides together. None served for two."""
+
+    search: int = 0
+    selection: int = 0
+    bound: int = 0
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the three numbers by name."""
+        return {"search": self.search, "selection": self.selection, "bound": self.bound}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """One audit. ``bound``, ``pair``, ``event`` and ``counts`` are None where it ended before there were any."""
+
+    name: str
+    mechanism: str
+    claim: Claim
+    verdict: Verdict
+    expected: Verdict
+    outputs: OutputsSpent
+    stop_reason: str
+    seconds: float
+    reproducible: bool
+    seed: int
+    bound: Bound | None = None
+    pair: Pair | None = None
+    event: Event | None = None
+    counts: GuessCounts | None = None
+    power: Mapping[str, float] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the audit ended as expected."""
+        return self.verdict == self.expected
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit's entry of report.json."""
+        event = self.event.to_dict(self.counts) if self.event is not None and self.counts is not None else None
+        return {
+            "name": self.name,
+            "mechanism": self.mechanism,
+            "verdict": str(self.verdict),
+            "expected": str(self.expected),
+            "passed": self.passed,
+            "claim": self.claim.to_dict(),
+            "bound": self.bound.to_dict() if self.bound else None,
+            "pair": self.pair.to_dict() if self.pair else None,
+            "event": event,
+            "outputs": self.outputs.to_dict(),
+            "power": dict(self.power) if self.power else None,
+            "stop_reason": self.stop_reason,
+            "seconds": round(self.seconds, 3),
+            "reproducible": self.reproducible,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """All audits of one configuration, under one error budget."""
+
+    name: str
+    confidence: float
+    audits: Sequence[AuditResult]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether every audit ended as expected."""
+        return all(audit.passed for audit in self.audits)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all: a violation, else inconclusive, else none found."""
+        verdicts = {audit.verdict for audit in self.audits}
+        for worst in (Verdict.VIOLATION, Verdict.INCONCLUSIVE):
+            if worst in verdicts:
+                return worst
+        return Verdict.NO_VIOLATION_FOUND
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole of report.json."""
+        return {
+            "version": FORMAT,
+            "auditor": __version__,
+            "name": self.name,
+            "passed": self.passed,
+            "verdict": str(self.verdict),
+            "confidence": self.confidence,
+            "budget": {
+                "allowed_error": 1 - self.confidence,
+                "audits": len(self.audits),
+                "allowed_error_of_each": (1 - self.confidence) / max(1, len(self.audits)),
+            },
+            "seconds": round(self.seconds, 3),
+            "audits": [audit.to_dict() for audit in self.audits],
+        }
