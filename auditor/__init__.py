@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from auditor.auditing import AuditResult, audit
+    from auditor.auditing import audit
     from auditor.claims import ApproximateDP, PureDP
     from auditor.errors import AuditorError, InvalidInputError, MechanismError
     from auditor.neighbours.domains import Pairs, Totals, Value
+    from auditor.report.result import AuditResult
     from auditor.specimens import specimen
     from auditor.verdict import Verdict
 

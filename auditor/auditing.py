@@ -16,7 +16,7 @@ from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
 from auditor.bounds.evidence import Bound, GuessCounts
 from auditor.bounds.methods import METHODS, Floats, RuleCounts
-from auditor.claims import ApproximateDP, PureDP
+from auditor.claims import PrivacyClaim
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.events.event import Event
 from auditor.events.selection import select_event
@@ -41,7 +41,7 @@ class Plan:
 
     name: str
     source: Source
-    claim: PureDP | ApproximateDP
+    claim: PrivacyClaim
     domain: Domain
     alpha: float
     samples: int = 1_000_000
@@ -78,7 +78,7 @@ T = TypeVar("T")
 
 def audit(
     mechanism: Callable[..., Any] | str,
-    claim: PureDP | ApproximateDP,
+    claim: PrivacyClaim,
     neighbours: Domain | Sequence[tuple[Any, Any]],
     *,
     parameters: Mapping[str, Any] | None = None,
@@ -174,9 +174,7 @@ class _Audit:
 
         def evaluate(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
             nonlocal round_number
-            batches = [
-                Batch(pair, outputs_each, Phase.SEARCH, (round_number, i)) for i, pair in enumerate(pairs)
-            ]
+            batches = [Batch(pair, outputs_each, Phase.SEARCH, (round_number, i)) for i, pair in enumerate(pairs)]
             round_number += 1
             self.spent = replace(self.spent, search=self.spent.search + outputs_each * len(pairs))
             scores = list(self._sampler().map(batches, _PairScore(plan)))
@@ -206,7 +204,9 @@ class _Audit:
         value = method.epsilon(counts, claim.delta, plan.alpha)
         bound = Bound(claim.quantity, value, 1 - plan.alpha, method.name)
         chances = {"80%": 0.80, "95%": 0.95}
-        power = {name: method.detectable(counts, claim.value, claim.delta, plan.alpha, c) for name, c in chances.items()}
+        power = {
+            name: method.detectable(counts, claim.value, claim.delta, plan.alpha, c) for name, c in chances.items()
+        }
         reason = f"all {counts.trials:,} outputs drawn"
         return self._result(
             judge(claim, bound), reason, pair=pair, event=event, counts=counts, bound=bound, power=power
@@ -280,10 +280,23 @@ class _PairScore:
         if min(sample.left.size, sample.right.size) < 4:
             return -np.inf
         one, other = _halves(sample)
-        return (select_event(one, other, self._forecast).forecast + select_event(other, one, self._forecast).forecast) / 2
+        return (
+            select_event(one, other, self._forecast).forecast + select_event(other, one, self._forecast).forecast
+        ) / 2
 
 
 def _name_of(function: Callable[..., Any]) -> str:
     inner = getattr(function, "func", function)  # functools.partial
     name: str = getattr(inner, "__qualname__", type(inner).__qualname__)
     return name
+
+
+def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
+    """Draw one output from each side of the first pair, as `auditor check` does.
+
+    Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one.
+    Raises MechanismError when the mechanism cannot be built.
+    """
+    mechanism, pair = plan.source.build(), plan.domain.corners()[0]
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
+    return pair, mechanism.call_once(pair, "left", rng), mechanism.call_once(pair, "right", rng)

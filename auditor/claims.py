@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 
@@ -76,13 +76,15 @@ class ApproximateDP(Claim):
         return f"ε = {self.epsilon:g}, δ = {self.delta:g}"
 
 
-KINDS: dict[frozenset[str], type[Claim]] = {
+PrivacyClaim = PureDP | ApproximateDP
+
+KINDS: dict[frozenset[str], type[PureDP | ApproximateDP]] = {
     frozenset({"epsilon"}): PureDP,
     frozenset({"epsilon", "delta"}): ApproximateDP,
 }
 
 
-def claim_from_dict(numbers: Mapping[str, object]) -> Claim:
+def claim_from_dict(numbers: Mapping[str, Any]) -> PrivacyClaim:
     """Make the claim whose parameters are exactly the given keys.
 
     Raises InvalidInputError when no claim has these keys, or a number is out of its range.
@@ -92,7 +94,7 @@ def claim_from_dict(numbers: Mapping[str, object]) -> Claim:
     """
     kind = KINDS.get(frozenset(numbers))
     if kind is None:
-        known = set().union(*KINDS)
+        known = frozenset[str]().union(*KINDS)
         for key in numbers:
             if key not in known:
                 raise InvalidInputError(f'claim has an unknown key "{key}"; {did_you_mean(key, known)}')

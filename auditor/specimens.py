@@ -1,8 +1,14 @@
 """What a specimen says of itself: its document, what it claims, and whether that holds."""
 
+import importlib
+import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
+
+from auditor.errors import MechanismError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,3 +43,27 @@ def statements(function: Any) -> tuple[Statement, ...]:
     """Return what was attached to a mechanism, in the order it stands in the source."""
     found: tuple[Statement, ...] = getattr(function, "__specimen__", ())
     return found
+
+
+def list_specimens(package: str) -> list[tuple[str, Statement]]:
+    """Import every module of a package and return (mechanism, statement), by row.
+
+    The package is looked for in the working folder first. Raises MechanismError when it cannot be imported.
+    """
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        root = importlib.import_module(package)
+        modules = [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(root.__path__)]
+    except (ImportError, AttributeError) as error:
+        raise MechanismError(
+            f'there is no package of specimens "{package}" in {Path.cwd()} ({error}); run this in the project\'s folder'
+        ) from None
+    found = [
+        (f"{module.__name__}:{name}", statement)
+        for module in modules
+        for name, function in vars(module).items()
+        if getattr(function, "__module__", None) == module.__name__
+        for statement in statements(function)
+    ]
+    return sorted(found, key=lambda entry: entry[1].row)

@@ -30,6 +30,6 @@ def basic_rappor(value: int, size: int, rng: np.random.Generator, *, k: int, eps
     ((1 − f/2)/(f/2))² = e^ε exactly (002, "RAPPOR"; Erlingsson et al. 2014, the one-time form).
     """
     f = 2 / (1 + np.exp(epsilon / 2))
-    bits = rng.random((size, k)) < f / 2
+    bits: NDArray[np.bool_] = rng.random((size, k)) < f / 2
     bits[:, value] ^= True
     return bits

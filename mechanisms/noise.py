@@ -12,4 +12,6 @@ def discrete_laplace(rng: np.random.Generator, a: float, size: Any) -> NDArray[n
     It is the difference of two geometric variables with success probability 1 − e^(−a) (Inusah & Kozubowski 2006).
     """
     success = -np.expm1(-a)
-    return rng.geometric(success, size) - rng.geometric(success, size)
+    first, second = rng.geometric(success, size), rng.geometric(success, size)
+    difference: NDArray[np.int64] = first - second
+    return difference

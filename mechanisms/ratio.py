@@ -52,7 +52,8 @@ def _largest_over_b(a_peak: Reals, a: Reals, b_lower: Reals, b_upper: Reals) -> 
     inside = (candidates >= b_lower) & (candidates <= b_upper)
     # Outside, any b ≥ 2 will do in the quotient, whose value is then not used.
     b = np.where(inside, candidates, b_lower)
-    return np.where(inside, (b - a) / (b**2 - b), -np.inf).max(axis=0)
+    largest: Reals = np.where(inside, (b - a) / (b**2 - b), -np.inf).max(axis=0)
+    return largest
 
 
 def _local_sensitivity_mechanism(
@@ -99,9 +100,7 @@ def local_sensitivity_as_printed(
 
     With a near b the bound falls far below the local sensitivity, even to zero and below.
     """
-    return _local_sensitivity_mechanism(
-        totals, size, rng, epsilon, delta, epsilon_1_fraction, bound=bound_as_printed
-    )
+    return _local_sensitivity_mechanism(totals, size, rng, epsilon, delta, epsilon_1_fraction, bound=bound_as_printed)
 
 
 @specimen(7, "000", "(ε, δ)", "people who add (0, 1) or (1, 1); add/remove", holds=True)
@@ -115,15 +114,18 @@ def local_sensitivity_corrected(
     epsilon_1_fraction: float = 0.1,
 ) -> Reals:
     """``private_ratio_local_sensitivity`` with the bound of Theorem 2."""
-    return _local_sensitivity_mechanism(
-        totals, size, rng, epsilon, delta, epsilon_1_fraction, bound=bound_by_theorem_2
-    )
+    return _local_sensitivity_mechanism(totals, size, rng, epsilon, delta, epsilon_1_fraction, bound=bound_by_theorem_2)
 
 
 @specimen(8, "000", "ε", "people who add (0, 1) or (1, 1); add/remove; scale 1/ε", holds=True)
 @specimen(9, "000", "ε", "the same under substitution; scale 1/ε", holds=False)
 def ksw(
-    totals: NDArray[np.int64], size: int, rng: np.random.Generator, *, epsilon: float, scale_factor: float = 1.0
+    totals: NDArray[np.int64],
+    size: int,
+    rng: np.random.Generator,
+    *,
+    epsilon: float,
+    scale_factor: float = 1.0,
 ) -> Reals:
     """Return ones/(ones + zeros), with Laplace noise of scale λ = scale_factor/ε on a and on b − a.
 

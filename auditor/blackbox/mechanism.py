@@ -14,7 +14,7 @@ import numpy as np
 
 from auditor.blackbox.outputs import Outputs, concatenate, from_batch, from_list
 from auditor.errors import MechanismError, did_you_mean
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,14 @@ class Mechanism:
             size = int(labels.sum()) if side else len(labels) - int(labels.sum())
             drawn[side] = self._call_batch(pair, side, size, rng)
         return Sample(drawn[True], drawn[False])
+
+    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+        """Return one output as the mechanism returns it, or the exception it raised."""
+        output = self._call(pair.dataset(side), rng, **({"size": 1} if self.batched else {}))
+        if self.batched and not isinstance(output, Exception):
+            from_batch(output, 1)  # raises where the shape is wrong
+            return output[0]
+        return output
 
     def _call_batch(self, pair: Pair, left: bool, size: int, rng: np.random.Generator) -> Outputs:
         if size == 0:

@@ -121,7 +121,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 def _from_array(array: NDArray[Any]) -> Outputs:
     size = array.shape[0]
     flat = array.reshape(size, -1)
-    kind = {"b": "bool", "i": "int", "u": "int", "f": "float"}[array.dtype.kind]
+    kind = _KIND[array.dtype.kind]
     if array.ndim == 1:
         names = ["output"]
     else:
@@ -175,37 +175,40 @@ def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
     """Write the leaves of a value under their places. A number is a float unless its type is written too."""
     if isinstance(value, np.generic):
         value = value.item()
-    kind = type(value).__name__
-    if isinstance(value, bool | int | float):
-        leaves[place] = _number_leaf(value)
-    elif isinstance(value, BaseException):
-        leaves[place], kind = f"raises {kind}", "exception"
-        leaves[f"message of {place}"] = repr(str(value))
-    elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim > 0:
-        kind = f"array of { {'b': 'bool', 'i': 'int', 'u': 'int', 'f': 'float'}[value.dtype.kind] }"
+    kind = _kind(value)
+    if kind != "float":
+        leaves[f"type of {place}"] = kind
+    if isinstance(value, np.ndarray):
         leaves[f"shape of {place}"] = str(value.shape)
-        for index, number in np.ndenumerate(value):
-            leaves[f"{place}[{','.join(map(str, index))}]"] = _number_leaf(number.item())
-    elif isinstance(value, list | tuple | np.ndarray):
+        for index, item in np.ndenumerate(value):
+            _flatten(f"{place}[{','.join(map(str, index))}]", item, leaves)
+    elif isinstance(value, list | tuple | dict):
         leaves[f"length of {place}"] = float(len(value))
-        for i, item in enumerate(value):
-            _flatten(f"{place}[{i}]", item, leaves)
-    elif isinstance(value, dict):
-        leaves[f"length of {place}"] = float(len(value))
-        for key, item in value.items():
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             _flatten(f"{place}[{key!r}]", item, leaves)
     elif isinstance(value, set | frozenset):
         leaves[f"length of {place}"] = float(len(value))
-        for item in value:
-            leaves[f"{item!r} in {place}"] = "yes"
+        leaves.update({f"{item!r} in {place}": "yes" for item in value})
+    elif isinstance(value, BaseException):
+        leaves[place] = f"raises {type(value).__name__}"
+        leaves[f"message of {place}"] = repr(str(value))
     elif isinstance(value, complex):
         leaves[f"{place}.real"], leaves[f"{place}.imag"] = _number_leaf(value.real), _number_leaf(value.imag)
     else:
-        leaves[place] = repr(value)
+        leaves[place] = _number_leaf(value) if isinstance(value, int | float) else repr(value)
         if isinstance(value, str | bytes):
             leaves[f"length of {place}"] = float(len(value))
-    if kind != "float":
-        leaves[f"type of {place}"] = kind
+
+
+_KIND = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, BaseException):
+        return "exception"
+    if isinstance(value, np.ndarray):
+        return f"array of {_KIND.get(value.dtype.kind, str(value.dtype))}"
+    return type(value).__name__
 
 
 def _number_leaf(number: bool | int | float) -> Leaf:

@@ -89,7 +89,9 @@ class Sampler:
         if self.execution.workers == 1:
             return (function(*args, **kwargs) for function, args, kwargs in tasks)
         how = self.execution
-        results: Iterator[T] = Parallel(how.workers, backend=how.backend, timeout=how.timeout, return_as="generator")(tasks)
+        results: Iterator[T] = Parallel(how.workers, backend=how.backend, timeout=how.timeout, return_as="generator")(
+            tasks
+        )
         return results
 
     def batches(self, pair: Pair, outputs: int, phase: Phase) -> Iterator[Batch]:

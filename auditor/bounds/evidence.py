@@ -59,7 +59,10 @@ class GuessCounts:
     one_tailed: bool = False
 
     def __post_init__(self) -> None:
-        same = (self.left.trials_left, self.left.trials_right) == (self.right.trials_left, self.right.trials_right)
+        same = (self.left.trials_left, self.left.trials_right) == (
+            self.right.trials_left,
+            self.right.trials_right,
+        )
         disjoint = (
             self.left.hits_left + self.right.hits_left <= self.left.trials_left
             and self.left.hits_right + self.right.hits_right <= self.left.trials_right

@@ -31,7 +31,9 @@ class RuleCounts:
 class Method(Protocol):
     """A lower bound on ε, and what it is likely to come out at."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """How the bound is called in reports."""
 
     def epsilon(self, counts: GuessCounts, delta: float, alpha: float) -> float:
         """Return a bound (nats) that exceeds the true ε at ``delta`` with probability at most ``alpha``."""
@@ -57,8 +59,9 @@ def _log_ratio(above: Floats, below: Floats) -> Floats:
         return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)
 
 
-# Rules are compared at rates one standard error on the safe side, so that a rule seen seldom does not win by luck.
-CAUTION = 1.0
+# Rules are compared at rates three standard errors on the safe side, so that of hundreds of rules one that was
+# seen seldom does not win by luck.
+CAUTION = 3.0
 
 
 @dataclass(frozen=True, slots=True)

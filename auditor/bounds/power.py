@@ -9,9 +9,7 @@ from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 
 
-def detectable_by_guesses(
-    counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float
-) -> float:
+def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
     """Return the smallest true ε (nats) that the guess bound refutes a claimed ``epsilon`` for, with this chance.
 
     Exact for the number of guesses that was seen: it is the ε at which a rule that wins as often as that ε allows
@@ -37,9 +35,7 @@ def detectable_by_guesses(
     return epsilon_from_rate(rate, free)
 
 
-def detectable_by_two_intervals(
-    counts: Counts, epsilon: float, delta: float, alpha: float, chance: float
-) -> float:
+def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
     """Return the smallest true ε (nats) that two intervals refute a claimed ``epsilon`` for, with this chance.
 
     The event's probability on the right is taken to be as seen; the power is then exact, a sum over the joint

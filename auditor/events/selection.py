@@ -49,9 +49,9 @@ def select_event(fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
     best = Choice(always, -np.inf)
     for feature in _features(fit):
         choice = _best_rule(feature, fit, judge, forecast)
-        if choice is not None and choice.forecast > best.forecast + WORTH_COMPLICATING * max(1.0, abs(best.forecast)):
-            best = choice
-        elif choice is not None and best.forecast == -np.inf and choice.forecast > best.forecast:
+        if (
+            choice is not None and choice.forecast > best.forecast + WORTH_COMPLICATING * max(1.0, abs(best.forecast))
+        ) or (choice is not None and best.forecast == -np.inf and choice.forecast > best.forecast):
             best = choice
     return best
 
@@ -136,9 +136,7 @@ class _Blocks:
     atoms: list[str]
     atom_ranks: Floats
 
-    def best(
-        self, feature: Feature, left: Column, right: Column, trials: int, forecast: Forecast
-    ) -> Choice | None:
+    def best(self, feature: Feature, left: Column, right: Column, trials: int, forecast: Forecast) -> Choice | None:
         on_left, on_right = self._count(left), self._count(right)
         ranks = np.concatenate([self.ranks, self.atom_ranks])
         order = np.argsort(-ranks, kind="stable")

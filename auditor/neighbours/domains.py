@@ -47,7 +47,9 @@ def ladder(low: Number, high: Number, integer: bool) -> list[Number]:
     span = high - low
     top = math.floor(math.log10(span)) if span > 0 else 0
     decades = range(0 if integer else top - 1, top + 1)
-    steps: list[Number] = [m * 10**d if d >= 0 else m / 10**-d for d in decades for m in ((1, 2, 5) if integer else (1,))]
+    steps: list[Number] = [
+        m * 10**d if d >= 0 else m / 10**-d for d in decades for m in ((1, 2, 5) if integer else (1,))
+    ]
     marks = {low, high, (low + high) // 2 if integer else (low + high) / 2}
     marks |= {low + s for s in steps} | {high - s for s in steps[:1]}
     if low < 0 < high:
@@ -290,7 +292,13 @@ def Totals(  # noqa: N802 - one domain to the user, in two forms
     """
     if contributions is not None and people is not None and (cells, values, contribution) == (None, None, None):
         return _people(contributions, people, Relation(relation))
-    if cells is not None and values is not None and contribution is not None and contributions is people is None:
+    if (
+        cells is not None
+        and values is not None
+        and contribution is not None
+        and contributions is None
+        and people is None
+    ):
         return _cells(cells, values, contribution, integer)
     raise InvalidInputError(
         "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
@@ -320,14 +328,18 @@ def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number]
     if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
         raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}} or {{linf: s}}")
     [(norm, reach)] = contribution.items()
-    if not (reach > 0 and math.isfinite(reach)) or (integer and not all(isinstance(x, int) for x in (low, high, reach))):
+    if not (reach > 0 and math.isfinite(reach)) or (
+        integer and not all(isinstance(x, int) for x in (low, high, reach))
+    ):
         raise InvalidInputError(
             f"values {list(values)!r} and contribution {contribution!r} must be finite, the contribution above 0, and all of "
             "them integers unless integer: false"
         )
     domain = _Cells(cells, low, high, norm, reach, integer)
     if not domain.corners():
-        raise InvalidInputError(f"contribution {contribution!r} does not fit between {low!r} and {high!r}; widen values")
+        raise InvalidInputError(
+            f"contribution {contribution!r} does not fit between {low!r} and {high!r}; widen values"
+        )
     return domain
 
 

@@ -1,0 +1,194 @@
+"""The command line. Only here is anything printed, and only here does the program end.
+
+Libraries are imported inside the commands, so that ``auditor --help`` answers at once.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from auditor import __version__
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, did_you_mean
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from auditor.auditing import Plan, Progress
+    from auditor.config import Configuration
+    from auditor.report.result import RunResult
+
+AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status.
+
+    0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration
+    or the command line is wrong. 3: no answer, and nothing worse.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.command(options)
+    except AuditorError as error:
+        if options.traceback:
+            raise
+        print(f"auditor: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("auditor: interrupted; reports of finished configurations are written", file=sys.stderr)
+        return INTERRUPTED
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="auditor",
+        description="Audit differential-privacy claims of black-box mechanisms. Bounds are proved, with stated confidence.",
+        epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer",
+    )
+    parser.add_argument("--version", action="version", version=f"auditor {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    run = commands.add_parser("run", help="run the audits of configuration files")
+    run.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+    run.add_argument(
+        "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
+    )
+    run.add_argument("--only", action="append", metavar="NAME", help="run this audit only (may be repeated)")
+    run.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
+    run.add_argument("--seed", type=int, metavar="S")
+    run.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
+    run.add_argument("--backend", choices=["loky", "threading"])
+    run.add_argument("--quiet", action="store_true", help="print the closing lines only")
+    run.set_defaults(command=_run)
+
+    check = commands.add_parser(
+        "check", help="validate configurations: import, build pairs, draw one output from each side"
+    )
+    check.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+    check.set_defaults(command=_check)
+
+    listing = commands.add_parser("list", help="list the specimens, with document, claim, and whether it holds")
+    listing.add_argument(
+        "package", nargs="?", default="mechanisms", help="the package of specimens (default: mechanisms)"
+    )
+    listing.set_defaults(command=_list)
+    return parser
+
+
+def _console(quiet: bool = False) -> "Console":
+    from rich.console import Console
+
+    console = Console(quiet=quiet)
+    # A log has no width of its own to wrap to.
+    return console if console.is_terminal else Console(quiet=quiet, width=160)
+
+
+def _load(options: argparse.Namespace) -> "list[Configuration]":
+    from auditor.config.load import Overrides, load_configuration
+
+    overrides = Overrides(*(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend")))
+    configurations = [load_configuration(file, overrides) for file in options.configs]
+    names = [configuration.name for configuration in configurations]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInputError(
+                f'two of the configurations are called "{name}"; their reports would overwrite each other'
+            )
+    return configurations
+
+
+def _selected(configuration: "Configuration", only: list[str] | None) -> "list[Plan]":
+    return [plan for plan in configuration.plans if not only or plan.name in only]
+
+
+def _run(options: argparse.Namespace) -> int:
+    from auditor.report.files import write_reports
+    from auditor.report.terminal import print_result
+
+    configurations = _load(options)
+    known = [plan.name for configuration in configurations for plan in configuration.plans]
+    for name in options.only or ():
+        if name not in known:
+            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+    for configuration in configurations:
+        for plan in _selected(configuration, options.only):
+            plan.source.build()  # a mechanism that cannot be imported is told before any time is spent
+    console = _console(options.quiet)
+    statuses = []
+    for configuration in configurations:
+        plans = _selected(configuration, options.only)
+        if not plans:
+            continue
+        console.print(f"\n[bold]{configuration.name}[/] ({configuration.file})", highlight=False)
+        result = _run_plans(configuration, plans, console)
+        report = write_reports(result, options.out / configuration.name)
+        print_result(result, console)
+        console.print(f"report: {report}", highlight=False, soft_wrap=True)
+        if options.quiet:
+            from auditor.report.words import closing_line
+
+            print(closing_line(result))
+        statuses.append(_status(result))
+    return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
+
+
+def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
+    from auditor.auditing import run
+    from auditor.report.result import RunResult
+    from auditor.report.words import bound_words
+
+    started = time.monotonic()
+    audits = []
+    for plan in plans:
+        with console.status(f"{plan.name} …") as status:
+
+            def show(progress: "Progress") -> None:
+                status.update(
+                    f"{progress.audit}: {progress.phase.name.lower()}, {progress.done:,} of {progress.planned:,}"
+                )
+
+            audit = run(plan, show)
+        if not console.is_terminal:
+            console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
+        audits.append(audit)
+    return RunResult(configuration.name, configuration.confidence, audits, time.monotonic() - started)
+
+
+def _status(result: "RunResult") -> int:
+    if result.passed:
+        return AS_EXPECTED
+    wrong = [audit for audit in result.audits if not audit.passed]
+    return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED
+
+
+def _check(options: argparse.Namespace) -> int:
+    from auditor.auditing import draw_once
+
+    for configuration in _load(options):
+        for plan in configuration.plans:
+            try:
+                pair, left, right = draw_once(plan)
+            except MechanismError as error:
+                raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
+            print(f"{configuration.file}: {plan.name}: {pair.left} gives {left}, {pair.right} gives {right}")
+    return AS_EXPECTED
+
+
+def _list(options: argparse.Namespace) -> int:
+    from rich.table import Table
+
+    from auditor.specimens import list_specimens
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("row", "document", "mechanism", "where", "claim", "holds"):
+        table.add_column(heading, overflow="fold")
+    for name, statement in list_specimens(options.package):
+        holds = "[green]yes[/]" if statement.holds else "[red]no[/]"
+        table.add_row(str(statement.row), statement.document, name, statement.where, statement.claim, holds)
+    _console().print(table)
+    return AS_EXPECTED

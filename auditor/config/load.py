@@ -1,0 +1,223 @@
+"""Make plans of a configuration file; every error names the file, the line, the key and what is allowed."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from auditor.auditing import Plan
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sampling import Execution
+from auditor.claims import claim_from_dict
+from auditor.config import schema
+from auditor.config.yaml_text import Document, read_yaml
+from auditor.errors import AuditorError, InvalidInputError, did_you_mean
+from auditor.neighbours.domains import Domain, Pairs, Totals, Value
+from auditor.neighbours.pair import Relation
+from auditor.verdict import Verdict, alpha_for_each
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What the command line sets instead of the file; None leaves the file's word."""
+
+    samples: int | None = None
+    seed: int | None = None
+    workers: int | None = None
+    backend: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A file's plans, under one error budget."""
+
+    name: str
+    file: Path
+    confidence: float
+    plans: tuple[Plan, ...]
+
+
+def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Configuration:
+    """Read a configuration and build its domains; mechanisms are not imported yet.
+
+    Raises InvalidInputError for anything in the file that cannot be meant.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {file}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{file} cannot be read: {error}") from None
+    document = read_yaml(text, str(file))
+    config = _validate(document, str(file))
+    place = _Place(str(file), document)
+    names = [audit.name for audit in config.audits]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise InvalidInputError(
+                f'{place.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
+            )
+    alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, len(names)))
+    plans = tuple(_plan(config, i, alpha, place, search_path(file), overrides) for i in range(len(names)))
+    return Configuration(file.stem, file, config.confidence, plans)
+
+
+def search_path(file: Path) -> tuple[str, ...]:
+    """List where a configuration's mechanisms are looked for.
+
+    Its own folder, the folders above it up to the nearest that holds a pyproject.toml, and the working folder.
+    """
+    folder = file.resolve().parent
+    above = [folder, *folder.parents]
+    root = next((i for i, place in enumerate(above) if (place / "pyproject.toml").is_file()), 0)
+    return tuple(dict.fromkeys([*map(str, above[: root + 1]), os.getcwd()]))  # noqa: PTH109
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    file: str
+    document: Document
+
+    def at(self, *path: str | int) -> str:
+        return f"{self.file}, line {self.document.line(path)}"
+
+    def checked(self, path: tuple[str | int, ...], make: Callable[[], T]) -> T:
+        """Run ``make``; what it finds wrong is told with the place."""
+        try:
+            return make()
+        except AuditorError as error:
+            raise InvalidInputError(f"{self.at(*path)}: {error}") from None
+
+
+def _plan(
+    config: schema.File,
+    index: int,
+    alpha: float,
+    place: _Place,
+    folders: tuple[str, ...],
+    overrides: Overrides,
+) -> Plan:
+    audit = config.audits[index]
+    here = ("audits", index)
+
+    def setting(name: str) -> Any:
+        own = getattr(audit, name)
+        return getattr(config, name) if own is None else own
+
+    execution = setting("execution").model_dump()
+    execution |= {k: v for k in ("workers", "backend") if (v := getattr(overrides, k)) is not None}
+    search = setting("search")
+    claim = place.checked((*here, "claim"), lambda: claim_from_dict(audit.claim))
+    domain = place.checked((*here, "neighbours"), lambda: _domain(audit.neighbours))
+    return place.checked(
+        here,
+        lambda: Plan(
+            name=audit.name,
+            source=Source(audit.mechanism, audit.parameters, folders),
+            claim=claim,
+            domain=domain,
+            alpha=alpha,
+            samples=overrides.samples if overrides.samples is not None else setting("samples"),
+            method=setting("method"),
+            search=search.outputs if search else None,
+            seed=overrides.seed if overrides.seed is not None else setting("seed"),
+            execution=Execution(**execution),
+            expect=Verdict(audit.expect),
+        ),
+    )
+
+
+# Which keys each kind of neighbours may have, beside "domain".
+_KEYS: dict[str, set[str]] = {
+    "value": {"values", "range"},
+    "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
+    "pairs": {"pairs", "relation"},
+}
+
+
+def _domain(neighbours: schema.Neighbours) -> Domain:
+    given = {key: value for key, value in neighbours if value is not None and key != "domain"}
+    if neighbours.domain is None and neighbours.pairs is None:
+        raise InvalidInputError("neighbours needs a domain (value, totals), or pairs: [{left: ..., right: ...}, ...]")
+    kind = neighbours.domain or "pairs"
+    for key in given:
+        if key not in _KEYS[kind]:
+            raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, _KEYS[kind])}')
+    for key, value in given.items():
+        if isinstance(value, schema.LowHigh):
+            given[key] = (value.low, value.high)
+    if kind == "value":
+        return Value(**given)
+    if kind == "totals":
+        return Totals(**given)
+    pairs = [(pair.left, pair.right) for pair in given["pairs"]]
+    return Pairs(pairs, given.get("relation", Relation.AS_GIVEN))
+
+
+def _validate(document: Document, file: str) -> schema.File:
+    if not isinstance(document.data, dict):
+        raise InvalidInputError(f"{file}: a configuration is a mapping with the keys version and audits")
+    try:
+        return schema.File.model_validate(document.data)
+    except ValidationError as error:
+        problems = [_problem(problem, document, file) for problem in error.errors()]
+        raise InvalidInputError("\n".join(dict.fromkeys(problems))) from None
+
+
+def _problem(problem: Any, document: Document, file: str) -> str:
+    """Put one finding of pydantic into a sentence with its place."""
+    path = tuple(step for step in problem["loc"] if _is_step(step, document.data, problem["loc"]))
+    where = f"{file}, line {document.line(path)}"
+    name = ".".join(str(step) for step in path)
+    if problem["type"] == "extra_forbidden":
+        return (
+            f'{where}: unknown key "{path[-1]}" in {_parent(path)}; {did_you_mean(str(path[-1]), _allowed_keys(path))}'
+        )
+    if problem["type"] == "missing":
+        return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
+    message = problem["msg"][0].lower() + problem["msg"][1:]
+    return f"{where}: {name} is {problem['input']!r}; {message}"
+
+
+def _is_step(step: str | int, data: Any, loc: tuple[str | int, ...]) -> bool:
+    """Tell keys and indices from the names of alternatives that pydantic mixes into a location."""
+    known = {name for model in _models() for name in model.model_fields}
+    return (
+        isinstance(step, int)
+        or step in known
+        or (
+            step == loc[-1]
+            and step not in {"LowHigh", "int", "float"}
+            and (not step.startswith(("list[", "constrained-")))
+        )
+    )
+
+
+def _models() -> list[type[BaseModel]]:
+    models = [value for value in vars(schema).values() if isinstance(value, type) and issubclass(value, BaseModel)]
+    return [model for model in models if model.__module__ == schema.__name__]
+
+
+def _parent(path: tuple[str | int, ...]) -> str:
+    names = [str(step) for step in path[:-1] if isinstance(step, str)]
+    return names[-1] if names else "the file"
+
+
+def _allowed_keys(path: tuple[str | int, ...]) -> list[str]:
+    """Return the keys of the model in which the last step of a path stands."""
+    model: type[BaseModel] = schema.File
+    for step in path[:-1]:
+        if isinstance(step, str) and step in model.model_fields:
+            model = _model_in(model.model_fields[step].annotation) or model
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _model_in(part)) is not None), None)

@@ -1,0 +1,90 @@
+"""Read YAML as a person means it: 1e-5 is a number, 010 is ten, a key that stands twice is an error.
+
+PyYAML follows YAML 1.1, where ``1e-5`` is text, ``010`` is eight, ``yes`` is true and the last of two equal keys
+wins silently. Here plain scalars follow the core schema of YAML 1.2, with underscores allowed in numbers.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from auditor.errors import InvalidInputError
+
+Path = tuple[str | int, ...]
+
+_INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
+_FLOAT = re.compile(r"[-+]?(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
+_SPECIAL = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a YAML file says, and on which line each key or item stands (from 1)."""
+
+    data: Any
+    lines: dict[Path, int] = field(default_factory=dict)
+
+    def line(self, path: Path) -> int:
+        """Return the line of the nearest place above ``path`` that the file has."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+def read_yaml(text: str, file: str) -> Document:
+    """Parse one YAML document.
+
+    Raises InvalidInputError, with file and line, for text that is not YAML and for duplicate keys.
+
+    >>> read_yaml("delta: 1e-5", "x.yaml").data
+    {'delta': 1e-05}
+    """
+    try:
+        node = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise InvalidInputError(f"{file}, line {line}: this is not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise InvalidInputError(f"{file}: this is not YAML: {error}") from None
+    lines: dict[Path, int] = {}
+    return Document(None if node is None else _build(node, (), lines, file), lines)
+
+
+def _build(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> Any:
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        built: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = _build(key_node, (), {}, file)
+            if not isinstance(key, str | int):
+                raise InvalidInputError(f"{file}, line {key_node.start_mark.line + 1}: a key must be a word")
+            if key in built:
+                raise InvalidInputError(
+                    f'{file}, line {key_node.start_mark.line + 1}: the key "{key}" stands twice; remove one of them'
+                )
+            lines[(*path, key)] = key_node.start_mark.line + 1
+            built[key] = _build(value_node, (*path, key), lines, file)
+        return built
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(item, (*path, i), lines, file) for i, item in enumerate(node.value)]
+    plain = isinstance(node, yaml.ScalarNode) and node.style is None
+    return _scalar(node.value) if plain else node.value
+
+
+def _scalar(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if text.lower() in _SPECIAL:
+        return _SPECIAL[text.lower()]
+    if _INTEGER.match(text):
+        return int(text.replace("_", ""))
+    if text.startswith(("0x", "0o")):
+        try:
+            return int(text.replace("_", ""), 0)
+        except ValueError:
+            return text
+    return float(text.replace("_", "")) if _FLOAT.match(text) else text

@@ -1,0 +1,48 @@
+"""Write reports whole: to a temporary name in the same folder, then renamed over the old one."""
+
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from auditor.report.markdown import to_markdown
+from auditor.report.result import RunResult
+
+
+def write_reports(result: RunResult, folder: Path) -> Path:
+    """Write report.json and summary.md into the folder, which is made if need be; return the JSON's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / "report.json"
+    write_whole(folder / "summary.md", to_markdown(result))
+    write_whole(report, to_json(result.to_dict()))
+    return report
+
+
+def to_json(data: Any) -> str:
+    """Return standard JSON; infinite bounds and NaN in data sets are spelled as strings."""
+    return json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _spell(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _spell(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_spell(item) for item in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(data), "NaN")
+    return data
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

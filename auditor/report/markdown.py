@@ -1,0 +1,50 @@
+"""summary.md: a table of the audits, then a paragraph on each."""
+
+from auditor.report.result import AuditResult, RunResult
+from auditor.report.words import bound_words, closing_line, finding, verdict_words
+
+_SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>"})
+
+
+def to_markdown(result: RunResult) -> str:
+    """Return the summary of a run."""
+    lines = [f"# {escape(result.name)}", "", escape(closing_line(result)) + ".", ""]
+    lines += ["| | audit | claim | proved | verdict | expected |", "|-|-|-|-|-|-|"]
+    lines += [_row(audit) for audit in result.audits]
+    for audit in result.audits:
+        lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """Keep text from being read as Markdown or HTML.
+
+    >>> escape("a|b <i>")
+    'a\\\\|b \\\\<i\\\\>'
+    """
+    return text.translate(_SPECIAL).replace("\n", " ")
+
+
+def _row(audit: AuditResult) -> str:
+    mark = "✓" if audit.passed else "✗"
+    cells = (
+        audit.name,
+        str(audit.claim),
+        bound_words(audit),
+        verdict_words(audit.verdict),
+        verdict_words(audit.expected),
+    )
+    return f"| {mark} | " + " | ".join(escape(cell) for cell in cells) + " |"
+
+
+def _paragraph(audit: AuditResult) -> list[str]:
+    spent = audit.outputs
+    return [
+        f"`{audit.mechanism}` claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
+        "",
+        escape(finding(audit)),
+        "",
+        f"Outputs: {spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the "
+        f"bound, each used once; seed {audit.seed}"
+        + ("." if audit.reproducible else "; the mechanism has entropy of its own, so another run differs."),
+    ]
