@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from auditor.errors import InvalidInputError, did_you_mean, require_number
@@ -26,7 +26,7 @@ class Claim:
 
     def to_dict(self) -> dict[str, float]:
         """Return the claim as it stands in a configuration, such as ``{"epsilon": 1.0}``."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

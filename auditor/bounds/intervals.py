@@ -58,7 +58,7 @@ def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:
     Bichsel et al. 2021 (Equation 9).
 
     >>> round(two_intervals_epsilon(Counts(60, 100, 10, 100), 0.0, 0.05), 3)
-    1.001
+    1.037
     """
     from statsmodels.stats.proportion import proportion_confint
 

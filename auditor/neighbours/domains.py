@@ -42,7 +42,7 @@ def ladder(low: Number, high: Number, integer: bool) -> list[Number]:
     >>> ladder(0, 100, True)
     [0, 1, 2, 5, 10, 20, 50, 99, 100]
     >>> ladder(-1, 1, False)
-    [-1, -0.1, 0, 0.1, 1]
+    [-1, -0.9, -0.1, 0.0, 0.1, 0.9, 1]
     """
     span = high - low
     top = math.floor(math.log10(span)) if span > 0 else 0

@@ -1,0 +1,46 @@
+"""The power that reports state, against the exact distribution of the counts."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.guesses import guess_epsilon
+from auditor.bounds.intervals import two_intervals_epsilon
+from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+@pytest.mark.parametrize("claimed", [0.5, 2.0])
+def test_the_detectable_epsilon_is_refuted_with_the_stated_chance(chance: float, claimed: float) -> None:
+    guesses, trials, alpha = 700, 2000, 0.01
+
+    def counts(wins: int) -> GuessCounts:
+        return GuessCounts(
+            Counts(wins, trials // 2, guesses - wins, trials // 2), Counts(0, trials // 2, 0, trials // 2), True
+        )
+
+    epsilon = detectable_by_guesses(counts(350), claimed, 0.0, alpha, chance)
+    refutes = np.array([guess_epsilon(counts(w), 0.0, alpha) > claimed for w in range(guesses + 1)])
+    power = binom.pmf(np.arange(guesses + 1), guesses, 1 / (1 + math.exp(-epsilon)))[refutes].sum()
+    assert power == pytest.approx(chance, abs=1e-9)
+
+
+def test_nothing_is_detectable_without_guesses() -> None:
+    empty = Counts(0, 50, 0, 50)
+    assert detectable_by_guesses(GuessCounts(empty, empty), 1.0, 0.0, 0.05, 0.8) == math.inf
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+def test_two_intervals_detect_with_the_stated_chance(chance: float) -> None:
+    n, alpha, claimed = 80, 0.05, 0.5
+    epsilon = detectable_by_two_intervals(Counts(24, n, 8, n), claimed, 0.0, alpha, chance)
+    right = 8 / n
+    refutes = np.array(
+        [[two_intervals_epsilon(Counts(x, n, y, n), 0.0, alpha) > claimed for y in range(n + 1)] for x in range(n + 1)]
+    )
+    at = np.arange(n + 1)
+    joint = np.outer(binom.pmf(at, n, right * math.exp(epsilon)), binom.pmf(at, n, right))
+    assert joint[refutes].sum() == pytest.approx(chance, abs=1e-6)

@@ -1,0 +1,124 @@
+"""What selection finds: each leak is planted in one place, and the event must find most of what there is to find."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from auditor.auditing import _Forecast, _halves
+from auditor.blackbox.mechanism import Mechanism, Sample
+from auditor.events.event import LEFT, RIGHT, Event
+from auditor.events.selection import merge_cells, select_event
+from auditor.neighbours.pair import Pair
+
+FORECAST = _Forecast("fixed", 100_000, 0.0, 0.01)
+Drawer = Callable[[int, int, np.random.Generator], Any]
+
+
+def draw(drawer: Drawer, size: int, seed: int) -> Sample:
+    rng = np.random.default_rng(seed)
+    mechanism = Mechanism.from_callable(drawer, {}, "planted")
+    return mechanism.draw(Pair(0, 1), rng.random(size) < 0.5, rng)
+
+
+def selected(drawer: Drawer, size: int = 20_000) -> tuple[Event, float]:
+    """Return the event and the rate at which its guesses win, on fresh outputs."""
+    event = select_event(*_halves(draw(drawer, size, 1)), FORECAST).event
+    counts = event.count(draw(drawer, 100_000, 2))
+    return event, counts.wins / max(1, counts.guesses)
+
+
+def sigma(epsilon: float) -> float:
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def shift(side: int, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(side, 1.0, size)
+
+
+def spread(side: int, size: int, rng: np.random.Generator) -> Any:
+    return rng.normal(0, 1 + side, size)
+
+
+def middle(side: int, size: int, rng: np.random.Generator) -> Any:
+    """Uniform, but on the left the interval (0.4, 0.5) is e² times as likely."""
+    inside = rng.random(size) < (0.1 if side else 0.1 * math.e**2)
+    return np.where(inside, rng.uniform(0.4, 0.5, size), rng.uniform(0.5, 1.4, size) % 1.0)
+
+
+def rare_atom(side: int, size: int, rng: np.random.Generator) -> Any:
+    outputs = rng.normal(size=size)
+    outputs[rng.random(size) < (0.02 if side else 0.0005)] = np.nan
+    return outputs
+
+
+def strings(side: int, size: int, rng: np.random.Generator) -> Any:
+    return np.array(["yes", "no", "maybe"])[
+        rng.choice(3, size, p=[0.6, 0.2, 0.2] if side else [0.2, 0.6, 0.2])
+    ].tolist()
+
+
+def second_coordinate(side: int, size: int, rng: np.random.Generator) -> Any:
+    return np.stack([rng.normal(size=size), rng.laplace(side, 1.0, size)], axis=1)
+
+
+def both_coordinates(side: int, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(side, 1.0, (size, 2))  # ε = 2, of which either coordinate shows 1
+
+
+def parity(side: int, size: int, rng: np.random.Generator) -> Any:
+    """Each bit is fair; together they agree with probability σ(2), on the left, and differ on the right."""
+    bit = rng.random(size) < 0.5
+    return np.stack([bit, bit ^ (rng.random(size) < sigma(2)) ^ (side == 0)], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("drawer", "rate"),
+    [
+        (shift, sigma(0.95)),
+        (spread, 0.8),
+        (middle, sigma(1.9)),
+        (rare_atom, 0.9),
+        (strings, sigma(math.log(3) - 0.05)),
+        (second_coordinate, sigma(0.95)),
+        (both_coordinates, sigma(1.6)),
+        (parity, sigma(1.95)),
+    ],
+    ids=lambda case: getattr(case, "__name__", ""),
+)
+def test_a_leak_is_found_wherever_it_lies(drawer: Drawer, rate: float) -> None:
+    assert selected(drawer)[1] >= rate
+
+
+def test_events_say_where_they_look() -> None:
+    event, _ = selected(second_coordinate)
+    assert "output[1] ≤" in event.describe(LEFT)
+    assert "output[1] >" in event.describe(RIGHT)
+    event, _ = selected(rare_atom)
+    assert "NaN" in event.describe(RIGHT)
+
+
+def test_a_description_is_the_rule_itself() -> None:
+    """The words give the thresholds in full: outputs sorted by them are those that the rule guesses."""
+    event, _ = selected(shift)
+    low = float(event.describe(LEFT).rpartition("≤ ")[2])
+    high = float(event.describe(RIGHT).rpartition("> ")[2])
+    sample = draw(shift, 50_000, 3)
+    numbers = sample.left.column("output").numbers
+    counts = event.count(sample)
+    assert counts.left.hits_left == np.count_nonzero(numbers <= low)
+    assert counts.right.hits_left == np.count_nonzero(numbers > high)
+
+
+def test_merging_keeps_only_differences_that_the_counts_support() -> None:
+    assert merge_cells(np.array([100, 101, 99, 100]), np.array([99, 100, 101, 100])) == [3]
+    assert merge_cells(np.array([100, 101, 20, 21]), np.array([20, 21, 100, 99])) == [1, 3]
+
+
+def test_with_identical_sides_nothing_is_forecast() -> None:
+    def same(side: int, size: int, rng: np.random.Generator) -> Any:
+        return rng.normal(size=size)
+
+    assert select_event(*_halves(draw(same, 20_000, 1)), FORECAST).forecast < 0.2

@@ -1,0 +1,102 @@
+"""The whole pipeline on mechanisms that are exactly at their claim: it must not cry wolf.
+
+Every run is seeded. A test fails by chance with probability below 1e-6, by the threshold it derives.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+import auditor
+from auditor.auditing import Plan, _forecast_of
+from auditor.blackbox.mechanism import Source
+from auditor.bounds.guesses import guess_epsilon
+from auditor.events.selection import select_event
+from auditor.neighbours.domains import Pairs
+
+RUNS, ALPHA = 400, 0.1
+MOST_ALARMS = int(binom.isf(1e-6, RUNS, ALPHA))
+
+
+def randomised_response(bit: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    return bit ^ (rng.random(size) < 1 / (1 + np.e))
+
+
+def laplace(value: float, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    return rng.laplace(value, 1.0, size)
+
+
+def discrete_laplace(value: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    p = 1 - np.exp(-1)
+    return value + rng.geometric(p, size) - rng.geometric(p, size)
+
+
+def now_and_then_the_truth(bit: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Exactly (1, 0.05): with probability δ the bit itself, marked; else a randomised response."""
+    revealed = rng.random(size) < 0.05
+    return np.where(revealed, bit + 2, randomised_response(bit, size, rng))
+
+
+def four_values(value: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    lie = rng.random(size) <= 4 / (3 + np.e)
+    return np.where(lie, rng.integers(4, size=size), value)
+
+
+PURE = auditor.PureDP(1.0)
+CASES: list[tuple[Callable[..., Any], auditor.PureDP | auditor.ApproximateDP, Any]] = [
+    (randomised_response, PURE, [(0, 1)]),
+    (laplace, PURE, [(0.0, 1.0)]),
+    (discrete_laplace, PURE, [(0, 1)]),
+    (now_and_then_the_truth, auditor.ApproximateDP(1.0, 0.05), [(0, 1)]),
+    (four_values, PURE, auditor.Value(values=[0, 1, 2, 3])),
+]
+
+
+@pytest.mark.parametrize("method", ["fixed", "two-intervals"])
+@pytest.mark.parametrize(("mechanism", "claim", "neighbours"), CASES, ids=[case[0].__name__ for case in CASES])
+def test_alarms_on_sound_mechanisms_stay_below_their_rate(
+    mechanism: Callable[..., Any], claim: Any, neighbours: Any, method: str
+) -> None:
+    runs = RUNS if method == "fixed" else RUNS // 4
+    alarms = sum(
+        auditor.audit(
+            mechanism,
+            claim,
+            neighbours,
+            samples=500,
+            search=1000,
+            confidence=1 - ALPHA,
+            seed=seed,
+            method=method,
+            workers=1,
+        ).verdict
+        == "violation"
+        for seed in range(runs)
+    )
+    assert alarms <= binom.isf(1e-6, runs, ALPHA)
+
+
+def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on() -> None:
+    """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
+    plan = Plan("", Source("", function=laplace), PURE, Pairs([(0.0, 1.0)]), alpha=ALPHA, samples=500)
+    mechanism, [pair] = plan.source.build(), plan.domain.corners()
+    alarms = 0
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        sample = mechanism.draw(pair, rng.random(500) < 0.5, rng)
+        event = select_event(sample, sample, _forecast_of(plan)).event
+        alarms += guess_epsilon(event.count(sample), 0.0, ALPHA) > 1.0
+    assert alarms > MOST_ALARMS
+
+
+def test_a_mechanism_slightly_over_its_claim_is_caught() -> None:
+    """Laplace noise 5 % too small: ε = 1.053 where 1 is claimed, refuted with a million outputs."""
+
+    def too_little(value: float, size: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.laplace(value, 0.95, size)
+
+    assert auditor.audit(too_little, PURE, [(0.0, 1.0)], seed=1, workers=1).verdict == "violation"
