@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: audit test slow check bench lock clean
 
 audit: $(READY)
-	$(BIN)/python -m auditor run configs/*.yaml --out reports/latest
+	$(BIN)/python -m auditor run configs/*.yaml
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -m "not slow"
