@@ -16,9 +16,19 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from auditor.auditing import audit
-    from auditor.claims import ApproximateDP, PureDP
+    from auditor.claims import (
+        ApproximateDP,
+        GaussianDP,
+        Monotone,
+        Probability,
+        PureDP,
+        RenyiDP,
+        Sensitivity,
+        ZeroConcentratedDP,
+    )
     from auditor.errors import AuditorError, InvalidInputError, MechanismError
     from auditor.neighbours.domains import Pairs, Totals, Value
+    from auditor.neighbours.records import Records
     from auditor.report.result import AuditResult
     from auditor.specimens import specimen
     from auditor.verdict import Verdict
@@ -28,11 +38,18 @@ _HOMES = {
     "audit": "auditor.auditing",
     "AuditResult": "auditor.report.result",
     "ApproximateDP": "auditor.claims",
+    "GaussianDP": "auditor.claims",
+    "Monotone": "auditor.claims",
+    "Probability": "auditor.claims",
     "PureDP": "auditor.claims",
+    "RenyiDP": "auditor.claims",
+    "Sensitivity": "auditor.claims",
+    "ZeroConcentratedDP": "auditor.claims",
     "AuditorError": "auditor.errors",
     "InvalidInputError": "auditor.errors",
     "MechanismError": "auditor.errors",
     "Pairs": "auditor.neighbours.domains",
+    "Records": "auditor.neighbours.records",
     "Totals": "auditor.neighbours.domains",
     "Value": "auditor.neighbours.domains",
     "specimen": "auditor.specimens",
@@ -42,13 +59,20 @@ __all__ = [
     "ApproximateDP",
     "AuditResult",
     "AuditorError",
+    "GaussianDP",
     "InvalidInputError",
     "MechanismError",
+    "Monotone",
     "Pairs",
+    "Probability",
     "PureDP",
+    "Records",
+    "RenyiDP",
+    "Sensitivity",
     "Totals",
     "Value",
     "Verdict",
+    "ZeroConcentratedDP",
     "__version__",
     "audit",
     "specimen",

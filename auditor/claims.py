@@ -76,15 +76,138 @@ class ApproximateDP(Claim):
         return f"ε = {self.epsilon:g}, δ = {self.delta:g}"
 
 
-PrivacyClaim = PureDP | ApproximateDP
+@dataclass(frozen=True, slots=True)
+class RenyiDP(Claim):
+    """(α, ε)-Rényi privacy: D_α(M(x)‖M(x')) ≤ ε in nats, in both directions (Mironov 2017).
 
-KINDS: dict[frozenset[str], type[PureDP | ApproximateDP]] = {
+    Raises InvalidInputError unless order > 1 and epsilon ≥ 0, both finite.
+    """
+
+    quantity: ClassVar[str] = "epsilon"
+    order: float
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", require_number("order", self.order, 1, math.inf, low_open=True))
+        object.__setattr__(self, "epsilon", require_number("epsilon", self.epsilon, 0, math.inf))
+
+    def __str__(self) -> str:
+        return f"Rényi ε = {self.epsilon:g} of order {self.order:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroConcentratedDP(Claim):
+    """ρ-zCDP: D_α(M(x)‖M(x')) ≤ αρ for all α > 1, in both directions (Bun & Steinke 2016).
+
+    Raises InvalidInputError unless rho is a finite number of at least 0.
+    """
+
+    quantity: ClassVar[str] = "rho"
+    rho: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", require_number("rho", self.rho, 0, math.inf))
+
+    def __str__(self) -> str:
+        return f"ρ = {self.rho:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianDP(Claim):
+    """μ-Gaussian privacy: telling M(x) from M(x') is no easier than N(0, 1) from N(μ, 1) (Dong, Roth & Su 2022).
+
+    Raises InvalidInputError unless mu is a finite number of at least 0.
+    """
+
+    quantity: ClassVar[str] = "mu"
+    mu: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", require_number("mu", self.mu, 0, math.inf))
+
+    def __str__(self) -> str:
+        return f"μ = {self.mu:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity(Claim):
+    """A query moves by at most ``sensitivity`` between neighbours (in L1, where it is a vector).
+
+    Raises InvalidInputError unless sensitivity is a finite number of at least 0.
+    """
+
+    quantity: ClassVar[str] = "sensitivity"
+    sensitivity: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sensitivity", require_number("sensitivity", self.sensitivity, 0, math.inf))
+
+    def __str__(self) -> str:
+        return f"sensitivity {self.sensitivity:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone(Claim):
+    """A query never falls when a record is added: f(x') ≤ f(x) for all x' ⊆ x."""
+
+    quantity: ClassVar[str] = "decrease"
+    monotone: bool = True
+
+    def __post_init__(self) -> None:
+        if self.monotone is not True:
+            raise InvalidInputError(f"monotone is {self.monotone!r}; it must be true")
+
+    @property
+    def value(self) -> float:
+        """How far the query may fall."""
+        return 0.0
+
+    def __str__(self) -> str:
+        return "monotone"
+
+
+@dataclass(frozen=True, slots=True)
+class Probability(Claim):
+    """On every data set the event that the mechanism reports has probability at most, or at least, p.
+
+    Raises InvalidInputError unless 0 ≤ probability ≤ 1 and one of at_most and at_least is true.
+    """
+
+    quantity: ClassVar[str] = "probability"
+    probability: float
+    at_most: bool = False
+    at_least: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probability", require_number("probability", self.probability, 0, 1))
+        if not (isinstance(self.at_most, bool) and isinstance(self.at_least, bool) and self.at_most != self.at_least):
+            raise InvalidInputError("a probability claim needs either at_most: true or at_least: true")
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the claim as it stands in a configuration."""
+        return {"probability": self.probability, "at_most" if self.at_most else "at_least": True}
+
+    def __str__(self) -> str:
+        return f"probability {'≤' if self.at_most else '≥'} {self.probability:g}"
+
+
+PrivacyClaim = PureDP | ApproximateDP | RenyiDP | ZeroConcentratedDP | GaussianDP
+QueryClaim = Sensitivity | Monotone
+
+KINDS: dict[frozenset[str], type[PrivacyClaim | QueryClaim | Probability]] = {
     frozenset({"epsilon"}): PureDP,
     frozenset({"epsilon", "delta"}): ApproximateDP,
+    frozenset({"order", "epsilon"}): RenyiDP,
+    frozenset({"rho"}): ZeroConcentratedDP,
+    frozenset({"mu"}): GaussianDP,
+    frozenset({"sensitivity"}): Sensitivity,
+    frozenset({"monotone"}): Monotone,
+    frozenset({"probability", "at_most"}): Probability,
+    frozenset({"probability", "at_least"}): Probability,
 }
 
 
-def claim_from_dict(numbers: Mapping[str, Any]) -> PrivacyClaim:
+def claim_from_dict(numbers: Mapping[str, Any]) -> PrivacyClaim | QueryClaim | Probability:
     """Make the claim whose parameters are exactly the given keys.
 
     Raises InvalidInputError when no claim has these keys, or a number is out of its range.
@@ -98,6 +221,6 @@ def claim_from_dict(numbers: Mapping[str, Any]) -> PrivacyClaim:
         for key in numbers:
             if key not in known:
                 raise InvalidInputError(f'claim has an unknown key "{key}"; {did_you_mean(key, known)}')
-        forms = " or ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in KINDS)
-        raise InvalidInputError(f"claim has the keys {sorted(numbers)}; it must be {forms}")
+        forms = ", ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in KINDS)
+        raise InvalidInputError(f"claim has the keys {sorted(numbers)}; it must have those of one of {forms}")
     return kind(**numbers)

@@ -6,6 +6,7 @@ Libraries are imported inside the commands, so that ``auditor --help`` answers a
 import argparse
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.command(options)
     except AuditorError as error:
         if options.traceback:
-            raise
+            traceback.print_exc()
         print(f"auditor: {error}", file=sys.stderr)
         return BAD_INPUT
+    except Exception:  # whose own exit status, 1, would say that a violation was found
+        traceback.print_exc()
+        print("auditor: no answer, because of the error above, which is a defect of the auditor", file=sys.stderr)
+        return NO_ANSWER
     except KeyboardInterrupt:
         print("auditor: interrupted; reports of finished configurations are written", file=sys.stderr)
         return INTERRUPTED
@@ -107,6 +112,8 @@ def _selected(configuration: "Configuration", only: list[str] | None) -> "list[P
 
 
 def _run(options: argparse.Namespace) -> int:
+    from rich.markup import escape
+
     from auditor.report.files import write_reports
     from auditor.report.terminal import print_result
 
@@ -118,17 +125,18 @@ def _run(options: argparse.Namespace) -> int:
     for configuration in configurations:
         for plan in _selected(configuration, options.only):
             plan.source.build()  # a mechanism that cannot be imported is told before any time is spent
+        _make_folder(options.out / configuration.name)
     console = _console(options.quiet)
     statuses = []
     for configuration in configurations:
         plans = _selected(configuration, options.only)
         if not plans:
             continue
-        console.print(f"\n[bold]{configuration.name}[/] ({configuration.file})", highlight=False)
+        console.print(f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False)
         result = _run_plans(configuration, plans, console)
         report = write_reports(result, options.out / configuration.name)
         print_result(result, console)
-        console.print(f"report: {report}", highlight=False, soft_wrap=True)
+        console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
         if options.quiet:
             from auditor.report.words import closing_line
 
@@ -137,7 +145,17 @@ def _run(options: argparse.Namespace) -> int:
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder for reports before any time is spent on what goes into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"reports cannot go to {folder}: {error}") from None
+
+
 def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
+    from rich.text import Text
+
     from auditor.auditing import run
     from auditor.report.result import RunResult
     from auditor.report.words import bound_words
@@ -145,12 +163,11 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
     started = time.monotonic()
     audits = []
     for plan in plans:
-        with console.status(f"{plan.name} …") as status:
+        with console.status(Text(f"{plan.name} …")) as status:
 
             def show(progress: "Progress") -> None:
-                status.update(
-                    f"{progress.audit}: {progress.phase.name.lower()}, {progress.done:,} of {progress.planned:,}"
-                )
+                done = f"{progress.done:,} of {progress.planned:,}"
+                status.update(Text(f"{progress.audit}: {progress.phase.name.lower()}, {done}"))
 
             audit = run(plan, show)
         if not console.is_terminal:
@@ -175,11 +192,16 @@ def _check(options: argparse.Namespace) -> int:
                 pair, left, right = draw_once(plan)
             except MechanismError as error:
                 raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
-            print(f"{configuration.file}: {plan.name}: {pair.left} gives {left}, {pair.right} gives {right}")
+            print(f"{configuration.file}: {plan.name}: {pair.left} {_outcome(left)}, {pair.right} {_outcome(right)}")
     return AS_EXPECTED
 
 
+def _outcome(output: object) -> str:
+    return f"raises {type(output).__name__}: {output}" if isinstance(output, BaseException) else f"gives {output}"
+
+
 def _list(options: argparse.Namespace) -> int:
+    from rich.markup import escape
     from rich.table import Table
 
     from auditor.specimens import list_specimens
@@ -189,6 +211,7 @@ def _list(options: argparse.Namespace) -> int:
         table.add_column(heading, overflow="fold")
     for name, statement in list_specimens(options.package):
         holds = "[green]yes[/]" if statement.holds else "[red]no[/]"
-        table.add_row(str(statement.row), statement.document, name, statement.where, statement.claim, holds)
+        cells = (str(statement.row), statement.document, name, statement.where, statement.claim)
+        table.add_row(*map(escape, cells), holds)
     _console().print(table)
     return AS_EXPECTED

@@ -17,6 +17,10 @@ class MechanismError(AuditorError):
     """A mechanism that cannot be imported, called or understood; never an output of it."""
 
 
+class WorkerLostError(MechanismError):
+    """A worker process that ended while it ran a mechanism, which leaves no output to audit."""
+
+
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     """Say what is allowed and, where one is near, which name was probably meant.
 
@@ -39,12 +43,17 @@ def require_number(name: str, value: object, low: float, high: float, *, low_ope
     >>> require_number("epsilon", 1, 0, math.inf)
     1.0
     """
-    allowed = f"a finite number {'above' if low_open else 'of at least'} {low:g}"
+    allowed = "a finite number"
+    if low > -math.inf:
+        allowed += f" {'above' if low_open else 'of at least'} {low:g}"
     if high < math.inf:
         allowed += f" and at most {high:g}"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond every float
+        number = math.inf
     if not (math.isfinite(number) and low <= number <= high and not (low_open and number == low)):
         raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
     return number

@@ -30,5 +30,7 @@ def alpha_for_each(confidence: float, audits: int) -> float:
 
 
 def judge(claim: Claim, bound: Bound) -> Verdict:
-    """Return VIOLATION only where the bound lies strictly above what is claimed."""
-    return Verdict.VIOLATION if bound.value > claim.value else Verdict.NO_VIOLATION_FOUND
+    """Return VIOLATION only where the bound lies strictly above what is claimed; INCONCLUSIVE where it is NaN."""
+    if bound.value > claim.value:
+        return Verdict.VIOLATION
+    return Verdict.NO_VIOLATION_FOUND if bound.value <= claim.value else Verdict.INCONCLUSIVE

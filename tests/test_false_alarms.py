@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import Plan, _forecast_of
+from auditor.auditing import Plan
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.guesses import guess_epsilon
 from auditor.events.selection import select_event
+from auditor.methods.guessing import Guesses
 from auditor.neighbours.domains import Pairs
 
 RUNS, ALPHA = 400, 0.1
@@ -83,12 +84,13 @@ def test_alarms_on_sound_mechanisms_stay_below_their_rate(
 def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on() -> None:
     """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
     plan = Plan("", Source("", function=laplace), PURE, Pairs([(0.0, 1.0)]), alpha=ALPHA, samples=500)
+    forecast = Guesses(PURE, plan.alpha, plan.samples).forecast
     mechanism, [pair] = plan.source.build(), plan.domain.corners()
     alarms = 0
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         sample = mechanism.draw(pair, rng.random(500) < 0.5, rng)
-        event = select_event(sample, sample, _forecast_of(plan)).event
+        event = select_event(sample, sample, forecast).test
         alarms += guess_epsilon(event.count(sample), 0.0, ALPHA) > 1.0
     assert alarms > MOST_ALARMS
 

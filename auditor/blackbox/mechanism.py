@@ -1,7 +1,10 @@
 """A mechanism as a black box: where it comes from, what its signature asks for, and one way to call it."""
 
+import copy
 import functools
+import hashlib
 import importlib
+import importlib.machinery
 import importlib.util
 import inspect
 import sys
@@ -53,10 +56,10 @@ def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
         if folder not in sys.path:
             sys.path.insert(0, folder)
     try:
-        module = _load_file(place, search_path) if place.endswith(".py") else importlib.import_module(place)
+        module = _load_file(place, search_path) if place.endswith(".py") else _load_module(place, search_path)
     except MechanismError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         looked = ", ".join(search_path) or "Python's own path"
         raise MechanismError(
             f'mechanism "{name}": importing {place} failed with {type(error).__name__}: {error} (looked in {looked})'
@@ -73,13 +76,27 @@ def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
+def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
+    module = importlib.import_module(place)
+    # A module of that name may have been imported from elsewhere before; auditing that one would be silently wrong.
+    top = place.partition(".")[0]
+    wanted = importlib.machinery.PathFinder.find_spec(top, list(search_path))
+    found = sys.modules[top].__spec__
+    if wanted and wanted.origin and found and found.origin and not Path(wanted.origin).samefile(found.origin):
+        raise MechanismError(
+            f'two modules are called "{top}": {wanted.origin}, which is meant, and {found.origin}, which was imported '
+            f"before; rename one of them, or write {Path(wanted.origin).name}:function"
+        )
+    return module
+
+
 def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
     candidates = [Path(folder) / place for folder in search_path] or [Path(place)]
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path is None:
         raise MechanismError(f"there is no file {place} (looked in {', '.join(search_path) or 'the working folder'})")
     # A name of its own for every path, which pickle can find again within the process.
-    module_name = "auditor_file_" + str(path.resolve()).replace("/", "_").removesuffix(".py")
+    module_name = f"auditor_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}_{path.stem}"
     if module_name in sys.modules:
         return sys.modules[module_name]
     spec = importlib.util.spec_from_file_location(module_name, path)
@@ -139,8 +156,9 @@ class Mechanism:
         """
         if not self.batched:
             made: tuple[list[Any], list[Any]] = ([], [])
+            datasets = {label: pair.dataset("left" if label else "right") for label in np.unique(labels).tolist()}
             for label in labels.tolist():
-                made[not label].append(self._call(pair.dataset("left" if label else "right"), rng))
+                made[not label].append(self._call(copy.deepcopy(datasets[label]), rng))
             return Sample(from_list(made[0]), from_list(made[1]))
         sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
         drawn = {}
@@ -152,7 +170,7 @@ class Mechanism:
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised."""
         output = self._call(pair.dataset(side), rng, **({"size": 1} if self.batched else {}))
-        if self.batched and not isinstance(output, Exception):
+        if self.batched and not isinstance(output, BaseException):
             from_batch(output, 1)  # raises where the shape is wrong
             return output[0]
         return output
@@ -162,17 +180,19 @@ class Mechanism:
             return from_list([])
         dataset = pair.dataset("left" if left else "right")
         batch = self._call(dataset, rng, size=size)
-        if not isinstance(batch, Exception):
+        if not isinstance(batch, BaseException):
             return from_batch(batch, size)
         one_by_one = (self._call(pair.dataset("left" if left else "right"), rng, size=1) for _ in range(size))
-        return concatenate([from_list([b]) if isinstance(b, Exception) else from_batch(b, 1) for b in one_by_one])
+        return concatenate([from_list([b]) if isinstance(b, BaseException) else from_batch(b, 1) for b in one_by_one])
 
     def _call(self, dataset: Any, rng: np.random.Generator, **size: int) -> Any:
         if self.takes_rng:
             size["rng"] = rng  # type: ignore[assignment]
         try:
             return self.function(dataset, **size)
-        except Exception as error:  # every failure of a mechanism is an output
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # every failure of a mechanism is an output, sys.exit() included
             return error
 
 
@@ -182,3 +202,8 @@ class Sample:
 
     left: Outputs
     right: Outputs
+
+    def halves(self) -> "tuple[Sample, Sample]":
+        """Cut the sample in two, each with half of either side."""
+        a, b = self.left.size // 2, self.right.size // 2
+        return Sample(self.left[:a], self.right[:b]), Sample(self.left[a:], self.right[b:])

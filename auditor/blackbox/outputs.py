@@ -5,7 +5,7 @@ make-up of a batch would leak into its outputs and an honest mechanism could loo
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from auditor.errors import MechanismError
 
 NUMBER = -1  # the code of a cell that holds a number
 ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
+EXACT = 2.0**53 - 1  # integers up to here are floats, and no other integer rounds to them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +95,8 @@ def from_batch(batch: Any, size: int) -> Outputs:
     """
     try:
         length = len(batch)
+        if isinstance(batch, str | bytes | Mapping | Set):
+            raise TypeError  # these have a length, but no first axis
     except TypeError:
         raise MechanismError(
             f"the mechanism returned {type(batch).__name__!r} for a batch of {size}; it must return {size} outputs, "
@@ -105,7 +108,13 @@ def from_batch(batch: Any, size: int) -> Outputs:
         )
     if isinstance(batch, np.ndarray) and batch.dtype.kind in "biuf":
         return _from_array(batch)
-    return from_list(list(batch))
+    outputs = list(batch)
+    if len(outputs) != size:
+        raise MechanismError(
+            f"the mechanism returned {type(batch).__name__!r} of length {length}, which holds {len(outputs)} outputs; "
+            f"return an array or list of the {size} outputs"
+        )
+    return from_list(outputs)
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
@@ -113,7 +122,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
     kind = type(outputs[0]) if outputs else None
     if kind in (int, float, bool, np.float64, np.int64, np.bool_) and all(type(o) is kind for o in outputs):
         array = np.array(outputs)
-        if array.dtype.kind in "biuf":
+        if array.dtype.kind in "biuf" and (kind is not int or array.dtype.kind == "i"):
             return _from_array(array)
     return _from_rows([_leaves(output) for output in outputs])
 
@@ -127,21 +136,27 @@ def _from_array(array: NDArray[Any]) -> Outputs:
     else:
         names = [f"output[{','.join(map(str, index))}]" for index in np.ndindex(array.shape[1:])]
         kind = f"array of {kind}"
-    columns = [_number_column(name, flat[:, i]) for i, name in enumerate(names)]
+    columns = [column for i, name in enumerate(names) for column in _number_columns(name, flat[:, i])]
     constant = np.broadcast_to(np.int32(0), (size,))
     kinds = Column("type", np.broadcast_to(np.float64(0), (size,)), constant, (kind,))
     return Outputs(size, (*columns, kinds))
 
 
-def _number_column(name: str, values: NDArray[Any]) -> Column:
+def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
+    """Return the column of the numbers, and where integers are too large for floats one of what is left over."""
     numbers = values.astype(np.float64)  # a copy: outputs must not change when the mechanism reuses its array
     numbers += 0.0  # −0.0 becomes 0.0
     if values.dtype.kind == "f":
         missing = np.isnan(numbers)
         if missing.any():
             numbers[missing] = 0.0
-            return Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))
-    return Column(name, numbers)
+            return [Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]
+    elif (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
+        left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
+        left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
+        codes[large] = NUMBER
+        return [Column(name, numbers), Column(f"rounded off {name}", left_over, codes, (ABSENT,))]
+    return [Column(name, numbers)]
 
 
 Leaf = float | str
@@ -185,17 +200,19 @@ def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
     elif isinstance(value, list | tuple | dict):
         leaves[f"length of {place}"] = float(len(value))
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            _flatten(f"{place}[{key!r}]", item, leaves)
+            _flatten(f"{place}[{_spelled(key)}]", item, leaves)
     elif isinstance(value, set | frozenset):
         leaves[f"length of {place}"] = float(len(value))
-        leaves.update({f"{item!r} in {place}": "yes" for item in value})
+        leaves.update({f"{_spelled(item)} in {place}": "yes" for item in value})
     elif isinstance(value, BaseException):
         leaves[place] = f"raises {type(value).__name__}"
-        leaves[f"message of {place}"] = repr(str(value))
+        leaves[f"message of {place}"] = _spelled(value, str)
     elif isinstance(value, complex):
         leaves[f"{place}.real"], leaves[f"{place}.imag"] = _number_leaf(value.real), _number_leaf(value.imag)
+    elif isinstance(value, int) and abs(value) > EXACT:
+        leaves[place], leaves[f"rounded off {place}"] = _large_integer(value)
     else:
-        leaves[place] = _number_leaf(value) if isinstance(value, int | float) else repr(value)
+        leaves[place] = _number_leaf(value) if isinstance(value, int | float) else _spelled(value)
         if isinstance(value, str | bytes):
             leaves[f"length of {place}"] = float(len(value))
 
@@ -211,7 +228,24 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
+def _large_integer(number: int) -> tuple[float, Leaf]:
+    """Return the nearest float and what it is off by; the whole integer where that is too large in its turn."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return (math.inf if number > 0 else -math.inf), hex(number)  # decimals are limited to 4300 digits
+    left_over = number - int(nearest)
+    return nearest, float(left_over) if abs(left_over) <= EXACT else hex(number)
+
+
+def _spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
+    """Spell an object by its own word, which may be anything, an exception included."""
+    try:
+        spelled = text(value)
+    except Exception as error:  # an object that cannot be spelled is an output too
+        return f"{type(value).__name__} that raises {type(error).__name__}"
+    return repr(spelled) if text is str else spelled
+
+
 def _number_leaf(number: bool | int | float) -> Leaf:
-    if isinstance(number, int) and abs(number) > 2**53:
-        return str(number)  # beyond what a float tells apart
     return "NaN" if math.isnan(number) else float(number) + 0.0

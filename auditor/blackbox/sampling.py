@@ -7,7 +7,9 @@ on the root seed and its address alone.
 """
 
 import hashlib
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeVar
@@ -15,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 
 from auditor.blackbox.mechanism import Sample, Source
-from auditor.errors import InvalidInputError
-from auditor.neighbours.pair import Pair
+from auditor.errors import InvalidInputError, WorkerLostError
+from auditor.neighbours.pair import Pair, Relation
 
 T = TypeVar("T")
 
@@ -80,7 +82,8 @@ class Sampler:
     def map(self, batches: Iterable[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
         """Draw each batch and yield what ``observe`` makes of it, in order; both run in the workers.
 
-        Raises MechanismError when the mechanism cannot be built, or breaks the protocol, and TimeoutError.
+        Raises MechanismError when the mechanism cannot be built, or breaks the protocol; TimeoutError;
+        WorkerLostError when a worker process ends.
         """
         from joblib import Parallel, delayed
 
@@ -92,12 +95,21 @@ class Sampler:
         results: Iterator[T] = Parallel(how.workers, backend=how.backend, timeout=how.timeout, return_as="generator")(
             tasks
         )
-        return results
+        return _with_own_errors(results)
 
     def batches(self, pair: Pair, outputs: int, phase: Phase) -> Iterator[Batch]:
         """Cut a number of outputs on one pair into batches."""
         for number, start in enumerate(range(0, outputs, self.execution.batch)):
             yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,))
+
+
+def _with_own_errors(results: Iterator[T]) -> Iterator[T]:
+    try:
+        yield from results
+    except multiprocessing.TimeoutError:  # not a kind of the built-in TimeoutError
+        raise TimeoutError from None
+    except BrokenProcessPool:
+        raise WorkerLostError("a worker process ended while it ran the mechanism: a crash, or no memory left") from None
 
 
 def _audit_key(name: str) -> int:
@@ -111,4 +123,6 @@ def _draw(source: Source, seed: int, audit: int, batch: Batch, observe: Callable
         np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*address, use)))) for use in (0, 1)
     )
     labels = coin.random(batch.size) < 0.5
+    if batch.pair.relation is Relation.ALONE:
+        labels[:] = True
     return observe(source.build().draw(batch.pair, labels, stream))

@@ -97,6 +97,32 @@ class GuessCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreCounts:
+    """How many outputs of each side fell into each cell of a score."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.left) != len(self.right) or min(self.left + self.right, default=0) < 0:
+            raise InvalidInputError(
+                f"counts by cell are {self.left} and {self.right}; they must be of one length, not below 0"
+            )
+
+    def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
+        left, right = (
+            tuple(a + b for a, b in zip(x, y, strict=True))
+            for x, y in ((self.left, other.left), (self.right, other.right))
+        )
+        return ScoreCounts(left, right)
+
+    @property
+    def trials(self) -> int:
+        """Outputs on both sides together."""
+        return sum(self.left) + sum(self.right)
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A proved lower bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``."""
 

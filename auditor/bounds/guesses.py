@@ -20,6 +20,7 @@ import math
 
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower
+from auditor.errors import InvalidInputError
 
 # The share of alpha that is spent on κ where δ > 0. The bound on r moves by z(0.95 α)/z(α), under 1 % for the
 # alphas in use, and κ_L then lies within 4 standard errors of K/N.
@@ -62,3 +63,26 @@ def guess_epsilon(counts: GuessCounts, delta: float, alpha: float) -> float:
     gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
     rate = float(clopper_pearson_lower(counts.wins, counts.guesses, alpha - gamma))
     return epsilon_from_rate(rate, free_win_rate(counts, delta, gamma))
+
+
+def mu_from_rate(rate: float) -> float:
+    """Return the μ at which the best guess that never abstains wins at ``rate``: 2 Φ⁻¹(rate), at least 0.
+
+    Under μ-Gaussian privacy any guess wins with probability at most Φ(μ/2), the most for N(0, 1) against N(μ, 1).
+    """
+    from scipy.special import ndtri
+
+    return max(0.0, 2 * float(ndtri(rate)))
+
+
+def guess_mu(counts: GuessCounts, alpha: float) -> float:
+    """Return a lower bound on μ; it exceeds the truth with probability at most ``alpha``.
+
+    The rule must never abstain, which makes the number of guesses the number of trials. Raises InvalidInputError
+    where it did.
+    """
+    if counts.guesses != counts.trials:
+        raise InvalidInputError(
+            f"the rule guessed {counts.guesses} of {counts.trials} trials; for μ it must never abstain"
+        )
+    return mu_from_rate(float(clopper_pearson_lower(counts.wins, counts.trials, alpha)))

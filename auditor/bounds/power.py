@@ -1,11 +1,12 @@
 """What violation a test would have caught: the honest companion of "no violation found"."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate
+from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 
 
@@ -16,23 +17,35 @@ def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alp
     reaches the critical number of wins with probability ``chance``. Infinite where even winning every guess would
     not refute the claim.
     """
-    guesses = counts.guesses
     gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
     free = free_win_rate(counts, delta, gamma)
 
     def refutes(wins: int) -> bool:
-        rate = float(clopper_pearson_lower(wins, guesses, alpha - gamma))
+        rate = float(clopper_pearson_lower(wins, counts.guesses, alpha - gamma))
         return epsilon_from_rate(rate, free) > epsilon
 
+    rate = _rate_that_refutes(refutes, counts.guesses, chance)
+    return math.inf if rate is None else epsilon_from_rate(rate, free)
+
+
+def detectable_mu(counts: GuessCounts, mu: float, alpha: float, chance: float) -> float:
+    """Return the smallest true μ that guessing without abstention refutes a claimed ``mu`` for, with this chance."""
+    rate = _rate_that_refutes(
+        lambda wins: mu_from_rate(float(clopper_pearson_lower(wins, counts.trials, alpha))) > mu, counts.trials, chance
+    )
+    return math.inf if rate is None else mu_from_rate(rate)
+
+
+def _rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: float) -> float | None:
+    """Return the rate of wins at which the critical number of them is reached with probability ``chance``."""
     if guesses == 0 or not refutes(guesses):
-        return math.inf
+        return None
     low, high = 0, guesses
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if refutes(middle) else (middle, high)
     # P[Bin(K, r) ≥ high] = chance is P[Bin(K, r) ≤ high − 1] = 1 − chance, the equation of an upper limit.
-    rate = float(clopper_pearson_upper(high - 1, guesses, 1 - chance))
-    return epsilon_from_rate(rate, free)
+    return float(clopper_pearson_upper(high - 1, guesses, 1 - chance))
 
 
 def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, alpha: float, chance: float) -> float:

@@ -1,6 +1,7 @@
 """Make plans of a configuration file; every error names the file, the line, the key and what is allowed."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,12 @@ from pydantic import BaseModel, ValidationError
 from auditor.auditing import Plan
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution
-from auditor.claims import claim_from_dict
+from auditor.claims import PrivacyClaim, Probability, QueryClaim, claim_from_dict
 from auditor.config import schema
+from auditor.config.domains import make_domain
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
-from auditor.neighbours.domains import Domain, Pairs, Totals, Value
-from auditor.neighbours.pair import Relation
+from auditor.neighbours.domains import Domain, groups
 from auditor.verdict import Verdict, alpha_for_each
 
 T = TypeVar("T")
@@ -62,8 +63,10 @@ def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Config
             raise InvalidInputError(
                 f'{place.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, len(names)))
-    plans = tuple(_plan(config, i, alpha, place, search_path(file), overrides) for i in range(len(names)))
+    questions = [q for i, audit in enumerate(config.audits) for q in _questions(audit, ("audits", i), place)]
+    alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, len(questions)))
+    folders = search_path(file)
+    plans = tuple(_plan(config, question, alpha, place, folders, overrides) for question in questions)
     return Configuration(file.stem, file, config.confidence, plans)
 
 
@@ -94,16 +97,41 @@ class _Place:
             raise InvalidInputError(f"{self.at(*path)}: {error}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One claim on one domain. An audit asks one, or one for each group."""
+
+    name: str
+    audit: schema.Audit
+    here: tuple[str | int, ...]
+    claim: PrivacyClaim | QueryClaim | Probability
+    domain: Domain
+
+
+def _questions(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) -> list[_Question]:
+    def claim_of(numbers: dict[str, Any]) -> PrivacyClaim | QueryClaim | Probability:
+        return place.checked((*here, "claim"), lambda: claim_from_dict(numbers))
+
+    domain = place.checked((*here, "neighbours"), lambda: make_domain(audit.neighbours))
+    if isinstance(audit.claim, dict):
+        return [_Question(audit.name, audit, here, claim_of(audit.claim), domain)]
+    claims = [claim_of(numbers) for numbers in audit.claim]
+    domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
+    return [
+        _Question(f"{audit.name}, contribution {i}", audit, here, claim, group)
+        for i, (claim, group) in enumerate(zip(claims, domains, strict=True), start=1)
+    ]
+
+
 def _plan(
     config: schema.File,
-    index: int,
+    question: _Question,
     alpha: float,
     place: _Place,
     folders: tuple[str, ...],
     overrides: Overrides,
 ) -> Plan:
-    audit = config.audits[index]
-    here = ("audits", index)
+    audit = question.audit
 
     def setting(name: str) -> Any:
         own = getattr(audit, name)
@@ -112,15 +140,13 @@ def _plan(
     execution = setting("execution").model_dump()
     execution |= {k: v for k in ("workers", "backend") if (v := getattr(overrides, k)) is not None}
     search = setting("search")
-    claim = place.checked((*here, "claim"), lambda: claim_from_dict(audit.claim))
-    domain = place.checked((*here, "neighbours"), lambda: _domain(audit.neighbours))
     return place.checked(
-        here,
+        question.here,
         lambda: Plan(
-            name=audit.name,
+            name=question.name,
             source=Source(audit.mechanism, audit.parameters, folders),
-            claim=claim,
-            domain=domain,
+            claim=question.claim,
+            domain=question.domain,
             alpha=alpha,
             samples=overrides.samples if overrides.samples is not None else setting("samples"),
             method=setting("method"),
@@ -130,33 +156,6 @@ def _plan(
             expect=Verdict(audit.expect),
         ),
     )
-
-
-# Which keys each kind of neighbours may have, beside "domain".
-_KEYS: dict[str, set[str]] = {
-    "value": {"values", "range"},
-    "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
-    "pairs": {"pairs", "relation"},
-}
-
-
-def _domain(neighbours: schema.Neighbours) -> Domain:
-    given = {key: value for key, value in neighbours if value is not None and key != "domain"}
-    if neighbours.domain is None and neighbours.pairs is None:
-        raise InvalidInputError("neighbours needs a domain (value, totals), or pairs: [{left: ..., right: ...}, ...]")
-    kind = neighbours.domain or "pairs"
-    for key in given:
-        if key not in _KEYS[kind]:
-            raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, _KEYS[kind])}')
-    for key, value in given.items():
-        if isinstance(value, schema.LowHigh):
-            given[key] = (value.low, value.high)
-    if kind == "value":
-        return Value(**given)
-    if kind == "totals":
-        return Totals(**given)
-    pairs = [(pair.left, pair.right) for pair in given["pairs"]]
-    return Pairs(pairs, given.get("relation", Relation.AS_GIVEN))
 
 
 def _validate(document: Document, file: str) -> schema.File:
@@ -180,6 +179,13 @@ def _problem(problem: Any, document: Document, file: str) -> str:
         )
     if problem["type"] == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
+    if problem["type"] == "literal_error":
+        allowed = re.findall(r"'([^']*)'", problem["ctx"]["expected"])
+        if allowed:
+            return f"{where}: {name} is {problem['input']!r}; {did_you_mean(str(problem['input']), allowed)}"
+    if problem["type"] == "model_type":
+        keys = ", ".join(_allowed_keys((*path, "")))
+        return f"{where}: {name} is {problem['input']!r}; it must be a mapping with keys out of {keys}"
     message = problem["msg"][0].lower() + problem["msg"][1:]
     return f"{where}: {name} is {problem['input']!r}; {message}"
 

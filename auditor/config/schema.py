@@ -41,10 +41,23 @@ class PairSpelledOut(_Strict):
     right: Any
 
 
+class Record(_Strict):
+    """What a record may be."""
+
+    low: Number | None = None
+    high: Number | None = None
+    integer: bool | None = None
+    choices: list[Any] | None = None
+
+
 class Neighbours(_Strict):
     """A domain, or pairs spelled out."""
 
-    domain: Literal["value", "totals"] | None = None
+    domain: Literal["value", "records", "totals"] | None = None
+    record: Record | None = None
+    size: LowHigh | None = None
+    columns: int | None = None
+    distance: int | None = None
     values: list[Any] | LowHigh | None = None
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     contributions: list[list[Number]] | None = None
@@ -62,7 +75,7 @@ class Audit(_Strict):
     name: str
     mechanism: str
     parameters: dict[str, Any] = {}
-    claim: dict[str, Any]
+    claim: dict[str, Any] | list[dict[str, Any]]
     neighbours: Neighbours
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     search: Search | None = None

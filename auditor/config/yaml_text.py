@@ -15,7 +15,7 @@ from auditor.errors import InvalidInputError
 Path = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
-_FLOAT = re.compile(r"[-+]?(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
+_FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _SPECIAL = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
@@ -50,8 +50,13 @@ def read_yaml(text: str, file: str) -> Document:
         raise InvalidInputError(f"{file}, line {line}: this is not YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
         raise InvalidInputError(f"{file}: this is not YAML: {error}") from None
+    except RecursionError:
+        raise InvalidInputError(f"{file}: this is nested too deeply to be read") from None
     lines: dict[Path, int] = {}
-    return Document(None if node is None else _build(node, (), lines, file), lines)
+    try:
+        return Document(None if node is None else _build(node, (), lines, file), lines)
+    except RecursionError:
+        raise InvalidInputError(f"{file}: this is nested too deeply, or an alias contains itself") from None
 
 
 def _build(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> Any:
@@ -80,11 +85,10 @@ def _scalar(text: str) -> Any:
         return _WORDS[text.lower()]
     if text.lower() in _SPECIAL:
         return _SPECIAL[text.lower()]
-    if _INTEGER.match(text):
-        return int(text.replace("_", ""))
-    if text.startswith(("0x", "0o")):
+    prefixed = text.startswith(("0x", "0o"))
+    if prefixed or _INTEGER.match(text):
         try:
-            return int(text.replace("_", ""), 0)
-        except ValueError:
+            return int(text.replace("_", ""), 0 if prefixed else 10)
+        except ValueError:  # such as 0xyz, or more digits than Python converts
             return text
     return float(text.replace("_", "")) if _FLOAT.match(text) else text

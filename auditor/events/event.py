@@ -45,7 +45,14 @@ class Event:
         sides = [(side, seen) for side, seen in ((LEFT, counts.left), (RIGHT, counts.right))]
         if counts.one_tailed:
             sides = [(side, seen) for side, seen in sides if self.describe(side) != "never"]
-        entries = [{"description": self.describe(side), "counts": seen.to_dict()} for side, seen in sides]
+        entries = [
+            {
+                "description": self.describe(side),
+                "guess": "left" if side == LEFT else "right",
+                "counts": seen.to_dict(),
+            }
+            for side, seen in sides
+        ]
         return {**entries[0], "opposite": entries[1] if len(entries) > 1 else None}
 
     def _guesses(self, outputs: Outputs) -> dict[float, int]:

@@ -67,13 +67,13 @@ def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:
 class EvidenceSum:
     """The evidence of several places added up: the log-likelihood ratio where places are independent."""
 
-    tables: tuple[tuple[str, Cells], ...]
+    tables: tuple[tuple[Feature, Cells], ...]
     name: str = "summed evidence of all places"
 
     def extract(self, outputs: Outputs) -> Column:
-        """Return the sum over places of the log-ratio (nats) learned for the value there."""
+        """Return the sum over features of the log-ratio (nats) learned for the value there."""
         total = np.zeros(outputs.size)
-        for place, cells in self.tables:
-            total += cells.look_up(outputs.column(place))
+        for feature, cells in self.tables:
+            total += cells.look_up(feature.extract(outputs))
         # Sums of the same terms must compare equal in every batch.
         return Column(self.name, np.round(total, 9) + 0.0)

@@ -6,7 +6,7 @@ differ have been merged (it shows anywhere else). In each order the rule guesses
 on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,28 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
-from auditor.bounds.methods import RuleCounts
 from auditor.events.cells import Cells, count_cells, readable_edges
 from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, Place, Whole
+from auditor.events.logistic import fit_logistic
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCounts:
+    """Counts of many rules at once, as arrays of one shape: hits of the event for the left and for the right side.
+
+    ``left_wins`` are hits of the left event on the left, ``left_losses`` on the right; the right event likewise.
+    """
+
+    left_wins: Floats
+    left_losses: Floats
+    right_wins: Floats
+    right_losses: Floats
+    trials: int
+
+
 Forecast = Callable[[RuleCounts], Floats]
 
 # Intervals a column is cut into at first: 200 put a threshold within 0.5 % of the outputs of its best place, and
@@ -28,15 +44,17 @@ MOST_CELLS = 200
 LEAST_IN_CELL = 8
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
 MOST_ATOMS = 400
+# Below this many outputs, regression has nothing to add to the features themselves.
+LEAST_TO_LEARN = 500
 # A more complicated feature must forecast this much more (nats, or this share) to be preferred.
-WORTH_COMPLICATING = 0.005
+WORTH_COMPLICATING = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An event and the bound it is forecast to give (nats; an estimate, not proved)."""
+    """An event and the bound it is forecast to give (an estimate, not proved)."""
 
-    event: Event
+    test: Event
     forecast: float
 
 
@@ -64,10 +82,31 @@ def _features(fit: Sample) -> Iterator[Feature]:
     if len(places) > 1:
         if _distinct_at_most(both, places, MOST_JOINT_ATOMS):
             yield Whole(tuple(places))
-        tables = [(name, _evidence_table(fit.left.column(name), fit.right.column(name))) for name in places]
-        informative = tuple((name, cells) for name, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
-        if len(informative) > 1:
-            yield EvidenceSum(informative)
+        tables = _informative_tables([Place(name) for name in places], fit)
+        if len(tables) > 1:
+            yield EvidenceSum(tables)
+    if places and fit.left.size + fit.right.size >= LEAST_TO_LEARN:
+        learned = fit_logistic(fit)
+        if learned is not None:
+            yield learned
+
+
+def evidence_scores(fit: Sample) -> Iterator[Feature]:
+    """Suggest scores that estimate the log-likelihood ratio (nats): of each place, of all, of the whole output."""
+    both = concatenate([fit.left, fit.right])
+    places = [column.name for column in both.columns if _varies(column)]
+    tables = _informative_tables([Place(name) for name in places], fit)
+    yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables)
+    if len(tables) > 1:
+        yield EvidenceSum(tables)
+    if len(places) > 1 and _distinct_at_most(both, places, MOST_JOINT_ATOMS):
+        for table in _informative_tables([Whole(tuple(places))], fit):
+            yield EvidenceSum((table,), "evidence of the whole output")
+
+
+def _informative_tables(features: Sequence[Feature], fit: Sample) -> tuple[tuple[Feature, Cells], ...]:
+    tables = [(feature, _evidence_table(feature.extract(fit.left), feature.extract(fit.right))) for feature in features]
+    return tuple((f, cells) for f, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
 
 
 def _varies(column: Column) -> bool:

@@ -7,17 +7,15 @@ promising pair by one step.
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
-from auditor.errors import InvalidInputError
-from auditor.neighbours.pair import Pair, Relation, check_neighbours
-
-Number = int | float
-T = TypeVar("T")
+from auditor.errors import InvalidInputError, require_number
+from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry
+from auditor.neighbours.pair import Pair, Relation, check_neighbours, plain, relation_named
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
 MOST_CORNERS = 400
@@ -36,60 +34,9 @@ class Domain(Protocol):
         """Return a pair near the given one, which came from this domain."""
 
 
-def ladder(low: Number, high: Number, integer: bool) -> list[Number]:
-    """Return both ends, the middle, and 1-2-5 steps away from ``low``, from 0, and below ``high``.
-
-    >>> ladder(0, 100, True)
-    [0, 1, 2, 5, 10, 20, 50, 99, 100]
-    >>> ladder(-1, 1, False)
-    [-1, -0.9, -0.1, 0.0, 0.1, 0.9, 1]
-    """
-    span = high - low
-    top = math.floor(math.log10(span)) if span > 0 else 0
-    decades = range(0 if integer else top - 1, top + 1)
-    steps: list[Number] = [
-        m * 10**d if d >= 0 else m / 10**-d for d in decades for m in ((1, 2, 5) if integer else (1,))
-    ]
-    marks = {low, high, (low + high) // 2 if integer else (low + high) / 2}
-    marks |= {low + s for s in steps} | {high - s for s in steps[:1]}
-    if low < 0 < high:
-        marks |= {0, *steps, *(-s for s in steps)}
-    return sorted(m for m in marks if low <= m <= high)
-
-
-def _random_number(low: Number, high: Number, integer: bool, rng: np.random.Generator) -> Number:
-    """Draw uniformly, or uniformly in the logarithm of the distance from ``low``, with equal chance."""
-    if low == high:
-        return low
-    if rng.random() < 0.5:
-        x = rng.uniform(low, high)
-    else:
-        smallest = 1.0 if integer else (high - low) * 1e-4
-        x = low + math.exp(rng.uniform(math.log(smallest), math.log(max(high - low, smallest))))
-    return min(high, max(low, round(x) if integer else float(x)))
-
-
-def _nearby(value: Number, low: Number, high: Number, integer: bool, rng: np.random.Generator) -> Number:
-    """Change a number by a step of any size, small ones as likely as large ones."""
-    step = _random_number(0, high - low, integer, rng)
-    moved = value + (step if rng.random() < 0.5 else -step)
-    return min(high, max(low, moved))
-
-
-def _check_range(name: str, bounds: Sequence[Number]) -> tuple[Number, Number]:
-    low, high = bounds
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise InvalidInputError(f"{name} goes from {low!r} to {high!r}; low must be finite and at most high")
-    return low, high
-
-
-def _retry(attempt: Callable[[], T | None], what: str) -> T:
-    """Return the first answer that is not None; a domain that gives none in 1000 tries is as good as empty."""
-    for _ in range(1000):
-        answer = attempt()
-        if answer is not None:
-            return answer
-    raise InvalidInputError(f"{what} holds (almost) no neighbouring pairs; widen its range")
+def _spelled(value: Any) -> str:
+    """Spell a value so that equal ones are spelled alike, NaN and arrays included."""
+    return repr(plain(value))
 
 
 class Value:
@@ -106,12 +53,12 @@ class Value:
         if (values is None) == (range is None):
             raise InvalidInputError("a value domain needs either values or range: [low, high], and not both")
         self.values: list[Any] = list(values) if values is not None else []
-        self._range = _check_range("range", range) if range is not None else None
+        self._range = check_range("range", range) if range is not None else None
         if self._range is not None:
             low, high = self._range
             self._integer = isinstance(low, int) and isinstance(high, int)
             self.values = ladder(low, high, self._integer)
-        if len({repr(v) for v in self.values}) != len(self.values):
+        if len({_spelled(v) for v in self.values}) != len(self.values):
             raise InvalidInputError(f"values are {self.values!r}; each may stand once only")
         if len(self.values) < 2:
             raise InvalidInputError(f"a value domain of {self.values!r} has no pairs; it needs two values or more")
@@ -121,18 +68,18 @@ class Value:
         return [self._pair(a, b) for a, b in itertools.islice(pairs, MOST_CORNERS)]
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
-        return _retry(lambda: self._pair_unless_equal(self._draw(rng), self._draw(rng)), "the value domain")
+        return retry(lambda: self._pair_unless_equal(self._draw(rng), self._draw(rng)), "the value domain")
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
-        return _retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
+        return retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
 
     def _draw(self, rng: np.random.Generator) -> Any:
         if self._range is not None:
-            return _random_number(*self._range, self._integer, rng)
+            return random_number(*self._range, self._integer, rng)
         return self.values[rng.integers(len(self.values))]
 
     def _pair_unless_equal(self, a: Any, b: Any) -> Pair | None:
-        return None if a == b else self._pair(a, b)
+        return None if _spelled(a) == _spelled(b) else self._pair(a, b)
 
     def _pair(self, a: Any, b: Any) -> Pair:
         return Pair(a, b, Relation.SUBSTITUTE)
@@ -146,6 +93,11 @@ class _People:
     low: int
     high: int
     relation: Relation
+    kind: int | None = None  # the only kind that ever moves, for group-wise claims
+
+    def groups(self) -> "list[_People]":
+        """Return a domain for each contribution, in which only people of that kind come and go."""
+        return [replace(self, kind=kind) for kind in range(len(self.contributions))]
 
     def corners(self) -> list[Pair]:
         marks = [int(m) for m in ladder(self.low, self.high, True)]
@@ -162,26 +114,28 @@ class _People:
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
-            crowd = tuple(int(_random_number(self.low, self.high, True, rng)) for _ in self.contributions)
+            crowd = tuple(int(random_number(self.low, self.high, True, rng)) for _ in self.contributions)
             return self._pair(crowd, self._random_move(rng))
 
-        return _retry(attempt, "the totals domain")
+        return retry(attempt, "the totals domain")
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
             crowd, move = list(pair.origin[0]), pair.origin[1]
             kind = int(rng.integers(len(crowd)))
-            crowd[kind] = int(_nearby(crowd[kind], self.low, self.high, True, rng))
+            crowd[kind] = int(nearby(crowd[kind], self.low, self.high, True, rng))
             return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
 
-        return _retry(attempt, "the totals domain")
+        return retry(attempt, "the totals domain")
 
     def _moves(self) -> list[tuple[int | None, int]]:
         """List moves as (kind that leaves or None, kind that arrives)."""
         kinds = range(len(self.contributions))
         if self.relation is Relation.ADD_REMOVE:
-            return [(None, kind) for kind in kinds]
-        return list(itertools.permutations(kinds, 2))
+            moves: list[tuple[int | None, int]] = [(None, kind) for kind in kinds]
+        else:
+            moves = list(itertools.permutations(kinds, 2))
+        return [move for move in moves if self.kind is None or self.kind in move]
 
     def _random_move(self, rng: np.random.Generator) -> tuple[int | None, int]:
         moves = self._moves()
@@ -195,7 +149,7 @@ class _People:
             moved[leaves] -= 1
         if not all(self.low <= people <= self.high for people in moved):
             return None
-        return Pair(self._totals(crowd), self._totals(moved), self.relation, True, (crowd, move))
+        return Pair(self._totals(crowd), self._totals(moved), self.relation, (), (crowd, move))
 
     def _totals(self, crowd: Sequence[int]) -> tuple[Number, ...]:
         cells = zip(*self.contributions, strict=True)
@@ -223,22 +177,22 @@ class _Cells:
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
-            vector = tuple(_random_number(self.low, self.high, self.integer, rng) for _ in range(self.cells))
+            vector = tuple(random_number(self.low, self.high, self.integer, rng) for _ in range(self.cells))
             moves = self._moves()
             return self._pair(vector, moves[rng.integers(len(moves))])
 
-        return _retry(attempt, "the totals domain")
+        return retry(attempt, "the totals domain")
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
             vector = list(pair.left)
             cell = int(rng.integers(self.cells))
-            vector[cell] = _nearby(vector[cell], self.low, self.high, self.integer, rng)
+            vector[cell] = nearby(vector[cell], self.low, self.high, self.integer, rng)
             moves = self._moves()
             keep = rng.random() < 0.75
             return self._pair(tuple(vector), pair.origin if keep else moves[rng.integers(len(moves))])
 
-        return _retry(attempt, "the totals domain")
+        return retry(attempt, "the totals domain")
 
     def _moves(self) -> list[tuple[Number, ...]]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
@@ -264,7 +218,7 @@ class _Cells:
         steps = [abs(b - a) for a, b in zip(vector, moved, strict=True)]
         if (sum(steps) if self.norm == "l1" else max(steps)) > self.reach:
             return None
-        return Pair(vector, moved, Relation.AS_GIVEN, True, move)
+        return Pair(vector, moved, Relation.AS_GIVEN, (), move)
 
 
 def Totals(  # noqa: N802 - one domain to the user, in two forms
@@ -291,7 +245,7 @@ def Totals(  # noqa: N802 - one domain to the user, in two forms
     Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
     """
     if contributions is not None and people is not None and (cells, values, contribution) == (None, None, None):
-        return _people(contributions, people, Relation(relation))
+        return _people(contributions, people, relation_named(relation))
     if (
         cells is not None
         and values is not None
@@ -305,13 +259,35 @@ def Totals(  # noqa: N802 - one domain to the user, in two forms
     )
 
 
+def groups(domain: Domain, claims: int) -> Sequence[Domain]:
+    """Split a domain for group-wise claims: a domain for each contribution of totals over people.
+
+    Raises InvalidInputError for any other domain, and where there are more or fewer claims than contributions.
+    """
+    if not isinstance(domain, _People):
+        raise InvalidInputError(
+            "a list of claims needs the domain totals with contributions, one claim for each of them"
+        )
+    if claims != len(domain.contributions):
+        raise InvalidInputError(
+            f"there are {claims} claims for {len(domain.contributions)} contributions; there must be as many"
+        )
+    return domain.groups()
+
+
 def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: Relation) -> Domain:
     vectors = tuple(tuple(vector) for vector in contributions)
-    low, high = _check_range("people", people)
+    low, high = check_range("people", people)
     if low < 0 or not isinstance(low, int) or not isinstance(high, int):
         raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
     if not vectors or len({len(v) for v in vectors}) != 1 or not vectors[0]:
         raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
+    for number in itertools.chain(*vectors):
+        require_number("a number in contributions", number, -math.inf, math.inf)
+    if relation is Relation.AS_GIVEN:
+        raise InvalidInputError(
+            'relation is "as_given", which is for pairs; people are added and removed, or substituted'
+        )
     domain = _People(vectors, low, high, relation)
     if not domain.corners():
         raise InvalidInputError(
@@ -322,18 +298,18 @@ def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], re
 
 
 def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool) -> Domain:
-    low, high = _check_range("values", values)
-    if cells < 1:
-        raise InvalidInputError(f"cells is {cells}; it must be at least 1")
+    low, high = check_range("values", values)
+    if not isinstance(cells, int) or cells < 1:
+        raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
     if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
         raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}} or {{linf: s}}")
     [(norm, reach)] = contribution.items()
-    if not (reach > 0 and math.isfinite(reach)) or (
-        integer and not all(isinstance(x, int) for x in (low, high, reach))
-    ):
+    require_number(f"contribution {norm}", reach, 0, math.inf, low_open=True)
+    if not integer:
+        low, high, reach = float(low), float(high), float(reach)
+    elif not all(isinstance(x, int) for x in (low, high, reach)):
         raise InvalidInputError(
-            f"values {list(values)!r} and contribution {contribution!r} must be finite, the contribution above 0, and all of "
-            "them integers unless integer: false"
+            f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
         )
     domain = _Cells(cells, low, high, norm, reach, integer)
     if not domain.corners():
@@ -352,7 +328,7 @@ class Pairs:
     def __init__(self, pairs: Sequence[tuple[Any, Any]], relation: str = Relation.AS_GIVEN) -> None:
         if not pairs:
             raise InvalidInputError("the list of pairs is empty; at least one pair is needed")
-        self.relation = Relation(relation)
+        self.relation = relation_named(relation)
         for left, right in pairs:
             check_neighbours(left, right, self.relation)
         self._pairs = [Pair(left, right, self.relation) for left, right in pairs]

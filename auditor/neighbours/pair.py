@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, did_you_mean
 
 Side = Literal["left", "right"]
 
@@ -19,26 +19,42 @@ class Relation(StrEnum):
     ADD_REMOVE = "add_remove"
     SUBSTITUTE = "substitute"
     AS_GIVEN = "as_given"  # explicit pairs whose relation the user vouches for
+    ALONE = "alone"  # not a pair at all but its left data set, for claims about single data sets
+
+
+def relation_named(name: str) -> Relation:
+    """Return the relation of that name, or raise InvalidInputError saying which there are."""
+    if name not in list(Relation):
+        raise InvalidInputError(f'relation is "{name}"; {did_you_mean(str(name), Relation)}')
+    return Relation(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 
-    ``as_array`` says that mechanisms receive the data sets as NumPy arrays. ``origin`` is for the domain that
-    made the pair, which reads it when asked for a pair one step away.
+    ``record_shape`` says that mechanisms receive the data sets as NumPy arrays, with this shape for each record; without
+    it, as they are. ``origin`` is for the domain that made the pair, which reads it when asked for a pair one step away.
     """
 
     left: Any
     right: Any
     relation: Relation = Relation.AS_GIVEN
-    as_array: bool = False
+    record_shape: tuple[int, ...] | None = None
     origin: Any = field(default=None, compare=False, repr=False)
 
     def dataset(self, side: Side) -> Any:
         """Return a data set of the mechanism's own, which it may change."""
         data = self.left if side == "left" else self.right
-        return np.array(data) if self.as_array else copy.deepcopy(data)
+        if self.record_shape is None:
+            return copy.deepcopy(data)
+        # One type for both sides: that of an empty array, or the width of strings, must not tell which side it is.
+        both = [np.array(records) for records in (self.left, self.right) if records is not None and len(records)]
+        return np.array(data, dtype=np.result_type(*both)).reshape(len(data), *self.record_shape)
+
+    def key(self) -> str:
+        """Return a text that is the same for equal pairs, whichever side is called left."""
+        return repr(sorted((repr(plain(self.left)), repr(plain(self.right)))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pair as plain lists and numbers, as it stands in a report."""
@@ -60,6 +76,20 @@ def plain(data: Any) -> Any:
     return data if data is None or isinstance(data, bool | int | float | str) else repr(data)
 
 
+def same(a: Any, b: Any) -> bool:
+    """Tell whether two data sets, or two records, are equal; NaN is the same as NaN, and order counts.
+
+    >>> same([1, float("nan")], (1.0, float("nan"))), same([1, 2], [2, 1])
+    (True, False)
+    """
+    a, b = plain(a), plain(b)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return bool(a == b or (a != a and b != b))  # noqa: PLR0124 - NaN is what differs from itself
+
+
 def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
     """Raise InvalidInputError unless two sequences of records are neighbours under the relation.
 
@@ -71,7 +101,7 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
         return
     a, b = plain(left), plain(right)
     if not isinstance(a, list) or not isinstance(b, list):
-        if relation is Relation.SUBSTITUTE and a != b and not isinstance(a, list) and not isinstance(b, list):
+        if relation is Relation.SUBSTITUTE and not same(a, b) and not isinstance(a, list) and not isinstance(b, list):
             return
         raise _not_neighbours(left, right, relation)
     if not _differ_by_one(a, b, relation):
@@ -80,12 +110,12 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
 
 def _differ_by_one(a: Sequence[Any], b: Sequence[Any], relation: Relation) -> bool:
     if relation is Relation.SUBSTITUTE:
-        return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1
+        return len(a) == len(b) and sum(not same(x, y) for x, y in zip(a, b, strict=True)) == 1
     short, long = sorted((a, b), key=len)
     if len(long) != len(short) + 1:
         return False
-    first = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
-    return list(short[first:]) == list(long[first + 1 :])
+    first = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if not same(x, y)), len(short))
+    return same(short[first:], long[first + 1 :])
 
 
 def _not_neighbours(left: Any, right: Any, relation: Relation) -> InvalidInputError:

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair, plain
+from auditor.neighbours.pair import Pair
 
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
@@ -17,24 +16,33 @@ SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
 
-def search_pairs(domain: Domain, evaluate: Evaluate, outputs: int, rng: np.random.Generator) -> Pair:
+def search_pairs(
+    domain: Domain,
+    evaluate: Evaluate,
+    outputs: int,
+    rng: np.random.Generator,
+    *,
+    least_outputs: int = LEAST_OUTPUTS,
+) -> Pair:
     """Return the pair with the most evidence after spending at most ``outputs`` outputs.
 
     The budget is split evenly over rounds. The first looks at the domain's corners and at random members, each
-    later one at the best quarter so far and at pairs one step away from those; all on fresh outputs. Where the
-    domain has one pair only, nothing is spent.
+    later one at the best quarter so far and at pairs one step away from those; all on fresh outputs, and none on
+    fewer than ``least_outputs``. Where the domain has one pair only, nothing is spent.
     """
     corners = domain.corners()
-    if len(corners) == 1 and _key(domain.random(rng)) == _key(corners[0]):
+    if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
         return corners[0]
     per_round = outputs // ROUNDS
-    if per_round < LEAST_OUTPUTS:
+    if per_round < least_outputs:
         return corners[0]
-    room = per_round // LEAST_OUTPUTS
+    room = per_round // least_outputs
     candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])[:room]
     for last in (False,) * (ROUNDS - 1) + (True,):
         scores = evaluate(candidates, per_round // len(candidates))
-        order = sorted(range(len(candidates)), key=lambda i: (-scores[i], i))
+        order = sorted(
+            range(len(candidates)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf
+        )  # NaN last
         best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
         if last:
             break
@@ -43,8 +51,4 @@ def search_pairs(domain: Domain, evaluate: Evaluate, outputs: int, rng: np.rando
 
 
 def _distinct(pairs: Sequence[Pair]) -> list[Pair]:
-    return list({_key(pair): pair for pair in reversed(pairs)}.values())[::-1]
-
-
-def _key(pair: Pair) -> Any:
-    return repr((plain(pair.left), plain(pair.right)))
+    return list({pair.key(): pair for pair in reversed(pairs)}.values())[::-1]

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor import __version__
-from auditor.bounds.evidence import Bound, GuessCounts
+from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
-from auditor.events.event import Event
 from auditor.neighbours.pair import Pair
 from auditor.verdict import Verdict
 
@@ -29,7 +28,10 @@ class OutputsSpent:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """One audit. ``bound``, ``pair``, ``event`` and ``counts`` are None where it ended before there were any."""
+    """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
+
+    ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json.
+    """
 
     name: str
     mechanism: str
@@ -43,8 +45,7 @@ class AuditResult:
     seed: int
     bound: Bound | None = None
     pair: Pair | None = None
-    event: Event | None = None
-    counts: GuessCounts | None = None
+    event: Mapping[str, Any] | None = None
     power: Mapping[str, float] | None = None
 
     @property
@@ -54,7 +55,6 @@ class AuditResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
-        event = self.event.to_dict(self.counts) if self.event is not None and self.counts is not None else None
         return {
             "name": self.name,
             "mechanism": self.mechanism,
@@ -64,7 +64,7 @@ class AuditResult:
             "claim": self.claim.to_dict(),
             "bound": self.bound.to_dict() if self.bound else None,
             "pair": self.pair.to_dict() if self.pair else None,
-            "event": event,
+            "event": dict(self.event) if self.event else None,
             "outputs": self.outputs.to_dict(),
             "power": dict(self.power) if self.power else None,
             "stop_reason": self.stop_reason,

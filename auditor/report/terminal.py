@@ -24,4 +24,4 @@ def print_result(result: RunResult, console: Console) -> None:
         console.print()
         console.print(f"[bold]{escape(audit.name)}[/]: {escape(finding(audit))}", highlight=False)
     console.print()
-    console.print(closing_line(result), style="green" if result.passed else "bold red", highlight=False)
+    console.print(closing_line(result), style="green" if result.passed else "bold red", highlight=False, markup=False)

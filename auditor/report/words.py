@@ -1,12 +1,15 @@
 """The sentences that every form of a report shares."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
-from auditor.neighbours.pair import Pair
+from auditor.claims import Probability, QueryClaim
+from auditor.neighbours.pair import Pair, Relation
 from auditor.report.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-SYMBOL = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
+SYMBOL = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "decrease": "fall"}
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -30,10 +33,12 @@ def number(value: float | None) -> str:
 
 
 def bound_words(audit: AuditResult) -> str:
-    """Write the proved bound: quantity, value, and where it holds."""
+    """Write what was proved: quantity, and the side on which it lies."""
     if audit.bound is None:
         return "–"
-    return f"{SYMBOL[audit.bound.quantity]} ≥ {number(audit.bound.value)}"
+    quantity = audit.bound.quantity
+    upper = audit.bound.method.endswith("≤ value")
+    return f"{SYMBOL.get(quantity, quantity)} {'≤' if upper else '≥'} {number(audit.bound.value)}"
 
 
 def pair_words(pair: Pair | None) -> str:
@@ -41,7 +46,8 @@ def pair_words(pair: Pair | None) -> str:
     if pair is None:
         return "–"
     entry = pair.to_dict()
-    return f"{_shorten(entry['left'])} and {_shorten(entry['right'])}"
+    left = _shorten(entry["left"])
+    return left if pair.relation is Relation.ALONE else f"{left} and {_shorten(entry['right'])}"
 
 
 def _shorten(data: object, most: int = 60) -> str:
@@ -51,28 +57,57 @@ def _shorten(data: object, most: int = 60) -> str:
 
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found."""
-    if audit.bound is None or audit.counts is None or audit.event is None:
+    if audit.bound is None or audit.event is None:
         return f"No answer: {audit.stop_reason}."
+    if isinstance(audit.claim, QueryClaim):
+        return _query_finding(audit, audit.event)
     bound = f"{bound_words(audit)} with {_percent(audit.bound.confidence)} confidence"
+    if isinstance(audit.claim, Probability):
+        return _probability_finding(audit, audit.event, bound)
     pair = pair_words(audit.pair)
     if audit.verdict is Verdict.VIOLATION:
-        entry = audit.event.to_dict(audit.counts)
-        left, right = (_rate(*entry["counts"][side]) for side in ("left", "right"))
-        text = f"On the neighbours {pair}, the event “{entry['description']}” happens at rates {left} and {right}"
-        if entry["opposite"]:
-            left, right = (_rate(*entry["opposite"]["counts"][side]) for side in ("left", "right"))
-            text += f", and “{entry['opposite']['description']}” at {left} and {right}"
-        return f"{text}; this proves {bound}, above the claimed {audit.claim}."
+        return f"On the neighbours {pair}, {_event_words(audit.event)}; this proves {bound}, above the claimed {audit.claim}."
     caught = (audit.power or {}).get("95%", math.inf)
+    symbol = SYMBOL[audit.bound.quantity]
     would = (
-        f"a mechanism with {SYMBOL[audit.bound.quantity]} of {number(caught)} on this event would have been caught with 95 % chance"
+        f"a mechanism with {symbol} of {number(caught)} on this event would have been caught with 95 % chance"
         if caught < math.inf
         else "on this event no violation could have been caught with these outputs"
     )
     return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}; {would}."
 
 
+def _query_finding(audit: AuditResult, event: Mapping[str, Any]) -> str:
+    pair, values = pair_words(audit.pair), event["values"]
+    moves = f"n {pair} the query answers {values['left']} and {values['right']}"
+    if audit.verdict is Verdict.VIOLATION:
+        return f"O{moves}, which breaks the claim ({audit.claim})."
+    return f"No counterexample among {audit.stop_reason}; the nearest: o{moves}."
+
+
+def _probability_finding(audit: AuditResult, event: Mapping[str, Any], bound: str) -> str:
+    hits, trials = event["counts"]["left"]
+    seen = f"On {pair_words(audit.pair)} the event happens in {hits:,} of {trials:,} trials: {bound}"
+    if audit.verdict is Verdict.VIOLATION:
+        return f"{seen}, where {audit.claim} is claimed."
+    state = "which confirms the claim there" if event["confirmed"] else "which neither refutes nor confirms the claim"
+    return f"{seen}, {state} ({audit.claim}); other data sets were searched only."
+
+
+def _event_words(event: Mapping[str, Any]) -> str:
+    if "opposite" not in event:
+        return f"outputs show it ({event['description']})"
+    left, right = (_rate(*event["counts"][side]) for side in ("left", "right"))
+    text = f"the event “{event['description']}” happens at rates {left} and {right}"
+    if event["opposite"]:
+        left, right = (_rate(*event["opposite"]["counts"][side]) for side in ("left", "right"))
+        text += f", and “{event['opposite']['description']}” at {left} and {right}"
+    return text
+
+
 def _percent(confidence: float) -> str:
+    if confidence == 1:
+        return "100 %"
     digits = max(0, -math.floor(math.log10(1 - confidence)) - 1)
     return f"{100 * confidence:.{digits}f} %"
 

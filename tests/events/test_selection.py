@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.auditing import _Forecast, _halves
 from auditor.blackbox.mechanism import Mechanism, Sample
+from auditor.claims import PureDP
 from auditor.events.event import LEFT, RIGHT, Event
 from auditor.events.selection import merge_cells, select_event
+from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
-FORECAST = _Forecast("fixed", 100_000, 0.0, 0.01)
+FORECAST = Guesses(PureDP(0.5), alpha=0.01, planned=100_000).forecast
 Drawer = Callable[[int, int, np.random.Generator], Any]
 
 
@@ -25,7 +26,7 @@ def draw(drawer: Drawer, size: int, seed: int) -> Sample:
 
 def selected(drawer: Drawer, size: int = 20_000) -> tuple[Event, float]:
     """Return the event and the rate at which its guesses win, on fresh outputs."""
-    event = select_event(*_halves(draw(drawer, size, 1)), FORECAST).event
+    event = select_event(*draw(drawer, size, 1).halves(), FORECAST).test
     counts = event.count(draw(drawer, 100_000, 2))
     return event, counts.wins / max(1, counts.guesses)
 
@@ -121,4 +122,4 @@ def test_with_identical_sides_nothing_is_forecast() -> None:
     def same(side: int, size: int, rng: np.random.Generator) -> Any:
         return rng.normal(size=size)
 
-    assert select_event(*_halves(draw(same, 20_000, 1)), FORECAST).forecast < 0.2
+    assert select_event(*draw(same, 20_000, 1).halves(), FORECAST).forecast < 0.2

@@ -1,0 +1,119 @@
+"""The whole flow of one audit. Nothing here prints; progress is told through a callback."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from auditor.auditing.plan import Ledger, Listener, Plan, Progress
+from auditor.auditing.privacy import audit_privacy
+from auditor.auditing.probability import audit_probability
+from auditor.auditing.queries import audit_query
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sampling import Execution, Phase
+from auditor.claims import PrivacyClaim, Probability, QueryClaim
+from auditor.errors import WorkerLostError
+from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.pair import Pair
+from auditor.report.result import AuditResult
+from auditor.verdict import Verdict, alpha_for_each
+
+__all__ = ["Plan", "Progress", "audit", "draw_once", "run"]
+
+
+def audit(
+    mechanism: Callable[..., Any] | str,
+    claim: PrivacyClaim | QueryClaim | Probability,
+    neighbours: Domain | Sequence[tuple[Any, Any]],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    confidence: float = 0.999,
+    samples: int = 1_000_000,
+    method: str = "fixed",
+    search: int | None = None,
+    seed: int = 0,
+    workers: int = -1,
+    backend: str = "loky",
+    batch: int = 65_536,
+) -> AuditResult:
+    """Audit one mechanism against one claim.
+
+    Args:
+        mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
+            "module:function".
+        claim: such as ``PureDP(1.0)``.
+        neighbours: a domain, or a list of (left, right) pairs.
+        parameters: passed on to the mechanism as keywords.
+        name: of the audit; part of the seed of every output.
+        confidence: the chance that a sound mechanism raises no alarm.
+        samples: outputs for the bound, both sides together; search and selection come on top.
+        method: "fixed" or "two-intervals".
+        search: outputs for the search over pairs.
+        seed: the root of all randomness.
+        workers, backend, batch: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
+
+    Raises InvalidInputError for options out of range, MechanismError when the mechanism cannot be called.
+
+    >>> import auditor
+    >>> def leaky(dataset, size, rng):
+    ...     return rng.laplace(dataset, 0.5, size)  # ε = 2
+    >>> auditor.audit(leaky, auditor.PureDP(1.0), [(0, 1)], samples=20_000, seed=7, workers=1).verdict
+    <Verdict.VIOLATION: 'violation'>
+    """
+    if isinstance(mechanism, str):
+        source = Source(mechanism, parameters or {})
+    else:
+        source = Source(_name_of(mechanism), parameters or {}, function=mechanism)
+    plan = Plan(
+        name=name or source.name,
+        source=source,
+        claim=claim,
+        domain=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
+        alpha=alpha_for_each(confidence, 1),
+        samples=samples,
+        method=method,
+        search=search,
+        seed=seed,
+        execution=Execution(backend, workers, batch),
+    )
+    return run(plan)
+
+
+def run(plan: Plan, listener: Listener = lambda progress: None) -> AuditResult:
+    """Carry out a plan.
+
+    Raises MechanismError when the mechanism cannot be built or breaks the protocol of a batch; a mechanism that
+    raises or returns nonsense is audited on that.
+    """
+    mechanism, claim = plan.source.build(), plan.claim
+    is_query = isinstance(claim, QueryClaim)
+    ledger = Ledger(plan, listener, reproducible=is_query or mechanism.takes_rng)
+    try:
+        if isinstance(claim, QueryClaim):
+            return audit_query(claim, mechanism, ledger)
+        if isinstance(claim, Probability):
+            return audit_probability(claim, ledger)
+        return audit_privacy(claim, ledger)
+    except TimeoutError:
+        limit = plan.execution.timeout
+        return ledger.result(Verdict.INCONCLUSIVE, f"a batch took longer than the time limit of {limit} s")
+    except WorkerLostError as error:
+        return ledger.result(Verdict.INCONCLUSIVE, str(error))
+
+
+def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
+    """Draw one output from each side of the first pair, as `auditor check` does.
+
+    Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one.
+    Raises MechanismError when the mechanism cannot be built.
+    """
+    mechanism, pair = plan.source.build(), plan.domain.corners()[0]
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
+    return pair, mechanism.call_once(pair, "left", rng), mechanism.call_once(pair, "right", rng)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    inner = getattr(function, "func", function)  # functools.partial
+    name: str = getattr(inner, "__qualname__", type(inner).__qualname__)
+    return name

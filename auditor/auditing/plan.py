@@ -1,0 +1,131 @@
+"""What an audit is to do, what it tells while it does it, and the bookkeeping that all kinds of audits share."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
+from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.methods import NAMES, method_for
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.pair import Pair
+from auditor.report.result import AuditResult, OutputsSpent
+from auditor.verdict import Verdict
+
+T = TypeVar("T")
+
+# Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
+SEARCH_SHARE = 0.15
+SELECTION_SHARE = 0.10
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that decides an audit's outcome.
+
+    ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
+    SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm.
+    """
+
+    name: str
+    source: Source
+    claim: PrivacyClaim | QueryClaim | Probability
+    domain: Domain
+    alpha: float
+    samples: int = 1_000_000
+    method: str = "fixed"
+    search: int | None = None
+    seed: int = 0
+    execution: Execution = field(default_factory=Execution)
+    expect: Verdict = Verdict.NO_VIOLATION_FOUND
+
+    def __post_init__(self) -> None:
+        if self.method not in NAMES:
+            raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, NAMES)}')
+        # Below 100 outputs there is nothing to say.
+        for name, value, least in (("samples", self.samples, 100), ("search", self.search, 0), ("seed", self.seed, 0)):
+            if value is None and name == "search":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+        if isinstance(self.claim, PrivacyClaim):
+            method_for(self.claim, self.method, self.alpha, self.samples)
+
+    @property
+    def search_outputs(self) -> int:
+        """How many outputs the search may spend."""
+        return round(SEARCH_SHARE * self.samples) if self.search is None else self.search
+
+    @property
+    def selection_outputs(self) -> int:
+        """How many outputs the event is learned from."""
+        return max(100, round(SELECTION_SHARE * self.samples))
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A phase of an audit has drawn ``done`` of the ``planned`` outputs."""
+
+    audit: str
+    phase: Phase
+    done: int
+    planned: int
+
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass
+class Ledger:
+    """What an audit has spent so far, and the result it ends with."""
+
+    plan: Plan
+    listener: Listener
+    reproducible: bool
+    spent: OutputsSpent = field(default_factory=OutputsSpent)
+    started: float = field(default_factory=time.monotonic)
+
+    def sampler(self) -> Sampler:
+        """Return the sampler of this audit."""
+        return Sampler(self.plan.source, self.plan.name, self.plan.seed, self.plan.execution)
+
+    def draw(self, pair: Pair, outputs: int, phase: Phase, observe: Callable[[Sample], T]) -> Iterator[T]:
+        """Draw outputs on one pair, and yield what ``observe`` makes of each batch."""
+        sampler, done = self.sampler(), 0
+        for seen in sampler.map(sampler.batches(pair, outputs, phase), observe):
+            done = min(outputs, done + self.plan.execution.batch)
+            self.listener(Progress(self.plan.name, phase, done, outputs))
+            yield seen
+        self.spend(phase, outputs)
+
+    def draw_each(self, batches: list[Batch], observe: Callable[[Sample], T]) -> list[T]:
+        """Draw the batches of one round of the search."""
+        seen = list(self.sampler().map(batches, observe))
+        self.spend(Phase.SEARCH, sum(batch.size for batch in batches))
+        self.listener(Progress(self.plan.name, Phase.SEARCH, self.spent.search, self.plan.search_outputs))
+        return seen
+
+    def spend(self, phase: Phase, outputs: int) -> None:
+        """Enter outputs that were drawn for a phase."""
+        name = phase.name.lower()
+        self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
+
+    def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
+        """Close the audit."""
+        claim: Claim = self.plan.claim
+        return AuditResult(
+            name=self.plan.name,
+            mechanism=self.plan.source.name,
+            claim=claim,
+            verdict=verdict,
+            expected=self.plan.expect,
+            outputs=self.spent,
+            stop_reason=reason,
+            seconds=time.monotonic() - self.started,
+            reproducible=self.reproducible,
+            seed=self.plan.seed,
+            **found,
+        )

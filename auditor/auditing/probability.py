@@ -1,0 +1,86 @@
+"""The flow for probability claims: find the data set on which the event is worst, then bound its probability there.
+
+Such a claim can be confirmed on a data set as well as refuted. For any truth only one of the two can be wrong, so each
+may use the whole of alpha.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from auditor.auditing.plan import Ledger
+from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sampling import Batch, Phase
+from auditor.bounds.evidence import Bound
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.claims import Probability
+from auditor.errors import MechanismError
+from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.search import search_pairs
+from auditor.report.result import AuditResult
+from auditor.verdict import Verdict
+
+
+def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
+    """Audit a claim on single data sets; every data set of the domain's pairs is a candidate.
+
+    Raises MechanismError where the mechanism returns anything but whether the event happened.
+    """
+    plan = ledger.plan
+    alone = _worst(claim, ledger)
+    hits = sum(ledger.draw(alone, plan.samples, Phase.BOUND, _hits))
+    low = float(clopper_pearson_lower(hits, plan.samples, plan.alpha))
+    high = float(clopper_pearson_upper(hits, plan.samples, plan.alpha))
+    p = claim.probability
+    refuted, confirmed = (low > p, high <= p) if claim.at_most else (high < p, low >= p)
+    confidence = 1 - plan.alpha
+    told = (low if refuted else high) if claim.at_most else (high if refuted else low)
+    sense = ("≥" if refuted else "≤") if claim.at_most else ("≤" if refuted else "≥")
+    method = f"Clopper-Pearson, probability {sense} value"
+    return ledger.result(
+        Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
+        "confirmed on the worst data set found" if confirmed else f"all {plan.samples:,} outputs drawn",
+        pair=alone,
+        event={
+            "description": "the mechanism reports the event",
+            "counts": {"left": [hits, plan.samples]},
+            "confirmed": confirmed,
+        },
+        bound=Bound(claim.quantity, told, confidence, method),
+    )
+
+
+def _worst(claim: Probability, ledger: Ledger) -> Pair:
+    """Return the data set on which the event was seen most often (least often, for "at least")."""
+    plan, rounds = ledger.plan, 0
+    sign = 1 if claim.at_most else -1
+    worst: dict[str, tuple[float, Pair]] = {}
+
+    def evaluate(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+        nonlocal rounds
+        alone = [
+            replace(p, left=data, right=None, relation=Relation.ALONE) for p in pairs for data in (p.left, p.right)
+        ]
+        size = outputs_each // 2
+        batches = [Batch(pair, size, Phase.SEARCH, (rounds, i)) for i, pair in enumerate(alone)]
+        rounds += 1
+        rates = [sign * hits / size for hits in ledger.draw_each(batches, _hits)]
+        for i, pair in enumerate(pairs):
+            worst[pair.key()] = max(((rates[2 * i + j], alone[2 * i + j]) for j in (0, 1)), key=lambda found: found[0])
+        return [worst[pair.key()][0] for pair in pairs]
+
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH,)))
+    best = search_pairs(plan.domain, evaluate, plan.search_outputs, rng)
+    if best.key() in worst:
+        return worst[best.key()][1]
+    return replace(best, right=None, relation=Relation.ALONE)
+
+
+def _hits(sample: Sample) -> int:
+    column = sample.left.column("output")
+    if column.codes is not None or not np.all((column.numbers == 0) | (column.numbers == 1)):
+        raise MechanismError(
+            "a probability claim needs a mechanism that returns whether the event happened, true or false"
+        )
+    return int(np.count_nonzero(column.numbers))

@@ -1,0 +1,94 @@
+"""Lower bounds on Rényi divergences from counts, by betting against a linear consequence of the claim.
+
+A fair coin picks the side of every trial, P on the left and Q on the right. For any bounded g, and q = a/(a − 1),
+
+    a > 1:   q E_P[e^{(a−1)g}] − e^R E_Q[e^{ag}] − (q − 1) ≤ 0    whenever D_a(P‖Q) ≤ R,
+    a = 1:   E_P[g] − E_Q[e^g − 1] − R ≤ 0                        whenever KL(P‖Q) ≤ R.
+
+The first is Hölder's inequality, (E_P u)^q ≤ e^R E_Q[u^q] with u = e^{(a−1)g}, and x^q ≥ 1 + q(x − 1); the second is
+Donsker & Varadhan's with ln x ≤ x − 1. Each is the expectation of a payoff S per trial (twice the term of the side that
+the coin picked), so that a stake λ fixed beforehand gives a fair or losing game: E[∏ (1 + λS)] ≤ 1, and by Markov's
+inequality the capital reaches 1/α with probability at most α (Shekhar & Ramdas 2023; Waudby-Smith & Ramdas 2024). S falls as
+R grows, so all smaller R are refuted together with the largest. Since the game may be stopped at any time, the number
+of trials need not even be fixed. The bound is within a factor √(2 ln(1/α))/z(α) of the width of an asymptotic interval.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.bounds.evidence import ScoreCounts
+from auditor.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Wager:
+    """A game on cells of a score, fixed before the outputs it is played on are drawn.
+
+    ``order`` is a ≥ 1 (1 for Kullback-Leibler); ``values`` holds g for each cell (nats); ``swapped`` plays
+    on D(right‖left) instead of D(left‖right); ``stake`` is λ; ``tilt`` is added to the payoff on the right and taken
+    from it on the left, which costs nothing as the coin is fair.
+    """
+
+    order: float
+    values: tuple[float, ...]
+    swapped: bool
+    stake: float
+    tilt: float
+
+    def __post_init__(self) -> None:
+        if not (self.order >= 1 and math.isfinite(self.order)):
+            raise InvalidInputError(f"order is {self.order}; it must be finite and at least 1")
+        if not all(math.isfinite(v) for v in (*self.values, self.stake, self.tilt)) or self.stake < 0:
+            raise InvalidInputError("a wager needs finite values and a stake of at least 0")
+
+
+def payoffs(order: float, values: Floats, divergence: float) -> tuple[Floats, Floats]:
+    """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
+    if order == 1:
+        return 2 * values - divergence, -2 * np.expm1(values) - divergence
+    q = order / (order - 1)
+    on_p = 2 * np.exp((order - 1) * values) - (1 - 1 / q)
+    on_q = -2 / q * np.exp(divergence + order * values) - (1 - 1 / q)
+    return on_p, on_q
+
+
+def log_capital(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
+    """Return ln of the capital after betting against D ≤ ``divergence`` from 1; −∞ where the game could go below 0."""
+    values = np.asarray(wager.values)
+    on_p, on_q = payoffs(wager.order, values, divergence)
+    p, q = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
+    factors = np.concatenate([1 + wager.stake * (on_p - wager.tilt), 1 + wager.stake * (on_q + wager.tilt)])
+    if not np.all(factors > 0):
+        return -math.inf
+    return float(np.log(factors) @ np.concatenate([p, q]).astype(np.float64))
+
+
+def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
+    """Return a lower bound on the Rényi divergence of the wager's order (nats), at least 0.
+
+    It exceeds the true D with probability at most ``alpha``, for any number of trials, if the wager was fixed
+    before they were drawn and a fair coin picked each one's side.
+    """
+    if not 0 < alpha < 1:
+        raise InvalidInputError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1")
+    target = -math.log(alpha)
+
+    def refuted(divergence: float) -> bool:
+        return log_capital(wager, counts, divergence) >= target
+
+    if not refuted(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    while refuted(high):
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low

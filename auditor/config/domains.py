@@ -1,0 +1,52 @@
+"""Make domains of what a configuration says of neighbours."""
+
+from typing import Any
+
+from auditor.config import schema
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.domains import Domain, Pairs, Totals, Value
+from auditor.neighbours.pair import Relation
+from auditor.neighbours.records import Records
+
+# Which keys each kind of neighbours may have, beside "domain".
+_KEYS: dict[str, set[str]] = {
+    "value": {"values", "range"},
+    "records": {"record", "size", "columns", "relation", "distance"},
+    "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
+    "pairs": {"pairs", "relation"},
+}
+
+
+def make_domain(neighbours: schema.Neighbours) -> Domain:
+    """Make the domain, or raise InvalidInputError saying which keys do not go together."""
+    given = {key: value for key, value in neighbours if value is not None and key != "domain"}
+    if neighbours.domain is None and neighbours.pairs is None:
+        raise InvalidInputError(
+            "neighbours needs a domain (value, records, totals), or pairs: [{left: ..., right: ...}, ...]"
+        )
+    kind = neighbours.domain or "pairs"
+    for key in given:
+        if key not in _KEYS[kind]:
+            raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, _KEYS[kind])}')
+    for key, value in given.items():
+        if isinstance(value, schema.LowHigh):
+            given[key] = (value.low, value.high)
+    if kind == "value":
+        return Value(**given)
+    if kind == "records":
+        return _records(**given)
+    if kind == "totals":
+        return Totals(**given)
+    pairs = [(pair.left, pair.right) for pair in given["pairs"]]
+    return Pairs(pairs, given.get("relation", Relation.AS_GIVEN))
+
+
+def _records(record: schema.Record | None = None, size: Any = None, **others: Any) -> Domain:
+    if record is None or size is None:
+        raise InvalidInputError("a records domain needs record: {low, high} or {choices}, and size: {low, high}")
+    if record.choices is not None and (record.low, record.high, record.integer) != (None, None, None):
+        raise InvalidInputError("record has choices; then low, high and integer mean nothing")
+    if record.choices is None and (record.low is None or record.high is None):
+        raise InvalidInputError("record needs low and high, or choices")
+    ends = None if record.choices is not None else (record.low, record.high)
+    return Records(ends, record.choices, size=size, integer=bool(record.integer), **others)  # type: ignore[arg-type]

@@ -1,0 +1,136 @@
+"""A learned log-likelihood ratio: logistic regression on bends of every place, its categories and products."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.outputs import Column, Outputs, concatenate
+
+Floats = NDArray[np.float64]
+
+# Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
+# beyond them the score is constant, so that heavy tails cannot make it explode.
+BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
+# With many places, each gets a straight line only, and pairs no products.
+MOST_BENT_PLACES = 12
+MOST_MULTIPLIED_PLACES = 6
+MOST_ATOMS = 16  # of one place, the most frequent
+LEAST_ON_ATOM = 8
+# Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
+RIDGE = 1.0
+NEWTON_STEPS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The regressors of one place: piecewise linear in its number, one for each of some atoms."""
+
+    place: str
+    bends: tuple[float, ...]
+    atoms: tuple[str, ...]
+
+    def columns(self, outputs: Outputs) -> list[Floats]:
+        column = outputs.column(self.place)
+        is_number = np.ones(outputs.size) if column.codes is None else (column.codes < 0).astype(np.float64)
+        terms: list[Floats] = []
+        if self.bends:
+            low, high = self.bends[0], self.bends[-1]
+            width = high - low
+            x = np.clip(column.numbers, low, high)
+            terms.append((x - low) / width * is_number)
+            terms += [np.maximum(x - bend, 0.0) / width * is_number for bend in self.bends[1:-1]]
+        if column.codes is not None:
+            codes = {atom: i for i, atom in enumerate(column.atoms)}
+            terms += [(column.codes == codes.get(atom, -2)).astype(np.float64) for atom in self.atoms]
+        else:
+            terms += [np.zeros(outputs.size) for _ in self.atoms]
+        return terms
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticScore:
+    """The estimated ln P[left]/P[right] (nats) of an output; an estimate, which proves nothing by itself."""
+
+    terms: tuple[_Terms, ...]
+    products: tuple[tuple[int, int], ...]
+    intercept: float
+    weights: tuple[float, ...]
+    name: str = "learned evidence"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the score of each output."""
+        score = self.intercept + _design(self.terms, self.products, outputs) @ np.asarray(self.weights)
+        # Rounded, so that the order of additions in a batch cannot decide on which side of a threshold a score is.
+        return Column(self.name, np.round(score, 9) + 0.0)
+
+
+def fit_logistic(sample: Sample) -> LogisticScore | None:
+    """Fit the score to labelled outputs by penalised maximum likelihood; None where nothing varies."""
+    both = concatenate([sample.left, sample.right])
+    terms = tuple(t for t in (_terms_of(column, len(both.columns)) for column in both.columns) if t is not None)
+    if not terms or min(sample.left.size, sample.right.size) == 0:
+        return None
+    numeric = [i for i, term in enumerate(terms) if term.bends]
+    few = 2 <= len(numeric) <= MOST_MULTIPLIED_PLACES
+    products = tuple(itertools.combinations(numeric, 2)) if few else ()
+    design = _design(terms, products, both)
+    labels = np.concatenate([np.ones(sample.left.size), np.zeros(sample.right.size)])
+    intercept, weights = _newton(design, labels)
+    # The fair coin makes the sides equally likely, whatever their shares in this sample.
+    intercept -= math.log(sample.left.size / sample.right.size)
+    return LogisticScore(terms, products, intercept, tuple(weights.tolist()))
+
+
+def _terms_of(column: Column, places: int) -> _Terms | None:
+    numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
+    bends: tuple[float, ...] = ()
+    if len(numbers):
+        levels = BENDS if places <= MOST_BENT_PLACES else (BENDS[0], BENDS[-1])
+        finite = numbers[np.isfinite(numbers)]
+        quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
+        bends = tuple(quantiles.tolist()) if len(quantiles) > 1 else ()
+    atoms: tuple[str, ...] = ()
+    if column.codes is not None:
+        seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))
+        order = [
+            i for i in np.argsort(-seen, kind="stable")[:MOST_ATOMS] if LEAST_ON_ATOM <= seen[i] < len(column.codes)
+        ]
+        atoms = tuple(column.atoms[i] for i in order)
+    return _Terms(column.name, bends, atoms) if bends or atoms else None
+
+
+def _design(terms: Sequence[_Terms], products: Sequence[tuple[int, int]], outputs: Outputs) -> Floats:
+    columns = [term.columns(outputs) for term in terms]
+    # The first regressor of a numeric place is its number, scaled to [0, 1]; products are of centred ones.
+    multiplied = [(columns[i][0] - 0.5) * (columns[j][0] - 0.5) for i, j in products]
+    return np.stack([*itertools.chain.from_iterable(columns), *multiplied], axis=1)
+
+
+def _newton(design: Floats, labels: Floats) -> tuple[float, Floats]:
+    """Maximise the logistic likelihood with a ridge on the standardised weights; return intercept and weights."""
+    mean, scale = design.mean(axis=0), design.std(axis=0)
+    scale[scale == 0] = np.inf  # a regressor that does not vary gets no weight
+    standard = np.column_stack([np.ones(len(labels)), (design - mean) / scale])
+    penalty = np.full(standard.shape[1], RIDGE)
+    penalty[0] = 0.0
+    beta = np.zeros(standard.shape[1])
+    objective = -np.inf
+    for _ in range(NEWTON_STEPS):
+        score = standard @ beta
+        chance = 1 / (1 + np.exp(-np.clip(score, -30, 30)))
+        gradient = standard.T @ (labels - chance) - penalty * beta
+        curvature = (standard * (chance * (1 - chance) + 1e-9)[:, None]).T @ standard + np.diag(penalty + 1e-9)
+        step = np.linalg.solve(curvature, gradient)
+        # Damped where a full step would overshoot, as it does on separable data.
+        beta = beta + step * min(1.0, 10.0 / max(1e-12, float(np.abs(step).max())))
+        value = -np.logaddexp(0, -(2 * labels - 1) * (standard @ beta)).sum() - 0.5 * float(penalty @ beta**2)
+        if value - objective < 1e-6 * len(labels) * 1e-3:
+            break
+        objective = value
+    weights = beta[1:] / scale
+    return float(beta[0] - weights @ mean), weights

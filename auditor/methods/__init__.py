@@ -1,0 +1,32 @@
+"""How each kind of claim is put to the test: what to learn, what to count, what the counts prove."""
+
+from typing import Any
+
+from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.errors import InvalidInputError
+from auditor.methods.base import Method
+from auditor.methods.divergence import Divergence
+from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
+
+NAMES = ("fixed", "two-intervals")
+
+_FIXED: dict[type[Claim], Any] = {
+    PureDP: Guesses,
+    ApproximateDP: Guesses,
+    GaussianDP: GaussianGuesses,
+    RenyiDP: Divergence,
+    ZeroConcentratedDP: Divergence,
+}
+
+
+def method_for(claim: Claim, name: str, alpha: float, planned: int) -> Method[Any]:
+    """Return the method of that name for a privacy claim.
+
+    Raises InvalidInputError where there is none.
+    """
+    if name == "two-intervals":
+        if not isinstance(claim, PureDP | ApproximateDP):
+            raise InvalidInputError(f"method two-intervals bounds ε at δ; for a claim of {claim} use method: fixed")
+        return TwoIntervals(claim, alpha, planned)
+    method: Method[Any] = _FIXED[type(claim)](claim, alpha, planned)
+    return method

@@ -1,0 +1,49 @@
+"""What the flow of an audit needs to know of a method."""
+
+from typing import Any, Protocol, TypeVar
+
+from auditor.blackbox.mechanism import Sample
+
+C = TypeVar("C")
+
+
+class Test(Protocol[C]):
+    """What is looked at: frozen before the outputs it counts are drawn. Counts add up over batches."""
+
+    def count(self, sample: Sample) -> C:
+        """Count what was seen in a batch."""
+
+    def to_dict(self, counts: C) -> dict[str, Any]:
+        """Return the event as it stands in a report, with everything needed to recompute the bound."""
+
+
+class Learned(Protocol[C]):
+    """A test, and the bound it is forecast to give (an estimate, not proved)."""
+
+    @property
+    def test(self) -> Test[C]:
+        """The test."""
+
+    @property
+    def forecast(self) -> float:
+        """What the bound on the claim's quantity is likely to come out at; −∞ where nothing was learned."""
+
+
+class Method(Protocol[C]):
+    """A way to bound a claim's quantity from below; it knows the claim, alpha and the number of trials planned.
+
+    ``test`` is always one that the same method learned.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the bound is called in reports."""
+
+    def learn(self, sample: Sample) -> Learned[C]:
+        """Learn a test from outputs that will not serve for the bound."""
+
+    def bound(self, test: Any, counts: C) -> float:
+        """Return a bound on the claim's quantity that exceeds the truth with probability at most alpha."""
+
+    def detectable(self, test: Any, counts: C, chance: float) -> float:
+        """Return the smallest value of the quantity that would have refuted the claim with this chance."""

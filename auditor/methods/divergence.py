@@ -1,0 +1,233 @@
+"""Claims about Rényi divergences, (order, ε) and ρ: bet on cells of a learned score."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.outputs import Column
+from auditor.bounds.divergences import Wager, divergence_bound, payoffs
+from auditor.bounds.evidence import ScoreCounts
+from auditor.claims import RenyiDP, ZeroConcentratedDP
+from auditor.events.features import Feature
+from auditor.events.logistic import fit_logistic
+from auditor.events.selection import evidence_scores
+from auditor.methods.guessing import z_of
+
+Floats = NDArray[np.float64]
+
+# Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
+ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+# The score is cut at a quantile of either side, and at a value (nats): what is lost there against variance.
+CUTS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
+MOST_CELLS = 256
+OUTPUTS_IN_CELL = 100  # at least, both sides together, or their shares would be mostly noise
+# Beyond this exponent payoffs are no use, and their squares overflow.
+MOST_EXPONENT = 100.0
+# Cells with fewer outputs on Q's side are also judged by what the score expects there.
+FEW = 8
+# An expectation is believed where cells of at least so many outputs make up at least this share of it: that of a heavy
+# tail, as high orders have it, is mostly in what was hardly seen yet.
+ENOUGH, BELIEVED_SHARE = 10, 0.8
+# The payoff's mean is judged this many standard errors on the safe side.
+CAUTION = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTest:
+    """Cells of a score between edges, and the wager on them."""
+
+    feature: Feature
+    edges: tuple[float, ...]
+    wager: Wager
+
+    def count(self, sample: Sample) -> ScoreCounts:
+        """Count the outputs of each side in each cell."""
+        left, right = (_counts(self.edges, self.feature.extract(outputs)) for outputs in (sample.left, sample.right))
+        return ScoreCounts(tuple(left.tolist()), tuple(right.tolist()))
+
+    def to_dict(self, counts: ScoreCounts) -> dict[str, Any]:
+        """Return the wager and the counts in each cell, as they stand in a report."""
+        wager = self.wager
+        first, second = ("right", "left") if wager.swapped else ("left", "right")
+        return {
+            "description": f"divergence of order {wager.order:g} of {first} from {second}, by bets on {self.feature.name}",
+            "order": wager.order,
+            "swapped": wager.swapped,
+            "stake": wager.stake,
+            "tilt": wager.tilt,
+            "values": list(wager.values),
+            "counts": {"left": list(counts.left), "right": list(counts.right)},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    test: ScoreTest
+    forecast: float
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`."""
+
+    claim: RenyiDP | ZeroConcentratedDP
+    alpha: float
+    planned: int
+    name: str = "variational bets"
+
+    def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
+        fit, judge = sample.halves()
+        best: _Learned | None = None
+        for feature in _scores(fit):
+            edges, left, right = _cells(feature, judge)
+            # Estimated on outputs the score was not learned from, with half an output more on either side.
+            means = _cell_means(feature, judge, edges)
+            for swapped, order, (share, most) in itertools.product((False, True), self._orders(), CUTS):
+                values = -means if swapped else means
+                p, q = (right, left) if swapped else (left, right)
+                q = _expected(p, q, values)
+                wager, forecast = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
+                if best is None or forecast > best.forecast:
+                    best = _Learned(ScoreTest(feature, edges, wager), forecast)
+        if best is None:
+            nothing = Wager(1.0, (0.0,), False, 0.0, 0.0)
+            return _Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
+        return best
+
+    def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:  # noqa: D102
+        return self._quantity(test.wager.order, divergence_bound(test.wager, counts, self.alpha))
+
+    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
+        """See Method; here by the normal approximation of the logarithm of the capital at the claim."""
+        order = test.wager.order
+        claimed = self.claim.value * (order if isinstance(self.claim, ZeroConcentratedDP) else 1.0)
+        p, q = (np.asarray(c, float) for c in (counts.left, counts.right))
+        p, q = (q, p) if test.wager.swapped else (p, q)
+        on_p, on_q = payoffs(order, np.asarray(test.wager.values), claimed)
+        n = p.sum() + q.sum()
+        variance = float(p @ (on_p - test.wager.tilt) ** 2 + q @ (on_q + test.wager.tilt) ** 2) / max(n, 1)
+        stake = test.wager.stake
+        if stake == 0 or n == 0:
+            return math.inf
+        # ln capital ≈ N(n(λm − λ²v/2), nλ²v): the mean payoff m at which it passes ln(1/α) with this chance.
+        needed = (
+            -math.log(self.alpha) / n + stake**2 * variance / 2 + z_of(1 - chance) * stake * math.sqrt(variance / n)
+        ) / stake
+        # A payoff's mean grows with the divergence at the slope of its own dependence on it.
+        step = 1e-6
+        slope = float(q @ (on_q - payoffs(order, np.asarray(test.wager.values), claimed + step)[1])) / n / step
+        slope += float(p @ (on_p - payoffs(order, np.asarray(test.wager.values), claimed + step)[0])) / n / step
+        return self._quantity(order, claimed + needed / slope) if slope > 0 else math.inf
+
+    def _orders(self) -> tuple[float, ...]:
+        if isinstance(self.claim, RenyiDP):
+            # D_a grows with a, so that every lower order bounds the claimed one too.
+            return (*(a for a in ORDERS if a < self.claim.order), self.claim.order)
+        return ORDERS
+
+    def _quantity(self, order: float, divergence: float) -> float:
+        return divergence / order if isinstance(self.claim, ZeroConcentratedDP) else divergence
+
+    def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, float]:
+        """Choose shift, stake and tilt for a score on counted cells; return the wager and its forecast."""
+        weights_p, weights_q = p / max(p.sum(), 1.0), q / max(q.sum(), 1.0)
+        trials = p.sum() + q.sum()
+        if order * np.abs(values).max() > MOST_EXPONENT or not _is_believed(order, values, p, q):
+            return Wager(order, tuple(np.zeros(len(values))), swapped, 0.0, 0.0), -math.inf
+        if order > 1:
+            # So that E_P[u] is about 1, where the tangent touches.
+            values = values - math.log(float(weights_p @ np.exp((order - 1) * values))) / (order - 1)
+        divergence = self._estimate(order, values, weights_p, weights_q, 0.0)
+        spread = 0.0
+        for _ in range(2):  # the payoff's spread depends on the divergence it is played against, a little
+            on_p, on_q = payoffs(order, values, max(0.0, divergence))
+            tilt = float(weights_p @ on_p - weights_q @ on_q) / 2
+            variance = float(weights_p @ (on_p - tilt) ** 2 + weights_q @ (on_q + tilt) ** 2) / 2
+            spread = math.sqrt(max(variance, 1e-300))
+            margin = spread * (math.sqrt(-2 * math.log(self.alpha) / self.planned) + CAUTION / math.sqrt(trials))
+            divergence = self._estimate(order, values, weights_p, weights_q, margin)
+        lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
+        stake = math.sqrt(-2 * math.log(self.alpha) / self.planned) / spread
+        stake = min(stake, 0.9 / max(1e-300, -lowest))
+        return Wager(order, tuple(values.tolist()), swapped, stake, tilt), self._quantity(order, divergence)
+
+    @staticmethod
+    def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:
+        """Return the divergence at which the payoff's mean is ``margin``."""
+        if order == 1:
+            return float(weights_p @ values - weights_q @ np.expm1(values)) - margin
+        q = order / (order - 1)
+        above = float(weights_p @ np.exp((order - 1) * values)) - (1 - 1 / q) - margin
+        below = float(weights_q @ np.exp(order * values)) / q
+        return math.log(above / below) if above > 0 and below > 0 else -math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    name: str = "nothing"
+
+    def extract(self, outputs: Any) -> Column:
+        return Column(self.name, np.zeros(outputs.size))
+
+
+def _scores(fit: Sample) -> Iterator[Feature]:
+    yield from evidence_scores(fit)
+    learned = fit_logistic(fit)
+    if learned is not None:
+        yield learned
+
+
+def _counts(edges: tuple[float, ...], column: Column) -> NDArray[np.int64]:
+    cells = np.searchsorted(np.asarray(edges), column.numbers, side="left")
+    return np.bincount(cells, minlength=len(edges) + 1)
+
+
+def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats]:
+    """Cut a score into cells of about equal weight; return the edges and both sides' counts."""
+    left, right = feature.extract(judge.left), feature.extract(judge.right)
+    most = min(MOST_CELLS, max(2, (judge.left.size + judge.right.size) // OUTPUTS_IN_CELL))
+    scores = np.unique(np.concatenate([left.numbers, right.numbers]))
+    at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores)) + 1)[1:-1].astype(int))
+    edges = tuple(scores[at].tolist())
+    return edges, _counts(edges, left).astype(np.float64), _counts(edges, right).astype(np.float64)
+
+
+def _cell_means(feature: Feature, judge: Sample, edges: tuple[float, ...]) -> Floats:
+    numbers = np.concatenate([feature.extract(judge.left).numbers, feature.extract(judge.right).numbers])
+    cells = np.searchsorted(np.asarray(edges), numbers, side="left")
+    count = np.bincount(cells, minlength=len(edges) + 1)
+    total = np.bincount(cells, weights=numbers, minlength=len(edges) + 1)
+    return np.asarray(total / np.maximum(count, 1))
+
+
+def _expected(p: Floats, q: Floats, values: Floats) -> Floats:
+    """Return Q's counts, raised to what the score expects where they are small.
+
+    The payoff is largest, and the wager lost, just where Q is hardly ever seen: there counts alone would promise too much.
+    """
+    expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
+    return np.where(q < FEW, np.maximum(q, expected), q)
+
+
+def _is_believed(order: float, values: Floats, p: Floats, q: Floats) -> bool:
+    """Whether enough of both expectations comes from cells that were seen often enough."""
+    for counts, power in ((p, order - 1), (q, order)):
+        terms = counts * np.exp(power * (values - values.max()))
+        if terms[counts >= ENOUGH].sum() < BELIEVED_SHARE * terms.sum():
+            return False
+    return True
+
+
+def _cut(values: Floats, p: Floats, q: Floats, share: float) -> Floats:
+    """Clip a score at the quantile ``share`` of either side's outputs."""
+    order = np.argsort(values, kind="stable")
+    low = values[order][np.searchsorted(np.cumsum(q[order]), share * q.sum())] if share else values.min()
+    above = np.searchsorted(np.cumsum(p[order][::-1]), share * p.sum())
+    high = values[order][::-1][min(above, len(values) - 1)] if share else values.max()
+    return np.clip(values, min(low, high), max(low, high))

@@ -1,0 +1,204 @@
+"""Data sets of records: bounded numbers or choices, in one column or several, of any size in a range.
+
+The order of records counts, because some mechanisms depend on it: a record is added, removed or substituted at the
+first, the middle or the last place, or anywhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import MOST_CORNERS
+from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry
+from auditor.neighbours.pair import Pair, Relation, relation_named
+
+Record = Any
+# Sizes of the corners: small ones, where most edges are, and powers of ten.
+SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """One person's change: ``op`` at the place that is ``at`` of the way through the data set."""
+
+    op: str  # insert | remove | replace
+    at: float
+    record: Record = None
+
+
+class Records:
+    """Data sets of bounded records.
+
+    Args:
+        record: [low, high], the ends of the numbers a record may be.
+        choices: instead, the values a record may be.
+        integer: whether the numbers are integers.
+        size: [low, high], how many records a data set may have.
+        columns: how many numbers or choices a record has; without it a data set is a vector of single ones.
+        relation: "add_remove" or "substitute".
+        distance: how many such steps apart the pairs may be (group privacy).
+
+    Data sets reach the mechanism as arrays of shape (n,) or (n, columns). Raises InvalidInputError for empty ranges.
+    """
+
+    def __init__(
+        self,
+        record: Sequence[Number] | None = None,
+        choices: Sequence[Any] | None = None,
+        *,
+        size: Sequence[int],
+        integer: bool = False,
+        columns: int | None = None,
+        relation: str = Relation.ADD_REMOVE,
+        distance: int = 1,
+    ) -> None:
+        if (record is None) == (choices is None):
+            raise InvalidInputError(
+                "a records domain needs either record: {low, high} or record: {choices}, and not both"
+            )
+        self._range = check_range("record", record) if record is not None else None
+        self._integer = integer
+        if integer and self._range is not None and not all(isinstance(end, int) for end in self._range):
+            raise InvalidInputError(
+                f"record goes from {self._range[0]} to {self._range[1]}; both must be integers here"
+            )
+        self._choices = list(choices) if choices is not None else ladder(*check_range("record", record or ()), integer)
+        if not self._choices:
+            raise InvalidInputError("choices are empty; a record needs a value")
+        low, high = check_range("size", size)
+        if low < 0 or not all(isinstance(n, int) for n in (low, high)):
+            raise InvalidInputError(f"size goes from {low!r} to {high!r}; it counts records, an integer from 0 up")
+        self._low, self._high = int(low), int(high)
+        if columns is not None and columns < 1:
+            raise InvalidInputError(f"columns is {columns}; it must be at least 1")
+        self._columns = columns
+        self.relation = relation_named(relation)
+        if distance < 1:
+            raise InvalidInputError(f"distance is {distance}; it must be at least 1")
+        self._distance = distance
+        if not self.corners():
+            raise InvalidInputError(
+                f"a records domain of {low} to {high} records has no pairs under {self.relation} at distance {distance}; "
+                "widen size, or the values of a record"
+            )
+
+    def corners(self) -> list[Pair]:
+        """See Domain; records at the ends of their range in several patterns, changed at the first, middle and last place."""
+        sizes = sorted(
+            {n for n in (*SIZES, self._low + 1, self._high - 1, self._low, self._high) if self._low <= n <= self._high}
+        )
+        # Small sizes of every pattern come before large ones of any.
+        found = [
+            self._pair(base, moves)
+            for n in sizes
+            for base in dict.fromkeys(self._patterns(n))
+            for moves in self._corner_moves()
+        ]
+        return list({pair.key(): pair for pair in found if pair is not None}.values())[:MOST_CORNERS]
+
+    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102 - see Domain
+        def attempt() -> Pair | None:
+            n = int(random_number(self._low, self._high, True, rng))
+            if rng.random() < 0.5:
+                few = [self._random_record(rng) for _ in range(2)]
+                base = tuple(few[i] for i in rng.integers(2, size=n))
+            else:
+                base = tuple(self._random_record(rng) for _ in range(n))
+            return self._pair(base, self._random_moves(rng))
+
+        return retry(attempt, "the records domain")
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+        def attempt() -> Pair | None:
+            base, moves = list(pair.origin[0]), pair.origin[1]
+            kind = rng.integers(4)
+            if kind == 0:
+                return self._pair(tuple(base), self._random_moves(rng))
+            at = int(rng.integers(len(base) + 1))
+            if kind == 1:
+                # A run of equal records more, as long as what is there or a single one.
+                base[at:at] = [self._random_record(rng)] * int(random_number(1, max(1, len(base)), True, rng))
+            elif kind == 2:
+                del base[at : at + int(random_number(1, max(1, len(base) // 2), True, rng))]
+            elif base:
+                base[at % len(base)] = self._near_record(base[at % len(base)], rng)
+            return self._pair(tuple(base), moves)
+
+        return retry(attempt, "the records domain")
+
+    def _patterns(self, n: int) -> list[tuple[Record, ...]]:
+        """List data sets of n records: all alike, alternating, in two blocks, one unlike the others, rising."""
+        ends = self._ends()
+        alike = [(end,) * n for end in ends]
+        low, high = ends[0], ends[-1]
+        alternating = [tuple((low, high)[i % 2] for i in range(n)), tuple((high, low)[i % 2] for i in range(n))]
+        blocks = [(low,) * (n // 2) + (high,) * (n - n // 2), (high,) * (n // 2) + (low,) * (n - n // 2)]
+        outlier = [(low,) * (n - 1) + (high,), (high,) * (n - 1) + (low,)] if n > 2 else []
+        choices = self._choices if self._columns is None else ends
+        rising = [tuple(choices[i * len(choices) // n] for i in range(n))] if n else []
+        return [*alike, *alternating, *blocks, *outlier, *rising]
+
+    def _ends(self) -> list[Record]:
+        """Return the lowest and the highest record, and what lies next to zero or in the middle."""
+        values: list[Any] = [self._choices[0], self._choices[-1]]
+        if self._range is not None and self._range[0] < 0 < self._range[1]:
+            one = 1 if self._integer else 1.0
+            values = [values[0], one if self._range[1] >= 1 else values[1], values[1]]
+        values = list(dict.fromkeys(values))
+        return values if self._columns is None else [(value,) * self._columns for value in values]
+
+    def _corner_moves(self) -> list[tuple[_Move, ...]]:
+        op = "insert" if self.relation is Relation.ADD_REMOVE else "replace"
+        single = [_Move(op, at, end) for end in self._ends() for at in (1.0, 0.0, 0.5)]
+        moves = [(move,) * self._distance for move in single]
+        if op == "insert" and self._distance > 1:
+            # Some added and some removed.
+            removals = (_Move("remove", 0.0),) * (self._distance // 2)
+            moves += [(move,) * (self._distance - len(removals)) + removals for move in single[:2]]
+        return moves
+
+    def _random_moves(self, rng: np.random.Generator) -> tuple[_Move, ...]:
+        ops = ["insert", "remove"] if self.relation is Relation.ADD_REMOVE else ["replace"]
+        return tuple(
+            _Move(ops[rng.integers(len(ops))], float(rng.random()), self._random_record(rng))
+            for _ in range(self._distance)
+        )
+
+    def _pair(self, base: tuple[Record, ...], moves: tuple[_Move, ...]) -> Pair | None:
+        moved = list(base)
+        for move in moves:
+            if move.op == "insert":
+                moved.insert(round(move.at * len(moved)), move.record)
+                continue
+            if not moved:
+                return None
+            place = min(int(move.at * len(moved)), len(moved) - 1)
+            if move.op == "remove":
+                del moved[place]
+            else:
+                moved[place] = move.record
+        if tuple(moved) == base or not all(self._low <= n <= self._high for n in (len(base), len(moved))):
+            return None
+        shape = () if self._columns is None else (self._columns,)
+        return Pair(base, tuple(moved), self.relation, shape, (base, moves))
+
+    def _random_record(self, rng: np.random.Generator) -> Record:
+        if self._columns is None:
+            return self._random_value(rng)
+        return tuple(self._random_value(rng) for _ in range(self._columns))
+
+    def _random_value(self, rng: np.random.Generator) -> Any:
+        if self._range is None or rng.random() < 0.5:
+            return self._choices[rng.integers(len(self._choices))]
+        return random_number(*self._range, self._integer, rng)
+
+    def _near_record(self, record: Record, rng: np.random.Generator) -> Record:
+        if self._range is None:
+            return self._random_record(rng)
+        low, high = self._range
+        if self._columns is None:
+            return nearby(record, low, high, self._integer, rng)
+        return tuple(nearby(value, low, high, self._integer, rng) for value in record)
