@@ -9,6 +9,7 @@ from auditor.auditing.plan import Ledger, Listener, Plan, Progress
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
 from auditor.auditing.queries import audit_query
+from auditor.auditing.sequential import audit_sequentially
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution, Phase
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
@@ -32,6 +33,7 @@ def audit(
     samples: int = 1_000_000,
     method: str = "fixed",
     search: int | None = None,
+    seconds: float | None = None,
     seed: int = 0,
     workers: int = -1,
     backend: str = "loky",
@@ -48,8 +50,9 @@ def audit(
         name: of the audit; part of the seed of every output.
         confidence: the chance that a sound mechanism raises no alarm.
         samples: outputs for the bound, both sides together; search and selection come on top.
-        method: "fixed" or "two-intervals".
+        method: "fixed", "sequential" or "two-intervals".
         search: outputs for the search over pairs.
+        seconds: after which a sequential audit ends with the bound it has.
         seed: the root of all randomness.
         workers, backend, batch: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
 
@@ -74,6 +77,7 @@ def audit(
         samples=samples,
         method=method,
         search=search,
+        seconds=seconds,
         seed=seed,
         execution=Execution(backend, workers, batch),
     )
@@ -94,6 +98,8 @@ def run(plan: Plan, listener: Listener = lambda progress: None) -> AuditResult:
             return audit_query(claim, mechanism, ledger)
         if isinstance(claim, Probability):
             return audit_probability(claim, ledger)
+        if plan.method == "sequential":
+            return audit_sequentially(claim, ledger)
         return audit_privacy(claim, ledger)
     except TimeoutError:
         limit = plan.execution.timeout

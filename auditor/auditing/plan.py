@@ -27,7 +27,8 @@ class Plan:
     """Everything that decides an audit's outcome.
 
     ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
-    SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm.
+    SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
+    audit early.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Plan:
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
@@ -51,7 +53,7 @@ class Plan:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-        if isinstance(self.claim, PrivacyClaim):
+        if isinstance(self.claim, PrivacyClaim) and self.method != "sequential":
             method_for(self.claim, self.method, self.alpha, self.samples)
 
     @property

@@ -58,11 +58,11 @@ class Outputs:
         first = [self.column(place) for place in ("output", "message of output")]
         return ": ".join(column.atoms[column.codes[0]] for column in first if column.codes is not None)
 
-    def __getitem__(self, rows: slice) -> "Outputs":
+    def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Outputs":
         columns = tuple(
             Column(c.name, c.numbers[rows], None if c.codes is None else c.codes[rows], c.atoms) for c in self.columns
         )
-        return Outputs(len(range(*rows.indices(self.size))), columns)
+        return Outputs(len(np.empty(self.size, np.bool_)[rows]), columns)
 
 
 def concatenate(parts: Sequence[Outputs]) -> Outputs:
@@ -129,7 +129,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 
 def _from_array(array: NDArray[Any]) -> Outputs:
     size = array.shape[0]
-    flat = array.reshape(size, -1)
+    flat = array.reshape(size, math.prod(array.shape[1:]))
     kind = _KIND[array.dtype.kind]
     if array.ndim == 1:
         names = ["output"]
@@ -217,7 +217,8 @@ def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
             leaves[f"length of {place}"] = float(len(value))
 
 
-_KIND = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+# Without widths: those of a batch's integers and strings depend on all of its outputs.
+_KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 
 
 def _kind(value: Any) -> str:

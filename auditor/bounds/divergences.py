@@ -47,7 +47,7 @@ class Wager:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
 
-def payoffs(order: float, values: Floats, divergence: float) -> tuple[Floats, Floats]:
+def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[Floats, Floats]:
     """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
     if order == 1:
         return 2 * values - divergence, -2 * np.expm1(values) - divergence

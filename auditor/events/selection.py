@@ -17,7 +17,7 @@ from auditor.blackbox.outputs import Column, Outputs, concatenate
 from auditor.events.cells import Cells, count_cells, readable_edges
 from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, Place, Whole
-from auditor.events.logistic import fit_logistic
+from auditor.events.logistic import LogisticScore, fit_logistic
 
 Floats = NDArray[np.float64]
 
@@ -44,8 +44,10 @@ MOST_CELLS = 200
 LEAST_IN_CELL = 8
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
 MOST_ATOMS = 400
+# Standard errors on the safe side, so that of hundreds of rules one that was seen seldom does not win by luck.
+CAUTION = 3.0
 # Below this many outputs, regression has nothing to add to the features themselves.
-LEAST_TO_LEARN = 500
+LEAST_TO_LEARN = 200
 # A more complicated feature must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.01
 
@@ -67,11 +69,14 @@ def select_event(fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
     best = Choice(always, -np.inf)
     for feature in _features(fit):
         choice = _best_rule(feature, fit, judge, forecast)
-        if (
-            choice is not None and choice.forecast > best.forecast + WORTH_COMPLICATING * max(1.0, abs(best.forecast))
-        ) or (choice is not None and best.forecast == -np.inf and choice.forecast > best.forecast):
+        if choice is not None and choice.forecast > _beaten_at(best.forecast):
             best = choice
     return best
+
+
+def _beaten_at(forecast: float) -> float:
+    """Return what a more complicated choice must forecast to be preferred."""
+    return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
 
 
 def _features(fit: Sample) -> Iterator[Feature]:
@@ -156,12 +161,18 @@ def _best_rule(feature: Feature, fit: Sample, judge: Sample, forecast: Forecast)
     merged_ratios = _log_ratios(_sum_runs(a, ends), _sum_runs(b, ends))
     # As they lie on the line, whichever way up: atoms stand in by their ratio, at the ends.
     rising = np.arange(len(edges) + 1.0) / (len(edges) + 1) - 0.5
-    orders = [(merged_edges, merged_ratios), (edges, rising), (edges, -rising)]
+    all_sides = _pool(fit_left, judge_left), _pool(fit_right, judge_right)
+    # Only a feature or an order that was learned from the first half needs the second to itself.
+    learned = isinstance(feature, EvidenceSum | LogisticScore) or bool(atoms)
+    sides = (judge_left, judge_right) if learned else all_sides
     best: Choice | None = None
-    for cut, ranks in orders:
+    for cut, ranks in ((edges, rising), (edges, -rising), (merged_edges, merged_ratios)):
+        is_learned = ranks is merged_ratios
         blocks = _Blocks(cut, ranks, atoms, atom_ratios)
-        choice = blocks.best(feature, judge_left, judge_right, judge.left.size + judge.right.size, forecast)
-        if choice is not None and (best is None or choice.forecast > best.forecast):
+        choice = blocks.best(feature, *((judge_left, judge_right) if is_learned else sides), forecast)
+        if choice is not None and (
+            best is None or choice.forecast > (_beaten_at(best.forecast) if is_learned else best.forecast)
+        ):
             best = choice
     return best
 
@@ -175,7 +186,7 @@ class _Blocks:
     atoms: list[str]
     atom_ranks: Floats
 
-    def best(self, feature: Feature, left: Column, right: Column, trials: int, forecast: Forecast) -> Choice | None:
+    def best(self, feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
         on_left, on_right = self._count(left), self._count(right)
         ranks = np.concatenate([self.ranks, self.atom_ranks])
         order = np.argsort(-ranks, kind="stable")
@@ -191,7 +202,7 @@ class _Blocks:
             top_right[i].astype(float),
             bottom_right[j].astype(float),
             bottom_left[j].astype(float),
-            trials,
+            len(left.numbers) + len(right.numbers),
         )
         values = forecast(seen)
         at = int(np.argmax(values))

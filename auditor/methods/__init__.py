@@ -8,7 +8,7 @@ from auditor.methods.base import Method
 from auditor.methods.divergence import Divergence
 from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
 
-NAMES = ("fixed", "two-intervals")
+NAMES = ("fixed", "sequential", "two-intervals")
 
 _FIXED: dict[type[Claim], Any] = {
     PureDP: Guesses,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.outputs import Column, Outputs
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import RenyiDP, ZeroConcentratedDP
@@ -46,9 +46,14 @@ class ScoreTest:
     edges: tuple[float, ...]
     wager: Wager
 
+    def cells(self, outputs: Outputs) -> NDArray[np.intp]:
+        """Return the cell that each output lies in."""
+        return np.searchsorted(np.asarray(self.edges), self.feature.extract(outputs).numbers, side="left")
+
     def count(self, sample: Sample) -> ScoreCounts:
         """Count the outputs of each side in each cell."""
-        left, right = (_counts(self.edges, self.feature.extract(outputs)) for outputs in (sample.left, sample.right))
+        cells = len(self.edges) + 1
+        left, right = (np.bincount(self.cells(outputs), minlength=cells) for outputs in (sample.left, sample.right))
         return ScoreCounts(tuple(left.tolist()), tuple(right.tolist()))
 
     def to_dict(self, counts: ScoreCounts) -> dict[str, Any]:

@@ -14,13 +14,9 @@ from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.event import Event
-from auditor.events.selection import Choice, RuleCounts, select_event
+from auditor.events.selection import CAUTION, Choice, RuleCounts, select_event
 
 Floats = NDArray[np.float64]
-
-# Rules are compared at rates three standard errors on the safe side, so that of hundreds of rules one that was
-# seen seldom does not win by luck.
-CAUTION = 3.0
 
 
 def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:

@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -207,18 +208,24 @@ class _Cells:
             half = int(s) // 2
             spread = [(half, *([0] * (k - 2)), int(s) - half), (half, *([0] * (k - 2)), half - int(s))] if half else []
         else:
-            spread = [(s / k,) * k, tuple(s / k if j % 2 == 0 else -s / k for j in range(k))]
+            part = s / k if Fraction(s / k) * k <= s else math.nextafter(s / k, 0)
+            spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
         return one_cell + spread
 
     def _pair(self, vector: tuple[Number, ...], move: tuple[Number, ...]) -> Pair | None:
-        moved = tuple(v + m for v, m in zip(vector, move, strict=True))
-        if not all(self.low <= v <= self.high for v in moved):
-            return None
-        # Rounding of v + m may lengthen a step by an ulp, and a mechanism must not be blamed for that.
-        steps = [abs(b - a) for a, b in zip(vector, moved, strict=True)]
-        if (sum(steps) if self.norm == "l1" else max(steps)) > self.reach:
+        moved = tuple(v + m if self.integer else _moved(v, m) for v, m in zip(vector, move, strict=True))
+        if moved == vector or not all(self.low <= v <= self.high for v in moved):
             return None
         return Pair(vector, moved, Relation.AS_GIVEN, (), move)
+
+
+def _moved(value: float, step: float) -> float:
+    """Add a step that rounding must not lengthen, since a mechanism would be blamed for it."""
+    moved = value + step
+    # fsum rounds once, at the end, so that its sign is right.
+    excess = math.fsum((moved, -value, -step))
+    too_far = excess > 0 if step > 0 else excess < 0
+    return math.nextafter(moved, value) if too_far else moved
 
 
 def Totals(  # noqa: N802 - one domain to the user, in two forms
@@ -284,10 +291,6 @@ def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], re
         raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
     for number in itertools.chain(*vectors):
         require_number("a number in contributions", number, -math.inf, math.inf)
-    if relation is Relation.AS_GIVEN:
-        raise InvalidInputError(
-            'relation is "as_given", which is for pairs; people are added and removed, or substituted'
-        )
     domain = _People(vectors, low, high, relation)
     if not domain.corners():
         raise InvalidInputError(
@@ -328,7 +331,7 @@ class Pairs:
     def __init__(self, pairs: Sequence[tuple[Any, Any]], relation: str = Relation.AS_GIVEN) -> None:
         if not pairs:
             raise InvalidInputError("the list of pairs is empty; at least one pair is needed")
-        self.relation = relation_named(relation)
+        self.relation = relation_named(relation, Relation.AS_GIVEN)
         for left, right in pairs:
             check_neighbours(left, right, self.relation)
         self._pairs = [Pair(left, right, self.relation) for left, right in pairs]

@@ -31,7 +31,7 @@ def ladder(low: Number, high: Number, integer: bool) -> list[Number]:
     if low < 0 < high:
         marks |= {0, *steps, *(-s for s in steps)}
     # One type for all, so that the type of a data set tells nothing of the side.
-    return sorted(m if integer else float(m) for m in marks if low <= m <= high)
+    return sorted({m if integer else float(m) for m in marks if low <= m <= high})
 
 
 def random_number(low: Number, high: Number, integer: bool, rng: np.random.Generator) -> Number:

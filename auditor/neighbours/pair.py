@@ -22,10 +22,14 @@ class Relation(StrEnum):
     ALONE = "alone"  # not a pair at all but its left data set, for claims about single data sets
 
 
-def relation_named(name: str) -> Relation:
-    """Return the relation of that name, or raise InvalidInputError saying which there are."""
-    if name not in list(Relation):
-        raise InvalidInputError(f'relation is "{name}"; {did_you_mean(str(name), Relation)}')
+def relation_named(name: str, *others: Relation) -> Relation:
+    """Return the relation of that name, out of add_remove, substitute and ``others``.
+
+    Raises InvalidInputError saying which are allowed.
+    """
+    allowed = (Relation.ADD_REMOVE, Relation.SUBSTITUTE, *others)
+    if name not in allowed:
+        raise InvalidInputError(f'relation is "{name}"; {did_you_mean(str(name), allowed)}')
     return Relation(name)
 
 

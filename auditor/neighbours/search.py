@@ -51,4 +51,8 @@ def search_pairs(
 
 
 def _distinct(pairs: Sequence[Pair]) -> list[Pair]:
-    return list({pair.key(): pair for pair in reversed(pairs)}.values())[::-1]
+    """Keep the first of equal pairs, at its place."""
+    found: dict[str, Pair] = {}
+    for pair in pairs:
+        found.setdefault(pair.key(), pair)
+    return list(found.values())

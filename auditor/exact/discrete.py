@@ -1,0 +1,171 @@
+"""Divergences of a pair of mass functions: sums, with errors that are proved up to the rounding of the inputs."""
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditor.errors import InvalidInputError
+from auditor.exact.distributions import LARGEST_PRODUCT, Reals
+
+# A log mass l is taken to be right to 4 units in the last place of |l| + 1: two operations by constructors, two here.
+ULPS = 4 * float(np.finfo(float).eps)
+
+# Outputs of a product whose privacy losses agree to this many nats are counted as one.
+SAME_LOSS = 1e-12
+
+
+def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
+    """Return q((p/q)^α − 1 − α(p/q − 1)) for log masses or densities ln p, ln q, and its derivative by ln(p/q).
+
+    Its sum is Σ p^α q^(1 − α) − 1 without the cancellation that leaves little of it for α near 1. No p where q is 0,
+    and no (p/q)^α that overflows.
+    """
+    some = left > -np.inf
+    loss = np.where(some, left - np.where(some, right, 0.0), 0.0)
+    p, q, tilted = np.exp(left), np.exp(right), np.exp(right + order * loss)
+    # For |αL| < 1/100 the series α(α − 1) Σ (1 + α + … + α^(k−2)) L^k/k!, whose terms past k = 8 are below rounding.
+    size = order * np.abs(loss)
+    small = np.where(size < 0.01, loss, 0.0)
+    series, geometric = np.zeros_like(small), 0.0
+    for k in range(2, 9):
+        geometric = geometric * order + 1
+        series += geometric * small**k / math.factorial(k)
+    middle = np.where(size < 1, loss, 0.0)
+    values = [order * (order - 1) * q * series, q * (np.expm1(order * middle) - order * np.expm1(middle))]
+    value = np.select([size < 0.01, size < 1], values, tilted - q - order * (p - q))
+    change = np.where(size < 1, p * np.abs(np.expm1((order - 1) * middle)), np.abs(tilted - p))
+    return np.where(some, value, (order - 1) * q), np.where(some, order * change, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MassPair:
+    """Log masses of the same outputs on both sides, and what was not listed.
+
+    ``blur`` is how far, in nats of privacy loss, outputs may lie apart that were merged into one.
+    """
+
+    left: Reals
+    right: Reals
+    missing_left: float = 0.0
+    missing_right: float = 0.0
+    blur: float = 0.0
+
+    @classmethod
+    def of(cls, left: Mapping[Hashable, float], right: Mapping[Hashable, float]) -> "MassPair":
+        """Return the pair over all outputs that either side lists with a positive mass."""
+        outputs = dict.fromkeys((*left, *right))
+        both = np.array([[side.get(output, -np.inf) for output in outputs] for side in (left, right)])
+        possible = np.max(both, axis=0, initial=-np.inf) > -np.inf
+        return cls(both[0, possible], both[1, possible])
+
+    def mirrored(self) -> "MassPair":
+        """Swap the sides."""
+        return MassPair(self.right, self.left, self.missing_right, self.missing_left, self.blur)
+
+    @property
+    def loss(self) -> Reals:
+        """The privacy loss ln(left/right) of every output, infinite where one side has no mass."""
+        return self.left - self.right
+
+    def times(self, other: "MassPair") -> "MassPair":
+        """Return the pair of products of independent coordinates, with outputs of the same privacy loss merged.
+
+        Merging loses nothing but ``blur``: divergences depend on the outputs through their losses only.
+        Raises InvalidInputError when there are more than LARGEST_PRODUCT outputs before merging.
+        """
+        size = len(self.left) * len(other.left)
+        if size > LARGEST_PRODUCT:
+            raise InvalidInputError(f"the product has {size} distinct losses; it must have at most {LARGEST_PRODUCT}")
+        left = np.add.outer(self.left, other.left).ravel()
+        right = np.add.outer(self.right, other.right).ravel()
+        possible = np.maximum(left, right) > -np.inf
+        left, right = left[possible], right[possible]
+        groups, member = np.unique(np.round((left - right) / SAME_LOSS), return_inverse=True)
+        merged = np.full((2, len(groups)), -np.inf)
+        for row, side in zip(merged, (left, right), strict=True):
+            np.logaddexp.at(row, member, side)
+        return MassPair(
+            merged[0],
+            merged[1],
+            1 - (1 - self.missing_left) * (1 - other.missing_left),
+            1 - (1 - self.missing_right) * (1 - other.missing_right),
+            self.blur + other.blur + SAME_LOSS,
+        )
+
+    def largest_loss(self) -> tuple[float, float]:
+        """Return the largest loss over outputs the left side gives, and its error; −inf where there are none.
+
+        With mass missing on either side only outputs listed on both count, and the error is infinite.
+        """
+        cut_off = self.missing_left > 0 or self.missing_right > 0
+        counted = (self.left > -np.inf) & ((self.right > -np.inf) | (not cut_off))
+        if not counted.any():
+            return -np.inf, np.inf if cut_off else 0.0
+        loss = self.loss[counted]
+        if np.isinf(loss).any():
+            return np.inf, 0.0
+        rounding = ULPS * (2 + np.abs(self.left[counted]) + np.abs(self.right[counted]))
+        return float(loss.max()), np.inf if cut_off else float(rounding.max()) + self.blur
+
+    def hockey_stick(self, epsilon: float) -> tuple[float, float]:
+        """Return Σ (left − e^ε right)₊ and its error, which covers any way the missing mass may lie."""
+        active = self.loss > epsilon
+        left, right = np.exp(self.left[active]), np.exp(epsilon + self.right[active])
+        rounding = left * (8 + np.abs(self.left[active]))
+        with np.errstate(invalid="ignore"):
+            rounding += np.where(right > 0, right * (8 + abs(epsilon) + np.abs(self.right[active])), 0.0)
+        unlisted = self.missing_left + np.exp(min(epsilon, 700.0)) * self.missing_right
+        return float(np.sum(left - right)), float(ULPS * rounding.sum() + self.blur * left.sum() + unlisted)
+
+    def epsilon_at(self, delta: float) -> tuple[float, float]:
+        """Return the smallest ε ≥ 0 (nats) at which the hockey-stick divergence is at most ``delta`` > 0.
+
+        Over the sets S_k of the k outputs of largest loss, Σ (left − e^ε right)₊ = max_k left(S_k) − e^ε right(S_k)
+        (Neyman & Pearson 1933), so that ε = max_k ln((left(S_k) − δ)/right(S_k)). The error comes from the same
+        formula with every mass, listed or missing, at the worst it may be.
+        """
+        order = np.argsort(-self.loss, kind="stable")
+        left, right = self.left[order], self.right[order]
+        mass = np.concatenate([[0.0], np.cumsum(np.exp(left))])
+        log_right = np.logaddexp.accumulate(np.concatenate([[-np.inf], right]))
+        sizes = np.where(right > -np.inf, np.abs(right), 0.0)
+        spread = ULPS * (8 + np.maximum.accumulate(np.concatenate([[0.0], sizes])))
+        rounding = ULPS * np.concatenate([[0.0], np.cumsum(np.exp(left) * (8 + np.where(left > -np.inf, -left, 0.0)))])
+
+        def solve(shift: Reals | float, log_denominator: Reals) -> float:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                epsilons = np.log(np.maximum(mass + shift - delta, 0.0)) - log_denominator
+            return float(np.nanmax(epsilons, initial=0.0))
+
+        # Rounding must not decide where a mass is just δ, so the value leans to the low side by it.
+        value = solve(-rounding, log_right)
+        high = solve(self.missing_left + rounding, log_right - spread) + self.blur
+        log_missing = math.log(self.missing_right) if self.missing_right > 0 else -math.inf
+        low = solve(-rounding, np.logaddexp(log_right + spread, log_missing)) - self.blur
+        return value, 0.0 if low == np.inf else max(high - value, value - low)
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """Return ln Σ left^order right^(1 − order) for order > 1 and its error; infinite with missing mass."""
+        cut_off = self.missing_left > 0 or self.missing_right > 0
+        counted = (self.left > -np.inf) & ((self.right > -np.inf) | (not cut_off))
+        left, right = self.left[counted], self.right[counted]
+        if not counted.any():
+            return -np.inf, np.inf if cut_off else 0.0
+        terms = order * left + (1 - order) * right
+        top = terms.max()
+        if top == np.inf:
+            return np.inf, 0.0
+        weights = np.exp(terms - top)
+        rounding = weights * (8 + order * (2 + np.abs(left)) + (order - 1) * np.abs(right))
+        total = weights.sum()
+        error = ULPS * rounding.sum() / total + (order - 1) * self.blur
+        return float(top + np.log(total)), np.inf if cut_off else float(error)
+
+    def surplus(self, order: float) -> tuple[float, float]:
+        """Return Σ left^order right^(1 − order) − 1 where that is small, and its error; nothing may be missing."""
+        values, slopes = surplus(self.left, self.right, order)
+        finite = np.where(self.left > -np.inf, np.abs(self.left), 0.0) + np.abs(self.right)
+        rounding = ULPS * ((8 + np.abs(self.right)) * values + (2 + finite) * slopes)
+        return float(values.sum()), float(rounding.sum() + self.blur * slopes.sum())

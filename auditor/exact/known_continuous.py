@@ -1,0 +1,115 @@
+"""Ready distributions over the reals: Laplace, Gaussian, test-then-release; and the Gaussian's closed forms."""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditor.errors import InvalidInputError, require_number
+from auditor.exact.distributions import Density, MassFunction, Product, Reals, mixture
+
+# Beside the location, breakpoints at these multiples of the scale tell a mesh how wide the peak is.
+WIDTHS = (-8.0, -1.0, 0.0, 1.0, 8.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Laplace:
+    location: float
+    scale: float
+
+    def __call__(self, outputs: Reals) -> Reals:
+        return -np.abs(outputs - self.location) / self.scale - math.log(2 * self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gaussian:
+    location: float
+    scale: float
+
+    def __call__(self, outputs: Reals) -> Reals:
+        return -(((outputs - self.location) / self.scale) ** 2) / 2 - math.log(self.scale * math.sqrt(2 * math.pi))
+
+
+def _peak(kind: type[_Laplace] | type[_Gaussian], location: float, scale: float) -> Density:
+    location = require_number("location", location, -math.inf, math.inf)
+    scale = require_number("scale", scale, 0, math.inf, low_open=True)
+    return Density(kind(location, scale), tuple(location + width * scale for width in WIDTHS))
+
+
+def laplace(location: float, scale: float) -> Density:
+    """Return ``location`` plus Laplace noise of this scale. Raises InvalidInputError unless scale > 0, all finite."""
+    return _peak(_Laplace, location, scale)
+
+
+def laplace_totals(totals: Sequence[float], scale: float) -> Product:
+    """Return each total plus independent Laplace noise of this scale (document 002)."""
+    return Product(tuple(laplace(float(total), scale) for total in totals))
+
+
+def gaussian(location: float, scale: float) -> Density:
+    """Return ``location`` plus normal noise of this standard deviation. Raises as :func:`laplace` does."""
+    return _peak(_Gaussian, location, scale)
+
+
+def gaussian_totals(totals: Sequence[float], scale: float) -> Product:
+    """Return each total plus independent normal noise of this standard deviation."""
+    return Product(tuple(gaussian(float(total), scale) for total in totals))
+
+
+def test_then_release(chance: float, release: Density, refusal: Hashable = None) -> Density | MassFunction:
+    """Return a mechanism that releases an output with probability ``chance`` and else answers ``refusal``.
+
+    The test must be independent of the release, as in propose-test-release (document 001; Dwork & Lei 2009).
+
+    Raises InvalidInputError unless 0 ≤ chance ≤ 1.
+    """
+    chance = require_number("chance", chance, 0, 1)
+    return mixture([1 - chance, chance], [MassFunction({refusal: 0.0}), release])
+
+
+# pytest collects functions whose name begins with "test_".
+test_then_release.__test__ = False  # type: ignore[attr-defined]
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Return δ(ε) of Gaussian noise, in closed form; ``mu`` is the distance of the means in standard deviations.
+
+    Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), for any number of coordinates at Euclidean
+    distance μ. Computed from logarithms, right to about ten digits even where δ underflows as a difference.
+
+    Raises InvalidInputError unless mu ≥ 0 and epsilon ≥ 0.
+
+    >>> round(gaussian_delta(1.0, 0.0), 6)  # 2Φ(1/2) − 1
+    0.382925
+    """
+    from scipy.special import log_ndtr
+
+    mu = require_number("mu", mu, 0, math.inf)
+    epsilon = require_number("epsilon", epsilon, 0, math.inf)
+    if mu == 0:
+        return 0.0
+    above, below = float(log_ndtr(mu / 2 - epsilon / mu)), float(log_ndtr(-mu / 2 - epsilon / mu))
+    return -math.exp(above) * math.expm1(min(0.0, epsilon + below - above))
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the smallest ε ≥ 0 (nats) at which δ(ε) ≤ ``delta``, the root of :func:`gaussian_delta`.
+
+    Raises InvalidInputError unless mu ≥ 0 and 0 < delta ≤ 1.
+    """
+    from scipy.optimize import brentq
+
+    delta = require_number("delta", delta, 0, 1, low_open=True)
+    if gaussian_delta(mu, 0.0) <= delta:
+        return 0.0
+    # δ(ε) ≤ Φ(μ/2 − ε/μ) ≤ exp(−(ε/μ − μ/2)²/2), which is at most δ from here on.
+    high = mu * (mu / 2 + math.sqrt(2 * math.log(1 / delta)))
+    return float(brentq(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, high, xtol=1e-14))
+
+
+def gaussian_renyi(mu: float, order: float) -> float:
+    """Return D_α = αμ²/2 in nats, of Gaussian noise whose means lie ``mu`` standard deviations apart (Mironov 2017)."""
+    if not order > 1:
+        raise InvalidInputError(f"order is {order!r}; it must be above 1")
+    return order * require_number("mu", mu, 0, math.inf) ** 2 / 2

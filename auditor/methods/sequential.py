@@ -1,0 +1,282 @@
+"""Sequential methods: capital that grows with every output, learned from the past only, to be stopped at any time.
+
+A game is played on one pair. It holds a capital for every hypothesis of a grid, the claim among them, and starts at 1. The
+mean of several bettors is as good as the best of them, at the cost of the logarithm of their number.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.outputs import Outputs, concatenate
+from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull, log_mean
+from auditor.bounds.divergences import payoffs
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.methods.divergence import Divergence, ScoreTest
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.bool_]
+
+# Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.
+QUANTILES = (0.45, 0.35, 0.25)
+# What they hope to win at, as ε above the claim; in between, and beyond, neighbours are nearly as good.
+HOPES = (0.15, 0.4, 1.0, 2.0, 4.0)
+MOST_QUICK_PLACES = 4
+# The learned bettor's share of the starting capital: small, since it cannot play in the first outputs.
+LEARNED_SHARE = 0.1
+LEAST_TO_LEARN = 100
+# Outputs kept to learn from; more would not improve a score of a few dozen weights.
+MOST_KEPT = 200_000
+# Estimated chances are shrunk by so many outputs that say nothing.
+SHRINK = 30
+
+
+class Game(Protocol):
+    """A game on one pair, against every hypothesis of a grid at once."""
+
+    @property
+    def grid(self) -> Floats:
+        """The hypotheses, rising."""
+
+    def log_capital(self) -> Floats:
+        """Return ln of the capital against each hypothesis."""
+
+    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
+        """Bet on labelled outputs in order; stop where ln of the capital against hypothesis ``claim`` reaches ``target``.
+
+        Returns how many were played. What is learned from them serves later outputs only.
+        """
+
+
+def new_game(claim: PrivacyClaim, alpha: float) -> Game:
+    """Return the game for a claim, at a capital of 1."""
+    grid = hypotheses(claim)
+    if isinstance(claim, PureDP | ApproximateDP):
+        return GuessGame(EpsilonNull(grid, claim.delta), claim.epsilon)
+    if isinstance(claim, GaussianDP):
+        return GuessGame(GaussianNull(grid), claim.mu)
+    return DivergenceGame(grid, claim, alpha)
+
+
+def hypotheses(claim: PrivacyClaim) -> Floats:
+    """Return the values of the claim's quantity that are tested: fine near 0 and the claim, up to 12 or twice the claim."""
+    top = max(12.0, 2 * claim.value)
+    steps = np.concatenate([np.linspace(0, 1, 51), np.linspace(1, top, 111), claim.value * np.linspace(0.8, 1.2, 41)])
+    # A hair above the claim in its place: to refute that is to prove a bound strictly above the claim.
+    return np.unique(np.append(steps[np.abs(steps - claim.value) > 1e-9], hair_above(claim)))
+
+
+def hair_above(claim: PrivacyClaim) -> float:
+    """Return the hypothesis that stands for the claim."""
+    return claim.value + 1e-9 * max(1.0, claim.value)
+
+
+@dataclass
+class _Past:
+    """The outputs of the pair so far, in order."""
+
+    parts: list[Outputs] = field(default_factory=list)
+    labels: list[Labels] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, outputs: Outputs, labels: Labels) -> None:
+        if self.size < MOST_KEPT:
+            self.parts.append(outputs)
+            self.labels.append(labels)
+        self.size += outputs.size
+
+    def outputs(self) -> Outputs:
+        joined = concatenate(self.parts)
+        self.parts, self.labels = [joined], [np.concatenate(self.labels)]
+        return joined
+
+    def sample(self) -> Sample:
+        outputs = self.outputs()
+        return Sample(outputs[self.labels[0]], outputs[~self.labels[0]])
+
+
+@dataclass
+class GuessGame:
+    """Bets that the side can be guessed: by quantiles of single places, and by a learned score."""
+
+    null: GuessNull
+    claimed: float
+    past: _Past = field(default_factory=_Past)
+    # For each quick bettor: guesses of "left" below that were right and wrong; the one who guesses the other way has them swapped.
+    wins: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    losses: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    trials: int = 0
+    places: list[str] | None = None
+    score: LogisticScore | None = None
+    mean_chance: float = 0.5
+    learned_at: int = 0
+    log_learned: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.log_learned = np.zeros(len(self.null.grid))
+
+    @property
+    def grid(self) -> Floats:
+        """The hypotheses, rising."""
+        return self.null.grid
+
+    def log_capital(self) -> Floats:  # noqa: D102 - see Game
+        quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(None))[0]
+        return _mixed(quick, self.log_learned)
+
+    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
+        if self.past.size == 0:
+            self._open(outputs, labels)
+            return outputs.size
+        wins, losses = self._guess_quickly(outputs, labels)
+        increments = self._learned_increments(outputs, labels)
+        quick = self._log_quick(
+            self.wins + wins.cumsum(0),
+            self.losses + losses.cumsum(0),
+            self.trials + np.arange(1, outputs.size + 1),
+            slice(claim, claim + 1),
+        )[:, 0]
+        learned = self.log_learned[claim] + increments[:, claim].cumsum()
+        played = _reached(_mixed(quick, learned), target)
+        self.wins, self.losses = self.wins + wins[:played].sum(0), self.losses + losses[:played].sum(0)
+        self.trials += played
+        self.log_learned = self.log_learned + increments[:played].sum(0)
+        self.past.add(outputs[:played], labels[:played])
+        self._learn()
+        return played
+
+    def _open(self, outputs: Outputs, labels: Labels) -> None:
+        """Take the first outputs as they come, without a bet: they show which places there are."""
+        self.past.add(outputs, labels)
+        self.places = [c.name for c in outputs.columns if c.codes is None][:MOST_QUICK_PLACES]
+        shape = (len(self.places), 1 if isinstance(self.null, GaussianNull) else len(QUANTILES))
+        self.wins, self.losses = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+
+    def _guess_quickly(self, outputs: Outputs, labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return wins and losses of guessing "left" on low numbers, each of shape (outputs, places, quantiles)."""
+        past = self.past.outputs()
+        guesses = np.zeros((outputs.size, *self.wins.shape), np.int8)
+        for i, place in enumerate(self.places or ()):
+            old, new = past.column(place), outputs.column(place)
+            seen = old.numbers if old.codes is None else old.numbers[old.codes < 0]
+            if len(seen) == 0:
+                continue
+            x = new.numbers[:, None]
+            if isinstance(self.null, GaussianNull):
+                guess = np.where(x <= np.median(seen), 1, -1)
+            else:
+                low = x <= np.quantile(seen, QUANTILES, method="lower")
+                high = x >= np.quantile(seen, [1 - q for q in QUANTILES], method="higher")
+                guess = low.astype(np.int8) - high.astype(np.int8)
+                guess = guess if new.codes is None else np.where(new.codes[:, None] < 0, guess, 0)
+            guesses[:, i, :] = guess
+        truth = np.where(labels, 1, -1)[:, None, None]
+        return (guesses == truth).astype(np.int64), (guesses == -truth).astype(np.int64)
+
+    def _log_quick(
+        self, wins: NDArray[np.int64], losses: NDArray[np.int64], trials: NDArray[np.int64], at: slice
+    ) -> Floats:
+        """Return ln of the quick bettors' mean capital, of shape (steps, hypotheses), for counts of (steps, places, quantiles)."""
+        if self.wins.size == 0:
+            return np.zeros((len(trials), len(self.null.grid[at])))
+        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(self._hopes(), 2))
+        w, x, t = (np.asarray(n, np.float64)[..., None, None] for n in (wins, losses, trials[:, None, None]))
+        with np.errstate(invalid="ignore"):
+            one_way = w * on_win + np.where(x > 0, x * on_loss, 0.0) + t * on_trial
+            other_way = x * on_win + np.where(w > 0, w * on_loss, 0.0) + t * on_trial
+        return log_mean(np.stack([one_way, other_way]), axis=(0, 2, 3, 4))
+
+    def _hopes(self) -> Floats:
+        from scipy.special import ndtr
+
+        if isinstance(self.null, GaussianNull):
+            return np.asarray(ndtr((self.claimed + np.array(HOPES)) / 2))
+        return np.asarray(1 / (1 + np.exp(-(self.claimed + np.array(HOPES)))))
+
+    def _learn(self) -> None:
+        if self.past.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:
+            self.learned_at = self.past.size
+            self.score = fit_logistic(self.past.sample())
+            if self.score is not None:
+                self.mean_chance = float(self._chances(self.score.extract(self.past.outputs()).numbers).mean())
+
+    def _chances(self, scores: Floats) -> Floats:
+        """Return the estimated chance that a guess by the score wins, shrunk towards one half."""
+        known = self.learned_at / (self.learned_at + SHRINK)
+        return np.asarray(0.5 + known * (1 / (1 + np.exp(-np.clip(np.abs(scores), 0, 30))) - 0.5))
+
+    def _learned_increments(self, outputs: Outputs, labels: Labels) -> Floats:
+        """Return ln of the learned bettor's factor for each output against each hypothesis."""
+        if self.score is None:
+            return np.zeros((outputs.size, len(self.null.grid)))
+        score = self.score.extract(outputs).numbers
+        chance = self._chances(score)
+        if isinstance(self.null, GaussianNull):
+            # What a guess hopes for may depend on the past, not on the output: the mean of what the score promises.
+            chance = np.full_like(chance, self.mean_chance)
+        on_win, on_loss, _ = self.null.log_factors(chance, 2)
+        won = (score > 0) == labels
+        price = np.zeros(len(self.null.grid))
+        if isinstance(self.null, EpsilonNull):
+            # Nor may the price of a trial depend on the output: that of the largest stake there is, e^(−ε).
+            price = -np.log1p(np.exp(-self.null.grid) * self.null.delta)
+        return np.where(won[:, None], on_win, on_loss) + price
+
+
+@dataclass
+class DivergenceGame:
+    """Bets against a divergence, by wagers on a score that are learned anew as outputs accumulate."""
+
+    grid: Floats
+    claim: RenyiDP | ZeroConcentratedDP
+    alpha: float
+    past: _Past = field(default_factory=_Past)
+    test: ScoreTest | None = None
+    learned_at: int = 0
+    capital: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.capital = np.zeros(len(self.grid))
+
+    def log_capital(self) -> Floats:  # noqa: D102 - see Game
+        return self.capital
+
+    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
+        played = outputs.size
+        if self.test is not None:
+            increments = self._increments(self.test, outputs, labels)
+            played = _reached(self.capital[claim] + increments[:, claim].cumsum(), target)
+            self.capital = self.capital + increments[:played].sum(0)
+        self.past.add(outputs[:played], labels[:played])
+        if LEAST_TO_LEARN <= self.past.size >= 1.5 * self.learned_at and self.learned_at < MOST_KEPT:
+            self.learned_at = self.past.size
+            # As if three times as many outputs as were seen so far were still to come.
+            self.test = Divergence(self.claim, self.alpha, 3 * self.past.size).learn(self.past.sample()).test
+        return played
+
+    def _increments(self, test: ScoreTest, outputs: Outputs, labels: Labels) -> Floats:
+        wager = test.wager
+        times = wager.order if isinstance(self.claim, ZeroConcentratedDP) else 1.0
+        values = np.asarray(wager.values)[:, None]
+        on_p, on_q = payoffs(wager.order, values, times * self.grid)
+        factors = np.stack([1 + wager.stake * (on_p - wager.tilt), 1 + wager.stake * (on_q + wager.tilt)])
+        # Against a hypothesis under which the capital could fall below 0, nothing is bet.
+        playable = np.all(factors > 0, axis=(0, 1))
+        logs = np.where(playable, np.log(np.where(playable, factors, 1.0)), 0.0)
+        on_p_side = labels != wager.swapped
+        return np.asarray(logs[np.where(on_p_side, 0, 1), test.cells(outputs)])
+
+
+def _mixed(quick: Floats, learned: Floats) -> Floats:
+    return np.logaddexp(math.log1p(-LEARNED_SHARE) + quick, math.log(LEARNED_SHARE) + learned)
+
+
+def _reached(path: Floats, target: float) -> int:
+    """Return the number of steps up to the first at which the path is at the target; all, if it is at none."""
+    there = np.flatnonzero(path >= target)
+    return int(there[0]) + 1 if len(there) else len(path)

@@ -1,0 +1,269 @@
+"""Outputs in canonical form: nothing is dropped, and a row tells of its own output alone."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from auditor.blackbox.outputs import ABSENT, Outputs, concatenate, from_batch, from_list
+from auditor.errors import MechanismError
+
+Row = dict[str, float | str]
+
+
+def rows(outputs: Outputs) -> list[Row]:
+    """Read the table row by row; a place that an output does not have stands in no row of its own."""
+    table: list[Row] = [{} for _ in range(outputs.size)]
+    for column in outputs.columns:
+        assert len(column.numbers) == outputs.size
+        for i, row in enumerate(table):
+            code = -1 if column.codes is None else int(column.codes[i])
+            leaf = float(column.numbers[i]) if code < 0 else column.atoms[code]
+            if leaf != ABSENT:
+                row[column.name] = leaf
+    return table
+
+
+def row(output: Any) -> Row:
+    [only] = rows(from_list([output]))
+    return only
+
+
+class Odd:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class WordlessError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+NUMBERS = st.floats() | st.integers() | st.integers(-(2**70), 2**70) | st.booleans() | st.sampled_from([-0.0, 2**53])
+LEAVES = (
+    NUMBERS
+    | st.none()
+    | st.text(max_size=3)
+    | st.binary(max_size=3)
+    | st.complex_numbers()
+    | st.sampled_from([ValueError("a"), ValueError("b"), KeyError("a"), "NaN", "None", "absent", "0", np.float64(1.5)])
+    | st.sampled_from([np.int64(3), np.bool_(True), np.float32(0.1), np.uint64(2**64 - 1), np.str_("a"), ...])
+)
+NESTED = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=2) | st.integers(0, 3), inner, max_size=3)
+        | st.lists(inner, min_size=1, max_size=2).map(lambda items: np.array([*items, None], dtype=object))
+        | st.sets(st.integers(0, 3) | st.text(max_size=1), max_size=3)
+    ),
+    max_leaves=6,
+)
+ARRAYS = arrays.arrays(
+    st.sampled_from([np.float64, np.float32, np.int64, np.uint64, np.int8, np.bool_, np.complex128, "<U2"]),
+    arrays.array_shapes(max_dims=3, max_side=3),
+)
+OUTPUTS = st.lists(NESTED | ARRAYS, max_size=6) | st.lists(st.integers()) | st.lists(st.floats()) | st.lists(NUMBERS)
+
+
+def identity(output: Any) -> Any:
+    """Say what an output is, in an independent way: equal exactly where nothing tells two outputs apart."""
+    value = output.item() if isinstance(output, np.generic) else output
+    says = {
+        float: lambda: "NaN" if math.isnan(value) else value + 0.0,
+        complex: lambda: (identity(value.real), identity(value.imag)),
+        np.ndarray: lambda: (value.dtype.kind.replace("u", "i"), value.shape, *map(identity, value.ravel().tolist())),
+        list: lambda: [*map(identity, value)],
+        tuple: lambda: [*map(identity, value)],
+        dict: lambda: {repr(key): identity(item) for key, item in value.items()},
+        set: lambda: {*map(repr, value)},
+        ValueError: lambda: str(value),
+        KeyError: lambda: str(value),
+    }
+    return type(value).__name__, says.get(type(value), lambda: value)()
+
+
+@given(OUTPUTS, OUTPUTS)
+@example([1], ["a"])
+@example([2**53 + 1], [0.5])
+@example([2**63], [-1])
+@example([2**64], [1])
+def test_a_row_depends_on_its_own_output_alone(first: list[Any], second: list[Any]) -> None:
+    alone = [row(output) for output in first + second]
+    assert rows(from_list(first + second)) == alone
+    assert rows(concatenate([from_list(first), from_list(second)])) == alone
+    assert rows(concatenate([from_list([output]) for output in first + second] or [from_list([])])) == alone
+
+
+@given(
+    arrays.arrays(
+        st.sampled_from([np.float64, np.int64, np.uint64, np.float16, np.bool_, np.complex128, "<U3", object]),
+        arrays.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4),
+        elements=None,
+    ),
+    st.integers(0, 4),
+)
+def test_a_row_of_an_array_depends_on_that_row_alone(batch: Any, cut: int) -> None:
+    cut = min(cut, len(batch))
+    whole = rows(from_batch(batch, len(batch)))
+    parts = [from_batch(batch[:cut], cut), from_batch(batch[cut:], len(batch) - cut)]
+    assert rows(concatenate(parts)) == whole
+    assert [rows(from_batch(batch[i : i + 1], 1))[0] for i in range(len(batch))] == whole
+
+
+@pytest.mark.parametrize("longest", ["b", "longer"])
+def test_the_type_of_a_row_of_strings_does_not_tell_how_long_the_others_are(longest: str) -> None:
+    """NumPy makes all strings of an array as wide as the longest."""
+    first, _ = rows(from_batch(np.array([["a"], [longest]]), 2))
+    assert first == rows(from_batch(np.array([["a"]]), 1))[0]
+
+
+@given(OUTPUTS, OUTPUTS, st.slices(6))
+def test_a_slice_holds_the_same_rows(first: list[Any], second: list[Any], cut: slice) -> None:
+    outputs = concatenate([from_list(first), from_list(second)])
+    assert rows(outputs[cut]) == rows(outputs)[cut]
+    assert outputs[cut].size == len(rows(outputs)[cut])
+
+
+@given(NESTED | ARRAYS, NESTED | ARRAYS)
+@example(2**53, 2**53 + 1)
+@example(2**53, float(2**53))
+@example(2**200, 2**200 + 1)
+@example(10**400, 10**400 + 1)
+@example(10**5000, -(10**5000))
+@example([1], (1,))
+@example([], ())
+@example(1, True)
+@example(1, 1.0)
+@example(0.0, -0.0)
+@example("NaN", math.nan)
+@example("None", None)
+@example({"a": 1}, {"a": 1, "b": None})
+@example([1, [2]], [[1], 2])
+@example(b"a", "a")
+@example(1 + 0j, 1.0)
+@example({0: 1}, [1])
+@example(np.zeros((1, 2)), np.zeros((2, 1)))
+@example(np.zeros(0), np.zeros((0, 3)))
+def test_two_outputs_have_the_same_row_exactly_when_nothing_tells_them_apart(a: Any, b: Any) -> None:
+    assert (row(a) == row(b)) == (identity(a) == identity(b))
+
+
+@given(OUTPUTS)
+def test_numbers_are_never_nan_and_never_minus_zero(outputs: list[Any]) -> None:
+    for column in from_list(outputs).columns:
+        assert not np.isnan(column.numbers).any()
+        assert not np.signbit(column.numbers[column.numbers == 0]).any()
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (1.5, {"output": 1.5, "type": "float"}),
+        (np.float32(0.5), {"output": 0.5, "type": "float"}),
+        (3, {"output": 3.0, "type": "int"}),
+        (True, {"output": 1.0, "type": "bool"}),
+        (-0.0, {"output": 0.0, "type": "float"}),
+        (math.nan, {"output": "NaN", "type": "float"}),
+        (-math.inf, {"output": -math.inf, "type": "float"}),
+        (None, {"output": "None", "type": "NoneType"}),
+        ("yes", {"output": "'yes'", "length of output": 3.0, "type": "str"}),
+        ([], {"length of output": 0.0, "type": "list"}),
+        ((1.0, None), {"output[0]": 1.0, "output[1]": "None", "type of output[1]": "NoneType"}),
+        ({"a": [2.0]}, {"output['a'][0]": 2.0, "length of output['a']": 1.0, "type": "dict"}),
+        ({"x"}, {"'x' in output": "yes", "length of output": 1.0, "type": "set"}),
+        (ValueError("no"), {"output": "raises ValueError", "message of output": "'no'", "type": "exception"}),
+        (SystemExit(0), {"output": "raises SystemExit", "message of output": "'0'", "type": "exception"}),
+        (2 - 0.0j, {"output.real": 2.0, "output.imag": 0.0, "type": "complex"}),
+        (2**53 + 1, {"output": 2.0**53, "rounded off output": 1.0, "type": "int"}),
+        (np.array([[1.5]]), {"output[0,0]": 1.5, "shape of output": "(1, 1)", "type": "array of float"}),
+        (Odd(), {"output": "Odd that raises RuntimeError", "type": "Odd"}),
+        (WordlessError(), {"message of output": "WordlessError that raises RuntimeError", "type": "exception"}),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
+)
+def test_each_kind_of_output_stands_under_its_place(output: Any, expected: Row) -> None:
+    found = row(output)
+    assert {name: found.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("large", [np.array([2**60, 2**60 + 1]), np.array([2**64 - 1, 2**64 - 2], np.uint64)])
+def test_large_integers_of_an_array_are_told_apart(large: Any) -> None:
+    first, second = rows(from_batch(large, 2))
+    assert first != second
+    assert [first, second] == [row(int(n)) for n in large]
+
+
+def test_large_integers_keep_their_order() -> None:
+    table = rows(from_list([2**60, 2**61, 2**62]))
+    assert [entry["output"] for entry in table] == [2.0**60, 2.0**61, 2.0**62]
+
+
+def test_a_batch_and_the_same_outputs_one_by_one_are_the_same_rows() -> None:
+    for batch in (np.array([1.0, math.nan, -0.0]), np.array([1, 2**62]), np.array([True, False]), ["a", None, 2]):
+        assert rows(from_batch(batch, len(batch))) == [row(output) for output in batch]
+
+
+def test_outputs_do_not_change_when_a_mechanism_uses_its_array_again() -> None:
+    for dtype in (np.float64, np.int64, np.bool_):
+        batch = np.zeros((3, 2), dtype)
+        outputs = from_batch(batch, 3)
+        batch[:] = 1
+        assert {entry["output[0]"] for entry in rows(outputs)} == {0.0}
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [np.zeros(3), np.zeros((3, 2)), [1, 2, 3], np.zeros(0), [], 5.0, None, np.float64(1), np.array(1.0), object()],
+)
+def test_a_batch_of_the_wrong_size_is_an_error_that_names_both_sizes(batch: Any) -> None:
+    with pytest.raises(MechanismError, match="for a batch of 2") as caught:
+        from_batch(batch, 2)
+    assert "the first axis" in str(caught.value) or "whose first axis is size" in str(caught.value)
+
+
+@pytest.mark.parametrize("batch", ["ab", b"ab", {0: 1.0, 1: 2.0}, {1, 2}, frozenset({1, 2}), {1: 0, 2: 0}.keys()])
+def test_what_has_a_length_but_no_first_axis_is_no_batch(batch: Any) -> None:
+    """A dictionary of two would be taken for its keys, and what it holds would be lost."""
+    with pytest.raises(MechanismError, match="whose first axis is size"):
+        from_batch(batch, 2)
+
+
+def test_a_table_whose_length_counts_something_else_is_no_batch() -> None:
+    class Frame:
+        """Like a pandas.DataFrame, which has the length of its rows and yields the names of its columns."""
+
+        def __len__(self) -> int:
+            return 2
+
+        def __iter__(self) -> Any:
+            return iter(["a", "b", "c"])
+
+    with pytest.raises(MechanismError, match="holds 3 outputs"):
+        from_batch(Frame(), 2)
+
+
+def test_a_place_that_no_output_has_is_absent_everywhere() -> None:
+    column = from_list([1, 2, 3]).column("output[7]")
+    assert column.codes is not None
+    assert [column.atoms[code] for code in column.codes] == [ABSENT] * 3
+
+
+def test_outputs_that_are_all_exceptions_are_a_failure_and_no_others_are() -> None:
+    assert from_list([ValueError("no"), KeyError("a")]).failure() == "raises ValueError: 'no'"
+    assert from_list([ValueError("no"), 1.0]).failure() is None
+    assert from_list([1.0, ValueError("no")]).failure() is None
+    assert from_list([]).failure() is None
+    assert from_batch(np.zeros(3), 3).failure() is None
+    assert from_list(["raises ValueError"]).failure() is None
+
+
+def test_no_outputs_are_an_empty_table() -> None:
+    assert from_list([]).size == 0
+    assert concatenate([from_list([]), from_list([])]).size == 0
+    assert rows(concatenate([from_list([]), from_list([1.0])])) == [row(1.0)]

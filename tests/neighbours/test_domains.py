@@ -1,0 +1,448 @@
+"""Every pair a domain gives is neighbouring, checked from the definition and without the domain's own bookkeeping."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import Domain, Pairs, Totals, Value, groups
+from auditor.neighbours.numbers import ladder, nearby, random_number
+from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.records import Records
+
+Number = int | float
+
+
+def pairs_of(domain: Domain, seed: int = 0, walk: int = 12) -> list[Pair]:
+    """Return every corner, random members, and walks of single steps from each kind."""
+    rng = np.random.default_rng(seed)
+    corners = domain.corners()
+    pairs = [*corners, *(domain.random(rng) for _ in range(walk))]
+    for start in (corners[0], corners[-1], domain.random(rng)):
+        pair = start
+        for _ in range(walk):
+            pair = domain.mutate(pair, rng)
+            pairs.append(pair)
+    return pairs
+
+
+def made(make: Callable[[], Domain]) -> Domain | None:
+    """Return the domain, or None where its parameters allow no pair."""
+    try:
+        return make()
+    except InvalidInputError as error:
+        assert "no pairs" in str(error) or "does not fit" in str(error)
+        return None
+
+
+# --- Totals over people ---
+
+CONTRIBUTIONS = st.integers(1, 3).flatmap(
+    lambda cells: st.lists(st.lists(st.integers(-3, 3), min_size=cells, max_size=cells), min_size=1, max_size=3)
+)
+
+
+def totals_of(crowd: Sequence[int], contributions: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    return tuple(np.array(crowd) @ np.array(contributions))
+
+
+def all_neighbours(
+    contributions: list[list[int]], low: int, high: int, relation: str
+) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Enumerate the definition: all crowds, and every person who could come, go or be another."""
+    kinds = range(len(contributions))
+    crowds = set(itertools.product(range(low, high + 1), repeat=len(contributions)))
+    steps = []
+    for kind in kinds:
+        if relation == "add_remove":
+            steps.append({kind: 1})
+            steps.append({kind: -1})
+        else:
+            steps += [{kind: 1, other: -1} for other in kinds if other != kind]
+    found = set()
+    for crowd, step in itertools.product(crowds, steps):
+        moved = tuple(n + step.get(kind, 0) for kind, n in enumerate(crowd))
+        if moved in crowds:
+            found.add((totals_of(crowd, contributions), totals_of(moved, contributions)))
+    return found
+
+
+@given(CONTRIBUTIONS, st.integers(0, 3), st.integers(0, 3), st.sampled_from(["add_remove", "substitute"]))
+def test_totals_differ_by_one_person_among_crowds_that_are_allowed(
+    contributions: list[list[int]], low: int, more: int, relation: str
+) -> None:
+    allowed = all_neighbours(contributions, low, low + more, relation)
+    domain = made(lambda: Totals(contributions, (low, low + more), relation=relation))
+    assert (domain is None) == (not allowed)
+    if domain is not None:
+        pairs = pairs_of(domain)
+        assert {(pair.left, pair.right) for pair in pairs} <= allowed
+        assert {pair.relation for pair in pairs} == {relation}
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_the_difference_of_large_totals_is_exactly_one_contribution(relation: str) -> None:
+    people = 10**15
+    domain = Totals([[1, 1], [0, 1]], (0, people), relation=relation)
+    steps = {(1, 1), (0, 1)} if relation == "add_remove" else {(1, 0), (-1, 0)}
+    for pair in pairs_of(domain, walk=100):
+        assert tuple(r - m for m, r in zip(pair.left, pair.right, strict=True)) in steps
+        for a, b in (pair.left, pair.right):
+            assert 0 <= a <= people  # of the first kind
+            assert 0 <= b - a <= people  # of the second
+
+
+def test_group_wise_totals_move_one_kind_only() -> None:
+    contributions = [[1, 1], [0, 1], [5, 0]]
+    domains = groups(Totals(contributions, (0, 50)), 3)
+    for step, domain in zip(contributions, domains, strict=True):
+        moved = {tuple(np.subtract(pair.right, pair.left).tolist()) for pair in pairs_of(domain)}
+        assert moved == {tuple(step)}
+
+
+@pytest.mark.parametrize(
+    ("domain", "claims"), [(Totals([[1, 1], [0, 1]], (0, 5)), 3), (Value([0, 1]), 2), (Pairs([(0, 1)]), 1)]
+)
+def test_group_wise_claims_need_as_many_contributions(domain: Domain, claims: int) -> None:
+    with pytest.raises(InvalidInputError, match="contributions"):
+        groups(domain, claims)
+
+
+# --- Vectors of totals that one person moves within a reach ---
+
+
+def reach_of(pair: Pair, norm: str) -> Fraction:
+    """Measure exactly, with no rounding of our own."""
+    steps = [abs(Fraction(b) - Fraction(a)) for a, b in zip(pair.left, pair.right, strict=True)]
+    return sum(steps, Fraction(0)) if norm == "l1" else max(steps)
+
+
+@given(
+    cells=st.integers(1, 6),
+    low=st.integers(-(10**6), 10**6),
+    span=st.integers(1, 10**6),
+    norm=st.sampled_from(["l1", "linf"]),
+    reach=st.integers(1, 20),
+)
+def test_integer_vectors_stay_in_their_range_and_within_reach(
+    cells: int, low: int, span: int, norm: str, reach: int
+) -> None:
+    domain = made(
+        lambda: Totals(cells=cells, values=(low, low + span), contribution={norm: reach})  # type: ignore[arg-type]
+    )
+    if domain is None:
+        # One cell moved by the whole reach would fit wherever the range is as long as that.
+        assert reach > span
+        return
+    for pair in pairs_of(domain):
+        assert {type(v) for v in (*pair.left, *pair.right)} == {int}
+        assert all(low <= v <= low + span for v in (*pair.left, *pair.right))
+        assert 0 < reach_of(pair, norm) <= reach
+        assert len(pair.left) == len(pair.right) == cells
+
+
+@given(
+    cells=st.integers(1, 6),
+    low=st.floats(-1e6, 1e6),
+    span=st.floats(1e-3, 1e6),
+    norm=st.sampled_from(["l1", "linf"]),
+    share=st.floats(0.001, 0.5),
+)
+def test_real_vectors_stay_in_their_range_and_within_reach_however_they_are_rounded(
+    cells: int, low: float, span: float, norm: str, share: float
+) -> None:
+    reach = share * span
+    domain = made(lambda: Totals(cells=cells, values=(low, low + span), contribution={norm: reach}, integer=False))
+    if domain is None:
+        return
+    for pair in pairs_of(domain):
+        assert {type(v) for v in (*pair.left, *pair.right)} == {float}
+        assert all(low <= v <= low + span for v in (*pair.left, *pair.right))
+        assert 0 < reach_of(pair, norm) <= Fraction(reach)
+
+
+def test_both_sides_are_floats_where_the_ends_of_the_range_are_whole() -> None:
+    domain = Totals(cells=3, values=(0, 1000), contribution={"l1": 2}, integer=False)
+    types = {pair.dataset(side).dtype for pair in pairs_of(domain) for side in ("left", "right")}  # type: ignore[arg-type]
+    assert types == {np.dtype(float)}
+
+
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+def test_the_whole_reach_is_used(norm: str) -> None:
+    domain = Totals(cells=3, values=(0, 100), contribution={norm: 4})  # type: ignore[arg-type]
+    assert {reach_of(pair, norm) for pair in domain.corners()} == {4}
+    changed = {sum(a != b for a, b in zip(pair.left, pair.right, strict=True)) for pair in domain.corners()}
+    assert 1 in changed, "a single cell"
+    assert max(changed) > 1, "several at once"
+
+
+# --- Single values ---
+
+
+@given(st.lists(st.integers(-5, 5) | st.text(max_size=2) | st.none() | st.floats(), max_size=6))
+def test_values_are_paired_with_other_values_of_the_list(values: list[Any]) -> None:
+    if len(values) < 2 or len({repr(v) for v in values}) < len(values):
+        with pytest.raises(InvalidInputError, match=r"once only|two values"):
+            Value(values)
+        return
+    allowed = {(repr(a), repr(b)) for a, b in itertools.permutations(values, 2)}
+    pairs = pairs_of(Value(values))
+    assert {(repr(pair.left), repr(pair.right)) for pair in pairs} <= allowed
+    assert {frozenset((repr(p.left), repr(p.right))) for p in Value(values).corners()} == set(map(frozenset, allowed))
+
+
+def test_values_may_be_arrays() -> None:
+    pairs = pairs_of(Value([np.array([0, 1]), np.array([1, 0])]))
+    assert all(pair.left.tolist() != pair.right.tolist() for pair in pairs)
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(1, 10**9))
+def test_values_of_an_integer_range_are_two_different_integers_in_it(low: int, span: int) -> None:
+    for pair in pairs_of(Value(range=(low, low + span))):
+        assert {type(pair.left), type(pair.right)} == {int}
+        assert low <= min(pair.left, pair.right) < max(pair.left, pair.right) <= low + span
+
+
+@given(st.floats(-1e300, 1e300), st.floats(1e-3, 1e300))
+def test_values_of_a_real_range_are_two_different_floats_in_it(low: float, span: float) -> None:
+    high = low + span
+    if low == high:
+        return
+    for pair in pairs_of(Value(range=(low, high))):
+        assert {type(pair.left), type(pair.right)} == {float}
+        assert low <= min(pair.left, pair.right) < max(pair.left, pair.right) <= high
+
+
+def test_the_ends_of_a_range_are_a_pair() -> None:
+    assert (0.0, 1.5) in {(pair.left, pair.right) for pair in Value(range=(0, 1.5)).corners()}
+
+
+# --- Records ---
+
+
+def steps_between(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """Count the fewest insertions and removals that lead from one sequence to the other (longest common one)."""
+    common = np.zeros((len(left) + 1, len(right) + 1), int)
+    for i, j in itertools.product(range(len(left)), range(len(right))):
+        longest = max(common[i, j + 1], common[i + 1, j])
+        common[i + 1, j + 1] = common[i, j] + 1 if left[i] == right[j] else longest
+    return len(left) + len(right) - 2 * int(common[-1, -1])
+
+
+@given(
+    ends=st.tuples(st.integers(-5, 5), st.integers(0, 10)),
+    size=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+    columns=st.none() | st.integers(1, 3),
+    relation=st.sampled_from(["add_remove", "substitute"]),
+    distance=st.integers(1, 3),
+    integer=st.booleans(),
+)
+def test_records_are_at_most_the_distance_apart_and_in_their_ranges(
+    ends: tuple[int, int],
+    size: tuple[int, int],
+    columns: int | None,
+    relation: str,
+    distance: int,
+    integer: bool,
+) -> None:
+    low, high = ends[0], ends[0] + ends[1]
+    fewest, most = size[0], size[0] + size[1]
+    domain = made(
+        lambda: Records(
+            (low, high),
+            size=(fewest, most),
+            columns=columns,
+            relation=relation,
+            distance=distance,
+            integer=integer,
+        )
+    )
+    if domain is None:
+        assert fewest == most if relation == "add_remove" else (most == 0 or low == high)
+        return
+    kinds = {int} if integer else {float}
+    for pair in pairs_of(domain, walk=6):
+        assert pair.left != pair.right
+        assert all(fewest <= len(side) <= most for side in (pair.left, pair.right))
+        values = [v for side in (pair.left, pair.right) for record in side for v in (record if columns else (record,))]
+        assert {type(v) for v in values} <= kinds
+        assert all(low <= v <= high for v in values)
+        assert all(len(record) == columns for side in (pair.left, pair.right) for record in side if columns)
+        if relation == "substitute":
+            assert len(pair.left) == len(pair.right)
+            assert sum(a != b for a, b in zip(pair.left, pair.right, strict=True)) <= distance
+        else:
+            assert steps_between(pair.left, pair.right) <= distance
+            assert (len(pair.left) - len(pair.right) - distance) % 2 == 0, "each step changes the length by one"
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_records_of_choices_are_choices(relation: str) -> None:
+    domain = Records(choices=["a", "bb", None], size=(0, 4), relation=relation)
+    records = {record for pair in pairs_of(domain) for record in (*pair.left, *pair.right)}
+    assert records == {"a", "bb", None}
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_the_empty_and_the_largest_data_set_are_tried(relation: str) -> None:
+    sizes = {
+        len(side)
+        for pair in Records((0, 1), size=(0, 20), relation=relation).corners()
+        for side in (pair.left, pair.right)
+    }
+    assert {1, 20} <= sizes
+    assert (0 in sizes) == (relation == "add_remove"), "nothing can be substituted in an empty data set"
+
+
+# --- All domains ---
+
+DOMAINS: dict[str, Callable[[], Domain]] = {
+    "values": lambda: Value(["a", "b", "c"]),
+    "range": lambda: Value(range=(0.0, 5.0)),
+    "people": lambda: Totals([[1, 1], [0, 1]], (0, 2000)),
+    "people of ten kinds": lambda: Totals(np.eye(10, dtype=int).tolist(), (0, 100), relation="substitute"),
+    "l1": lambda: Totals(cells=3, values=(0, 1000), contribution={"l1": 2}),
+    "linf": lambda: Totals(cells=50, values=(0.0, 1.0), contribution={"linf": 0.1}, integer=False),
+    "records": lambda: Records((0, 1), size=(0, 30)),
+    "columns": lambda: Records((-1, 1), size=(1, 10), columns=2, relation="substitute", integer=True),
+    "pairs": lambda: Pairs([(0, 1), ([1], [1, 2])]),
+}
+every_domain = pytest.mark.parametrize("make", DOMAINS.values(), ids=DOMAINS)
+
+
+@every_domain
+def test_corners_are_some_and_each_stands_once(make: Callable[[], Domain]) -> None:
+    corners = make().corners()
+    assert corners
+    assert len({repr((pair.left, pair.right)) for pair in corners}) == len(corners)
+
+
+@every_domain
+def test_the_same_generator_gives_the_same_pairs(make: Callable[[], Domain]) -> None:
+    first, second, other = ([repr((p.left, p.right)) for p in pairs_of(make(), seed, walk=40)] for seed in (1, 1, 2))
+    assert first == second
+    assert first != other
+
+
+@every_domain
+def test_pairs_travel_to_workers_and_are_the_same_there(make: Callable[[], Domain]) -> None:
+    import pickle
+
+    for pair in pairs_of(make())[:50]:
+        assert pickle.loads(pickle.dumps(pair)) == pair
+
+
+# --- Numbers ---
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(0, 10**12))
+def test_the_ladder_of_integers_rises_from_one_end_to_the_other(low: int, span: int) -> None:
+    marks = ladder(low, low + span, True)
+    assert (marks[0], marks[-1]) == (low, low + span)
+    assert all(a < b for a, b in itertools.pairwise(marks))
+    assert {type(mark) for mark in marks} == {int}
+    if low < 0 < low + span:
+        assert 0 in marks
+    if span > 1:
+        assert {low + 1, low + span - 1} <= set(marks), "the smallest step from either end"
+
+
+@given(st.floats(-1e150, 1e150), st.floats(0, 1e150))
+def test_the_ladder_of_reals_rises_from_one_end_to_the_other(low: float, span: float) -> None:
+    high = low + span
+    marks = ladder(low, high, False)
+    assert (marks[0], marks[-1]) == (low, high)
+    assert all(a < b for a, b in itertools.pairwise(marks))
+    assert {type(mark) for mark in marks} == {float}
+    if low < 0 < high:
+        assert 0.0 in marks
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(0, 10**9), st.booleans(), st.integers(0, 2**32))
+def test_random_and_nearby_numbers_stay_in_their_range_and_of_their_type(
+    low: int, span: int, integer: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    number = random_number(low, low + span, integer, rng)
+    moved = nearby(number, low, low + span, integer, rng)
+    for value in (number, moved):
+        assert type(value) is (int if integer else float)
+        assert low <= value <= low + span
+
+
+# --- What cannot be meant ---
+
+ILL: list[tuple[Callable[[], Any], str]] = [
+    (Value, "either values or range"),
+    (lambda: Value([0, 1], range=(0, 1)), "not both"),
+    (lambda: Value([]), "two values or more"),
+    (lambda: Value([1]), "two values or more"),
+    (lambda: Value([1, 2, 1]), "once only"),
+    (lambda: Value([math.nan, math.nan]), "once only"),
+    (lambda: Value(range=(3, 3)), "two values or more"),
+    (lambda: Value(range=(2, 1)), "range goes from 2 to 1"),
+    (lambda: Value(range=(0, math.inf)), "high end of range is inf"),
+    (lambda: Value(range=(math.nan, 1)), "low end of range is nan"),
+    (lambda: Value(range=(-1e308, 1e308)), "finite float"),
+    (lambda: Value(range=(0, 10**400)), "high end of range is 1000"),
+    (lambda: Value(range=("a", 1)), "low end of range is 'a'"),  # type: ignore[arg-type]
+    (lambda: Value(range=(1,)), "two ends"),
+    (lambda: Value(range=(1, 2, 3)), "two ends"),
+    (Totals, "either contributions and people, or cells"),
+    (lambda: Totals([[1]], (0, 1), cells=2), "not a mixture"),
+    (lambda: Totals([[1]]), "either contributions and people"),
+    (lambda: Totals([], (0, 1)), "vectors of one length"),
+    (lambda: Totals([[]], (0, 1)), "vectors of one length"),
+    (lambda: Totals([[1, 2], [1]], (0, 1)), "vectors of one length"),
+    (lambda: Totals([[math.nan]], (0, 1)), "contributions is nan"),
+    (lambda: Totals([["1"]], (0, 1)), "contributions is '1'"),  # type: ignore[list-item]
+    (lambda: Totals([[1]], (5, 4)), "people goes from 5 to 4"),
+    (lambda: Totals([[1]], (-1, 4)), "integer from 0 up"),
+    (lambda: Totals([[1]], (0, 1.5)), "integer from 0 up"),  # type: ignore[arg-type]
+    (lambda: Totals([[1]], (3, 3)), "no pairs under add_remove"),
+    (lambda: Totals([[1]], (0, 3), relation="substitute"), "no pairs under substitute"),
+    (lambda: Totals([[1]], (0, 3), relation="as_given"), "as_given"),
+    (lambda: Pairs([(0, 1)], "alone"), "allowed: add_remove, as_given, substitute"),
+    (lambda: Records((0, 1), size=(0, 1), relation="as_given"), "allowed: add_remove, substitute"),
+    (lambda: Totals([[1]], (0, 3), relation="add_removal"), 'did you mean "add_remove"'),
+    (lambda: Totals(cells=0, values=(0, 1), contribution={"l1": 1}), "cells is 0"),
+    (lambda: Totals(cells=1.5, values=(0, 1), contribution={"l1": 1}), "cells is 1.5"),  # type: ignore[arg-type]
+    (lambda: Totals(cells=2, values=(1, 0), contribution={"l1": 1}), "values goes from 1 to 0"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={}), "{l1: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l2": 1}), "{l1: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1, "linf": 1}), "{l1: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0}), "contribution l1 is 0"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": math.nan}), "contribution l1 is nan"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0.5}), "unless integer: false"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 5}), "does not fit"),
+    (lambda: Records(size=(0, 1)), "either record"),
+    (lambda: Records((0, 1), ["a"], size=(0, 1)), "not both"),
+    (lambda: Records((1, 0), size=(0, 1)), "record goes from 1 to 0"),
+    (lambda: Records((0, 0.5), size=(0, 1), integer=True), "must be integers"),
+    (lambda: Records(choices=[], size=(0, 1)), "choices are empty"),
+    (lambda: Records((0, 1), size=(-1, 1)), "integer from 0 up"),
+    (lambda: Records((0, 1), size=(2, 1)), "size goes from 2 to 1"),
+    (lambda: Records((0, 1), size=(3, 3)), "no pairs under add_remove"),
+    (lambda: Records((0, 0), size=(3, 3), relation="substitute"), "no pairs under substitute"),
+    (lambda: Records((0, 1), size=(0, 1), columns=0), "columns is 0"),
+    (lambda: Records((0, 1), size=(0, 1), distance=0), "distance is 0"),
+    (lambda: Records((0, 1), size=(0, 1), relation="substitution"), 'did you mean "substitute"'),
+]
+
+
+@pytest.mark.parametrize(("make", "told"), ILL, ids=[told for _, told in ILL])
+def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        make()
+    assert told in str(caught.value)
+
+
+def test_relations_of_the_report_are_those_of_the_contract() -> None:
+    assert {str(Relation.ADD_REMOVE), str(Relation.SUBSTITUTE)} == {"add_remove", "substitute"}

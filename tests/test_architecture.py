@@ -1,0 +1,276 @@
+"""The house rules that a parser can check: which room may know which, and what is done in one place only."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent.parent
+MODULES = sorted((PROJECT / "auditor").rglob("*.py"))
+
+# Lowest first. A room may import those before it, and itself; rooms on one line may not import each other.
+ROOMS: list[tuple[str, ...]] = [
+    ("auditor.errors",),
+    ("auditor.claims",),
+    ("auditor.bounds",),
+    ("auditor.exact",),
+    ("auditor.neighbours",),
+    ("auditor.blackbox",),
+    ("auditor.events",),
+    ("auditor.methods",),
+    ("auditor.verdict",),
+    ("auditor.report.result",),
+    ("auditor.auditing",),
+    ("auditor.config", "auditor.report"),
+    ("auditor.cli", "auditor.pytest_plugin"),
+    ("auditor.__main__",),
+]
+RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
+# Outside the list: specimens know errors only, and the package itself is a façade that loads names lazily.
+MAY_IMPORT = {"auditor.specimens": {"auditor.errors"}}
+WHO_MAY_IMPORT_SPECIMENS = {"auditor.cli", "auditor"}
+
+
+def name_of(file: Path) -> str:
+    parts = file.relative_to(PROJECT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str | None:
+    """Return the longest room that holds a module."""
+    names = [room for room in RANK if module == room or module.startswith(room + ".")]
+    return max(names, key=len, default=None)
+
+
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"), str(file))
+
+
+def imports(parsed: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield every module imported anywhere: at the top, inside functions, under TYPE_CHECKING, and by name."""
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: imports are written out in full here"
+            assert node.module is not None
+            for alias in node.names:
+                submodule = PROJECT / f"{node.module}.{alias.name}".replace(".", "/")
+                is_module = submodule.is_dir() or submodule.with_suffix(".py").is_file()
+                yield (f"{node.module}.{alias.name}" if is_module else node.module), node.lineno
+
+
+def forbidden_imports(module: str, parsed: ast.AST) -> list[str]:
+    """Return what a module imports from higher up in the list, or from beside it."""
+    found = []
+    for imported, line in imports(parsed):
+        if imported.split(".")[0] != "auditor" or imported == "auditor":
+            continue
+        if module in MAY_IMPORT:
+            allowed = imported in MAY_IMPORT[module]
+        elif imported == "auditor.specimens":
+            allowed = module in WHO_MAY_IMPORT_SPECIMENS
+        else:
+            own, other = room_of(module), room_of(imported)
+            assert own is not None, f"{module} is in no room; give it one in ROOMS and in ARCHITECTURE.md"
+            assert other is not None, f"{imported} is in no room; give it one in ROOMS and in ARCHITECTURE.md"
+            allowed = own == other or RANK[other] < RANK[own]
+        if not allowed:
+            found.append(f"{module}, line {line}, imports {imported}")
+    return found
+
+
+TREES = {name_of(file): tree(file) for file in MODULES}
+
+
+def test_imports_go_down_the_list_of_rooms_only() -> None:
+    modules = [module for module in TREES if module != "auditor"]
+    assert [wrong for module in modules for wrong in forbidden_imports(module, TREES[module])] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("auditor.bounds.guesses", "from auditor.events.event import Event"),
+        ("auditor.claims", "import auditor.bounds.evidence"),
+        ("auditor.claims", "def f():\n    from auditor.verdict import judge"),
+        ("auditor.errors", "if TYPE_CHECKING:\n    from auditor import claims"),
+        ("auditor.report.result", "from auditor.report.words import number"),
+        ("auditor.config.load", "from auditor.report import files"),
+        ("auditor.report.words", "from auditor.config import schema"),
+        ("auditor.specimens", "from auditor.claims import Claim"),
+        ("auditor.auditing.plan", "from auditor.specimens import specimen"),
+        ("auditor.auditing.plan", "from auditor.cli import main"),
+    ],
+)
+def test_this_file_notices_an_import_that_goes_up(module: str, source: str) -> None:
+    assert len(forbidden_imports(module, ast.parse(source))) == 1
+
+
+def test_every_room_of_the_list_but_those_to_come_is_there() -> None:
+    assert set(RANK) - set(TREES) <= {"auditor.pytest_plugin"}
+
+
+def test_architecture_md_lists_the_rooms_in_this_order() -> None:
+    rows = [line.split("`")[1] for line in (PROJECT / "ARCHITECTURE.md").read_text().splitlines() if "| `" in line[:3]]
+    told = ["auditor." + row.removesuffix(".py").rstrip("/").replace("/", ".") for row in rows]
+    assert {*RANK, "auditor.specimens"} - {*told, "auditor.pytest_plugin", "auditor.__main__"} == set()
+    assert [RANK[room] for room in told if room in RANK] == sorted(RANK[room] for room in told if room in RANK)
+
+
+def test_the_facade_imports_nothing_until_it_is_asked() -> None:
+    """At run time; what it imports under TYPE_CHECKING is for type checkers."""
+    script = "import sys, auditor; print([m for m in sys.modules if m.startswith('auditor.') or m == 'numpy'])"
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+def test_help_answers_without_loading_a_numerical_library() -> None:
+    script = (
+        "import sys\nfrom auditor.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('numpy', 'scipy', 'joblib', 'pydantic', 'rich') if m in sys.modules], file=sys.stderr)"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stderr.strip() == "[]"
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    import auditor
+
+    assert {name for name in auditor.__all__ if not hasattr(auditor, name)} == set()
+    with pytest.raises(AttributeError, match="has no attribute 'adit'"):
+        auditor.adit  # noqa: B018
+
+
+def test_nothing_imports_the_mechanisms() -> None:
+    assert [module for module in TREES for name, _ in imports(TREES[module]) if name.startswith("mechanisms")] == []
+
+
+# Who alone may import a library.
+ONLY: dict[str, tuple[str, ...]] = {
+    "joblib": ("auditor.blackbox.sampling",),
+    "multiprocessing": ("auditor.blackbox.sampling",),
+    "concurrent": ("auditor.blackbox.sampling",),
+    "yaml": ("auditor.config",),
+    "pydantic": ("auditor.config",),
+    "rich": ("auditor.cli", "auditor.report.terminal"),
+    "argparse": ("auditor.cli",),
+}
+
+
+def test_a_library_is_known_in_its_one_place_only() -> None:
+    strangers = [
+        f"{module}, line {line}, imports {name}"
+        for module, parsed in TREES.items()
+        for name, line in imports(parsed)
+        for homes in [ONLY.get(name.split(".")[0])]
+        if homes is not None and not any(module == home or module.startswith(home + ".") for home in homes)
+    ]
+    assert strangers == []
+
+
+def test_bounds_know_nothing_but_numbers() -> None:
+    libraries = {
+        name.split(".")[0]
+        for module, parsed in TREES.items()
+        if module.startswith("auditor.bounds")
+        for name, _ in imports(parsed)
+    } - set(sys.stdlib_module_names)
+    assert libraries <= {"numpy", "scipy", "statsmodels", "auditor"}
+
+
+def test_every_library_is_declared() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {requirement.split(">")[0].replace("pyyaml", "yaml") for requirement in project["dependencies"]}
+    optional = {r.split(">")[0] for extra in project["optional-dependencies"].values() for r in extra}
+    used = {name.split(".")[0] for parsed in TREES.values() for name, _ in imports(parsed)}
+    used -= {"auditor", *sys.stdlib_module_names}
+    # Only the pytest plugin and backends may lean on what is optional.
+    assert used - declared <= optional & {"pytest", "dask", "ray"}
+    assert declared - used == set(), "declared, but never imported"
+
+
+def calls(parsed: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func), node.lineno
+        elif isinstance(node, ast.Raise) and node.exc is not None and "SystemExit" in ast.unparse(node.exc):
+            yield "raise SystemExit", node.lineno
+
+
+SPEAKS = {"print", "sys.stdout.write", "sys.stderr.write", "input"}
+ENDS = {"sys.exit", "exit", "quit", "os._exit", "os.abort", "raise SystemExit"}
+
+
+def test_only_the_command_line_prints_and_ends_the_program() -> None:
+    allowed: dict[str, set[str]] = {"auditor.cli": SPEAKS | ENDS, "auditor.__main__": ENDS}
+    forbidden = [
+        f"{module}, line {line}: {call}"
+        for module, parsed in TREES.items()
+        for call, line in calls(parsed)
+        if call in (SPEAKS | ENDS) - allowed.get(module, set())
+    ]
+    assert forbidden == []
+
+
+# What may be taken from numpy.random: generators made from a seed, never the hidden global one.
+GENERATORS = {"Generator", "SeedSequence", "PCG64", "BitGenerator", "default_rng"}
+
+
+def global_randomness(parsed: ast.AST) -> list[int]:
+    found = []
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"np.random", "numpy.random"}:
+            found += [node.lineno] if node.attr not in GENERATORS else []
+        elif isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
+            found += [node.lineno] if not {alias.name for alias in node.names} <= GENERATORS else []
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
+            found += [node.lineno] if {"random", "secrets"} & set(modules) else []
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("default_rng", "SeedSequence")):
+            found += [node.lineno] if not node.args and not node.keywords else []
+    return found
+
+
+def test_there_is_no_global_random_state() -> None:
+    assert {module: lines for module, parsed in TREES.items() if (lines := global_randomness(parsed))} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "np.random.seed(0)",
+        "x = np.random.laplace(0, 1)",
+        "import random",
+        "from random import gauss",
+        "from numpy.random import normal",
+        "rng = np.random.default_rng()",
+        "np.random.RandomState(3)",
+    ],
+)
+def test_this_file_notices_global_randomness(source: str) -> None:
+    assert global_randomness(ast.parse(source)) == [1]
+
+
+def test_no_except_is_bare() -> None:
+    bare = [
+        f"{module}, line {node.lineno}"
+        for module, parsed in TREES.items()
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.ExceptHandler) and node.type is None
+    ]
+    assert bare == []
+
+
+def test_a_module_is_at_most_400_lines_long() -> None:
+    lengths = {name_of(file): len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_a_module_says_what_it_is_for() -> None:
+    assert [module for module, parsed in TREES.items() if not ast.get_docstring(parsed)] == []
