@@ -1,7 +1,7 @@
 """What is promised: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ class Claim:
         number: float = getattr(self, self.quantity)
         return number
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the claim as it stands in a configuration, such as ``{"epsilon": 1.0}``."""
         return {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
 
@@ -130,6 +130,41 @@ class GaussianDP(Claim):
 
 
 @dataclass(frozen=True, slots=True)
+class PrivacyProfile(Claim):
+    """(ε, δ)-differential privacy for every pair of the list.
+
+    What is bounded is the excess: by how many nats ε is passed, at the δ where it is passed most. Raises InvalidInputError
+    for an empty list, or a pair out of range.
+
+    >>> PrivacyProfile([(0.5, 0.1), (1, 1e-5)]).to_dict()
+    {'profile': [[0.5, 0.1], [1.0, 1e-05]]}
+    """
+
+    quantity: ClassVar[str] = "excess"
+    profile: tuple[ApproximateDP, ...]
+
+    def __init__(self, profile: Iterable[Sequence[float]]) -> None:
+        points = list(profile) if isinstance(profile, Iterable) and not isinstance(profile, str) else []
+        if not points or any(not isinstance(point, Sequence) or len(point) != 2 for point in points):
+            raise InvalidInputError(
+                f"profile is {profile!r}; it must be a list of pairs [epsilon, delta], at least one"
+            )
+        object.__setattr__(self, "profile", tuple(ApproximateDP(*point) for point in points))
+
+    @property
+    def value(self) -> float:
+        """The excess that is allowed."""
+        return 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the claim as it stands in a configuration."""
+        return {"profile": [[point.epsilon, point.delta] for point in self.profile]}
+
+    def __str__(self) -> str:
+        return "profile " + ", ".join(f"({point.epsilon:g}, {point.delta:g})" for point in self.profile)
+
+
+@dataclass(frozen=True, slots=True)
 class Sensitivity(Claim):
     """A query moves by at most ``sensitivity`` between neighbours (in L1, where it is a vector).
 
@@ -183,7 +218,7 @@ class Probability(Claim):
         if not (isinstance(self.at_most, bool) and isinstance(self.at_least, bool) and self.at_most != self.at_least):
             raise InvalidInputError("a probability claim needs either at_most: true or at_least: true")
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the claim as it stands in a configuration."""
         return {"probability": self.probability, "at_most" if self.at_most else "at_least": True}
 
@@ -191,7 +226,7 @@ class Probability(Claim):
         return f"probability {'≤' if self.at_most else '≥'} {self.probability:g}"
 
 
-PrivacyClaim = PureDP | ApproximateDP | RenyiDP | ZeroConcentratedDP | GaussianDP
+PrivacyClaim = PureDP | ApproximateDP | RenyiDP | ZeroConcentratedDP | GaussianDP | PrivacyProfile
 QueryClaim = Sensitivity | Monotone
 
 KINDS: dict[frozenset[str], type[PrivacyClaim | QueryClaim | Probability]] = {
@@ -200,6 +235,7 @@ KINDS: dict[frozenset[str], type[PrivacyClaim | QueryClaim | Probability]] = {
     frozenset({"order", "epsilon"}): RenyiDP,
     frozenset({"rho"}): ZeroConcentratedDP,
     frozenset({"mu"}): GaussianDP,
+    frozenset({"profile"}): PrivacyProfile,
     frozenset({"sensitivity"}): Sensitivity,
     frozenset({"monotone"}): Monotone,
     frozenset({"probability", "at_most"}): Probability,

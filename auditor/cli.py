@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--only", action="append", metavar="NAME", help="run this audit only (may be repeated)")
     run.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
+    run.add_argument("--seconds", type=float, metavar="S", help="end each sequential audit after S seconds")
     run.add_argument("--seed", type=int, metavar="S")
     run.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
     run.add_argument("--backend", choices=["loky", "threading"])
@@ -96,7 +97,9 @@ def _console(quiet: bool = False) -> "Console":
 def _load(options: argparse.Namespace) -> "list[Configuration]":
     from auditor.config.load import Overrides, load_configuration
 
-    overrides = Overrides(*(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend")))
+    overrides = Overrides(
+        *(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds"))
+    )
     configurations = [load_configuration(file, overrides) for file in options.configs]
     names = [configuration.name for configuration in configurations]
     for name in names:
@@ -156,7 +159,7 @@ def _make_folder(folder: Path) -> None:
 def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
     from rich.text import Text
 
-    from auditor.auditing import run
+    from auditor.auditing import run, settle
     from auditor.report.result import RunResult
     from auditor.report.words import bound_words
 
@@ -173,7 +176,8 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
         if not console.is_terminal:
             console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
         audits.append(audit)
-    return RunResult(configuration.name, configuration.confidence, audits, time.monotonic() - started)
+    settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+    return RunResult(configuration.name, configuration.confidence, settled, time.monotonic() - started)
 
 
 def _status(result: "RunResult") -> int:

@@ -1,5 +1,6 @@
 """One error budget for a file, and what a bound says of a claim."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from auditor.bounds.evidence import Bound
@@ -27,6 +28,28 @@ def alpha_for_each(confidence: float, audits: int) -> float:
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
     return (1 - confidence) / max(1, audits)
+
+
+def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
+    """Return the level at which each claim is tested, so that a file's chance of any false alarm stays at ``alpha``.
+
+    Holm's step-down (1979): the smallest p-value is held against α/m, the next against α/(m − 1), and so on until one
+    fails; that level is then everybody's who is left. It holds however the p-values depend on each other. A p-value may be
+    the inverse of the largest capital of a sequential test, which makes it e-Holm.
+
+    >>> [round(level, 4) for level in holm_levels([0.5, 0.001, 0.02], 0.06)]
+    [0.06, 0.02, 0.03]
+    """
+    m = len(p_values)
+    levels = [0.0] * m
+    open_level = alpha / max(1, m)
+    still_refuting = True
+    for rank, i in enumerate(sorted(range(m), key=lambda i: p_values[i])):
+        if still_refuting:
+            open_level = alpha / (m - rank)
+            still_refuting = p_values[i] <= open_level
+        levels[i] = open_level
+    return levels
 
 
 def judge(claim: Claim, bound: Bound) -> Verdict:

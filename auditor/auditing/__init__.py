@@ -1,6 +1,7 @@
 """The whole flow of one audit. Nothing here prints; progress is told through a callback."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from auditor.errors import WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
-from auditor.verdict import Verdict, alpha_for_each
+from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
-__all__ = ["Plan", "Progress", "audit", "draw_once", "run"]
+__all__ = ["Plan", "Progress", "audit", "draw_once", "run", "settle"]
 
 
 def audit(
@@ -106,6 +107,23 @@ def run(plan: Plan, listener: Listener = lambda progress: None) -> AuditResult:
         return ledger.result(Verdict.INCONCLUSIVE, f"a batch took longer than the time limit of {limit} s")
     except WorkerLostError as error:
         return ledger.result(Verdict.INCONCLUSIVE, str(error))
+
+
+def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[AuditResult]:
+    """Judge the audits of a file again, under one error budget shared by Holm's step-down.
+
+    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all that
+    share the budget, also those that were not run or ended without an answer; where nothing is random, none is spent.
+    """
+    settled = list(results)
+    judged = [i for i, result in enumerate(results) if result.p_value is not None]
+    p_values = [result.p_value for result in results if result.p_value is not None]
+    levels = holm_levels([*p_values, *[1.0] * (audits - len(p_values))], alpha)
+    for i, level in zip(judged, levels, strict=False):
+        again = results[i].at_level
+        if again is not None:
+            settled[i] = replace(again(level), seconds=results[i].seconds)
+    return settled
 
 
 def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:

@@ -1,5 +1,6 @@
 """What an audit is to do, what it tells while it does it, and the bookkeeping that all kinds of audits share."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.methods import NAMES, method_for
+from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult, OutputsSpent
@@ -53,8 +55,11 @@ class Plan:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-        if isinstance(self.claim, PrivacyClaim) and self.method != "sequential":
-            method_for(self.claim, self.method, self.alpha, self.samples)
+        if isinstance(self.claim, PrivacyClaim):
+            if self.method == "sequential":
+                new_game(self.claim, self.alpha)
+            else:
+                method_for(self.claim, self.method, self.alpha, self.samples)
 
     @property
     def search_outputs(self) -> int:
@@ -131,3 +136,16 @@ class Ledger:
             seed=self.plan.seed,
             **found,
         )
+
+
+def smallest_level(refutes: Callable[[float], Any]) -> float:
+    """Return the smallest level that refutes, to three digits and never too small; 1 where none does."""
+    low, high = -300.0, math.log10(0.999)
+    if not refutes(10**high):
+        return 1.0
+    if refutes(10**low):
+        return 10**low
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        low, high = (low, middle) if refutes(10**middle) else (middle, high)
+    return float(10**high)

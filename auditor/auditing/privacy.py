@@ -5,7 +5,7 @@ The three phases draw outputs of their own, so what was searched and selected fo
 
 from typing import Any
 
-from auditor.auditing.plan import Ledger
+from auditor.auditing.plan import Ledger, smallest_level
 from auditor.auditing.search import find_pair
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import concatenate
@@ -13,6 +13,7 @@ from auditor.blackbox.sampling import Phase
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
+from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, judge
@@ -34,15 +35,29 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     counts: Any = None
     for seen in ledger.draw(pair, plan.samples, Phase.BOUND, test.count):
         counts = seen if counts is None else counts + seen
-    bound = Bound(claim.quantity, method.bound(test, counts), 1 - plan.alpha, method.name)
-    power = {name: method.detectable(test, counts, chance) for name, chance in (("80%", 0.80), ("95%", 0.95))}
+    return _at_level(plan.alpha, claim, ledger, pair, test, counts)
+
+
+def _at_level(
+    alpha: float, claim: PrivacyClaim, ledger: Ledger, pair: Pair, test: Test[Any], counts: Any
+) -> AuditResult:
+    """Judge the claim by what was counted, at one level."""
+
+    def method(level: float) -> Method[Any]:
+        return method_for(claim, ledger.plan.method, level, ledger.plan.samples)
+
+    at = method(alpha)
+    bound = Bound(claim.quantity, at.bound(test, counts), 1 - alpha, at.name, at.also(counts))
     return ledger.result(
         judge(claim, bound),
-        f"all {plan.samples:,} outputs drawn",
+        f"all {ledger.plan.samples:,} outputs drawn",
         pair=pair,
         event=test.to_dict(counts),
         bound=bound,
-        power=power,
+        power={name: at.detectable(test, counts, chance) for name, chance in (("80%", 0.80), ("95%", 0.95))},
+        p_value=smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
+        alpha=alpha,
+        at_level=lambda level: _at_level(level, claim, ledger, pair, test, counts),
     )
 
 

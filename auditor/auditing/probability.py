@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.plan import Ledger
+from auditor.auditing.plan import Ledger, smallest_level
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.sampling import Batch, Phase
 from auditor.bounds.evidence import Bound
@@ -30,24 +30,43 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
     plan = ledger.plan
     alone = _worst(claim, ledger)
     hits = sum(ledger.draw(alone, plan.samples, Phase.BOUND, _hits))
-    low = float(clopper_pearson_lower(hits, plan.samples, plan.alpha))
-    high = float(clopper_pearson_upper(hits, plan.samples, plan.alpha))
-    p = claim.probability
+    return _at_level(plan.alpha, claim, ledger, alone, hits)
+
+
+def _at_level(alpha: float, claim: Probability, ledger: Ledger, alone: Pair, hits: int) -> AuditResult:
+    """Judge the claim by what was counted, at one level."""
+    trials, p = ledger.plan.samples, claim.probability
+    low = float(clopper_pearson_lower(hits, trials, alpha))
+    high = float(clopper_pearson_upper(hits, trials, alpha))
     refuted, confirmed = (low > p, high <= p) if claim.at_most else (high < p, low >= p)
-    confidence = 1 - plan.alpha
-    told = (low if refuted else high) if claim.at_most else (high if refuted else low)
-    sense = ("≥" if refuted else "≤") if claim.at_most else ("≤" if refuted else "≥")
-    method = f"Clopper-Pearson, probability {sense} value"
+    # The limit on the side of the claim where there is a verdict, else the one that did not reach it.
+    is_lower = refuted if claim.at_most else not refuted
+    bound = Bound(
+        claim.quantity,
+        low if is_lower else high,
+        1 - alpha,
+        f"Clopper-Pearson, {'lower' if is_lower else 'upper'} limit",
+    )
+    event = {
+        "description": "the mechanism reports the event",
+        "counts": {"left": [hits, trials]},
+        "confirmed": confirmed,
+    }
     return ledger.result(
         Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
-        "confirmed on the worst data set found" if confirmed else f"all {plan.samples:,} outputs drawn",
+        "confirmed on the worst data set found" if confirmed else f"all {trials:,} outputs drawn",
         pair=alone,
-        event={
-            "description": "the mechanism reports the event",
-            "counts": {"left": [hits, plan.samples]},
-            "confirmed": confirmed,
-        },
-        bound=Bound(claim.quantity, told, confidence, method),
+        event=event,
+        bound=bound,
+        p_value=smallest_level(
+            lambda level: (
+                (clopper_pearson_lower(hits, trials, level) > p)
+                if claim.at_most
+                else (clopper_pearson_upper(hits, trials, level) < p)
+            )
+        ),
+        alpha=alpha,
+        at_level=lambda level: _at_level(level, claim, ledger, alone, hits),
     )
 
 

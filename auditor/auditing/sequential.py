@@ -29,6 +29,7 @@ from auditor.verdict import Verdict, judge
 
 Floats = NDArray[np.float64]
 
+FAILED = "the mechanism failed on every call"
 FIRST_STAGE, GROWTH_OF_STAGES = 2_000, 4
 STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage
 # The first outputs of a game are taken in one draw, later draws are this share of what came before.
@@ -37,19 +38,23 @@ FIRST_DRAW, GROWTH_OF_DRAWS = 6, 0.25
 
 @dataclass
 class _Capital:
-    """ln of the capital carried from earlier games, and which hypotheses have been refuted at any time."""
+    """ln of the capital carried from earlier games, and the highest it has ever been, against each hypothesis."""
 
     grid: Floats
-    target: float
     carried: Floats
-    refuted: NDArray[np.bool_]
+    highest: Floats
 
     def look(self, game: Game) -> None:
-        """Note what the capital refutes now."""
-        self.refuted |= self.carried + game.log_capital() >= self.target
+        """Note how high the capital is now."""
+        self.highest = np.maximum(self.highest, self.carried + game.log_capital())
 
-    def bound(self) -> float:
-        return refuted_up_to(self.grid, self.refuted)
+    def bound(self, alpha: float) -> float:
+        """Return the largest hypothesis refuted at a level together with all smaller ones."""
+        return refuted_up_to(self.grid, self.highest >= -math.log(alpha))
+
+    def p_value(self, claim: float) -> float:
+        """Return the smallest level at which the bound lies above the claim."""
+        return min(1.0, math.exp(-float(self.highest[self.grid <= claim + 1e-12].min())))
 
 
 def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
@@ -59,37 +64,50 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     """
     plan = ledger.plan
     grid = hypotheses(claim)
-    capital = _Capital(grid, -math.log(plan.alpha), np.zeros(len(grid)), np.zeros(len(grid), np.bool_))
+    capital = _Capital(grid, np.zeros(len(grid)), np.zeros(len(grid)))
+    method = method_for(claim, "fixed", plan.alpha, plan.samples)
     stage, left, pair, reason = 0, plan.samples, plan.domain.corners()[0], ""
     while left > 0 and not reason:
         length = FIRST_STAGE * GROWTH_OF_STAGES**stage
-        method = method_for(claim, "fixed", plan.alpha, plan.samples)
         pair, searched = find_pair(method, ledger, round(STAGE_FOR_SEARCH * length), stage)
         game = new_game(claim, plan.alpha)
         # With a single pair there is nothing to search for, and one game takes it all.
-        stake = min(left, length - searched) if searched else left
-        reason = _play(game, pair, stake, stage, capital, ledger, hair_above(claim))
+        outputs = min(left, length - searched) if searched else left
+        reason = _play(game, pair, outputs, stage, capital, ledger)
         capital.carried = capital.carried + game.log_capital()
         left = plan.samples - ledger.spent.bound
         stage += 1
-    bound = Bound(claim.quantity, capital.bound(), 1 - plan.alpha, "sequential bets")
-    at_claim = int(np.searchsorted(grid, hair_above(claim)))
+    if reason.startswith(FAILED):
+        return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
+    return _at_level(plan.alpha, claim, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
+
+
+def _at_level(
+    alpha: float, claim: PrivacyClaim, ledger: Ledger, pair: Pair, capital: _Capital, reason: str
+) -> AuditResult:
+    bound = Bound(claim.quantity, capital.bound(alpha), 1 - alpha, "sequential bets")
     event = {
         "description": "bets on the side of each output, by quantiles of past outputs and by a score learned from them",
-        "log_capital": float(capital.carried[at_claim]),
-        "needed": capital.target,
-        "hypotheses": grid.tolist(),
-        "refuted": capital.refuted.tolist(),
+        "hypotheses": capital.grid.tolist(),
+        "highest_log_capital": capital.highest.tolist(),
     }
-    verdict = judge(claim, bound)
-    if reason.startswith("the mechanism failed") and verdict is not Verdict.VIOLATION:
-        return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
-    return ledger.result(verdict, reason or f"all {plan.samples:,} outputs drawn", pair=pair, event=event, bound=bound)
+    return ledger.result(
+        judge(claim, bound),
+        reason,
+        pair=pair,
+        event=event,
+        bound=bound,
+        p_value=capital.p_value(hair_above(claim)),
+        alpha=alpha,
+        at_level=lambda level: _at_level(level, claim, ledger, pair, capital, reason),
+    )
 
 
-def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, ledger: Ledger, claim: float) -> str:
+def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, ledger: Ledger) -> str:
     """Play on one pair until outputs, time or the claim give out; return the reason to stop all play, or nothing."""
-    at_claim = int(np.searchsorted(capital.grid, claim))
+    claim: PrivacyClaim = game.claim
+    at_claim = int(np.searchsorted(capital.grid, hair_above(claim)))
+    target = -math.log(ledger.plan.alpha) - float(capital.carried[at_claim])
     played, draw = 0, 0
     while played < outputs:
         if ledger.plan.seconds is not None and time.monotonic() - ledger.started > ledger.plan.seconds:
@@ -97,12 +115,12 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
         size = min(outputs - played, FIRST_DRAW if draw == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
         drawn, labels = _draw(pair, size, (stage, draw), ledger)
         if played == 0 and drawn.failure():
-            return f"the mechanism failed on every call: {drawn.failure()}"
-        used = game.play(drawn, labels, at_claim, capital.target - float(capital.carried[at_claim]))
+            return f"{FAILED}: {drawn.failure()}"
+        used = game.play(drawn, labels, at_claim, target)
         played, draw = played + used, draw + 1
         ledger.spend(Phase.BOUND, used)
         capital.look(game)
-        if capital.bound() > claim - 1e-12:
+        if capital.bound(ledger.plan.alpha) > claim.value:
             return f"refuted after {ledger.spent.bound:,} outputs"
     return ""
 

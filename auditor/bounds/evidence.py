@@ -1,6 +1,8 @@
 """Counts (what was seen) and Bound (what it proves). Integers are kept to the last step."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from auditor.errors import InvalidInputError
 
@@ -123,19 +125,29 @@ class ScoreCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileCounts:
+    """What several rules saw of the same outputs, one rule for each point of a privacy profile."""
+
+    points: tuple[GuessCounts, ...]
+
+    def __add__(self, other: "ProfileCounts") -> "ProfileCounts":
+        return ProfileCounts(tuple(a + b for a, b in zip(self.points, other.points, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
-    """A proved lower bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``."""
+    """A proved lower bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
+
+    ``also`` holds further bounds that the same counts prove, together with this one.
+    """
 
     quantity: str
     value: float
     confidence: float
     method: str
+    also: Mapping[str, float] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, str | float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the bound as it stands in a report."""
-        return {
-            "quantity": self.quantity,
-            "value": self.value,
-            "confidence": self.confidence,
-            "method": self.method,
-        }
+        told = {name: getattr(self, name) for name in ("quantity", "value", "confidence", "method")}
+        return {**told, "also": dict(self.also)} if self.also else told

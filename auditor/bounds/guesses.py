@@ -86,3 +86,25 @@ def guess_mu(counts: GuessCounts, alpha: float) -> float:
             f"the rule guessed {counts.guesses} of {counts.trials} trials; for μ it must never abstain"
         )
     return mu_from_rate(float(clopper_pearson_lower(counts.wins, counts.trials, alpha)))
+
+
+def guess_delta(counts: GuessCounts, epsilon: float, alpha: float) -> float:
+    """Return a lower bound on δ at ``epsilon``; it exceeds the truth with probability at most ``alpha``.
+
+    It is the smallest δ that :func:`guess_epsilon` does not refute at ``epsilon``. For one set of counts all such bounds, over
+    ε as well as over δ, rest on the same two limits, and hold together with probability 1 − alpha.
+
+    >>> from auditor.bounds.evidence import Counts
+    >>> counts = GuessCounts(Counts(50, 1000, 0, 1000), Counts(0, 1000, 0, 1000), one_tailed=True)
+    >>> 0.03 < guess_delta(counts, 1.0, 0.05) < 0.05
+    True
+    """
+    low, high = 0.0, 1.0
+    if guess_epsilon(counts, 0.0, alpha) <= epsilon:
+        return 0.0
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2 if low > 0 else high / 1000
+        if middle < 1e-300:
+            break
+        low, high = (middle, high) if guess_epsilon(counts, middle, alpha) > epsilon else (low, middle)
+    return low

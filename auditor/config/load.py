@@ -31,6 +31,7 @@ class Overrides:
     seed: int | None = None
     workers: int | None = None
     backend: str | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class Configuration:
     file: Path
     confidence: float
     plans: tuple[Plan, ...]
+
+    @property
+    def sharing_budget(self) -> int:
+        """How many of the audits can err, and share the budget."""
+        return sum(not isinstance(plan.claim, QueryClaim) for plan in self.plans)
 
 
 def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Configuration:
@@ -64,7 +70,8 @@ def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Config
                 f'{place.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
     questions = [q for i, audit in enumerate(config.audits) for q in _questions(audit, ("audits", i), place)]
-    alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, len(questions)))
+    random = sum(not isinstance(question.claim, QueryClaim) for question in questions)
+    alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, random))
     folders = search_path(file)
     plans = tuple(_plan(config, question, alpha, place, folders, overrides) for question in questions)
     return Configuration(file.stem, file, config.confidence, plans)
@@ -154,6 +161,7 @@ def _plan(
             seed=overrides.seed if overrides.seed is not None else setting("seed"),
             execution=Execution(**execution),
             expect=Verdict(audit.expect),
+            seconds=overrides.seconds,
         ),
     )
 

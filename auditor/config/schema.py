@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Number = int | float
-MethodName = Literal["fixed", "two-intervals"]
+MethodName = Literal["fixed", "sequential", "two-intervals"]
 
 
 class _Strict(BaseModel):

@@ -32,6 +32,12 @@ class Event:
             one_tailed=not {LEFT, RIGHT} <= worths,
         )
 
+    def decided(self) -> "Event":
+        """Return the rule that guesses LEFT where this one abstains."""
+        rule = self.rule
+        values = tuple(LEFT if worth == ABSTAIN else worth for worth in rule.values)
+        return Event(self.feature, Cells(rule.edges, values, rule.atoms, LEFT))
+
     def describe(self, side: float) -> str:
         """Say in words on which outputs the rule guesses that side."""
         return self.rule.describe(self.feature.name, side)

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.methods.base import Method
 from auditor.methods.divergence import Divergence
 from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
+from auditor.methods.profile import ProfileGuesses
 
 NAMES = ("fixed", "sequential", "two-intervals")
 
@@ -14,6 +15,7 @@ _FIXED: dict[type[Claim], Any] = {
     PureDP: Guesses,
     ApproximateDP: Guesses,
     GaussianDP: GaussianGuesses,
+    PrivacyProfile: ProfileGuesses,
     RenyiDP: Divergence,
     ZeroConcentratedDP: Divergence,
 }

@@ -42,8 +42,15 @@ class Method(Protocol[C]):
     def learn(self, sample: Sample) -> Learned[C]:
         """Learn a test from outputs that will not serve for the bound."""
 
+    @property
+    def alpha(self) -> float:
+        """The chance that the bound exceeds the truth."""
+
     def bound(self, test: Any, counts: C) -> float:
         """Return a bound on the claim's quantity that exceeds the truth with probability at most alpha."""
+
+    def also(self, counts: C) -> dict[str, float]:
+        """Return what else the counts prove, together with the bound, by name."""
 
     def detectable(self, test: Any, counts: C, chance: float) -> float:
         """Return the smallest value of the quantity that would have refuted the claim with this chance."""

@@ -108,6 +108,9 @@ class Divergence:
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:  # noqa: D102
         return self._quantity(test.wager.order, divergence_bound(test.wager, counts, self.alpha))
 
+    def also(self, counts: ScoreCounts) -> dict[str, float]:  # noqa: D102
+        return {}
+
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
         """See Method; here by the normal approximation of the logarithm of the capital at the claim."""
         order = test.wager.order

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import guess_epsilon, guess_mu
+from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
 from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
@@ -66,6 +66,11 @@ class Guesses:
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return guess_epsilon(counts, self.claim.delta, self.alpha)
 
+    def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
+        if isinstance(self.claim, PureDP):
+            return {}
+        return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
+
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
@@ -94,6 +99,9 @@ class TwoIntervals:
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return two_intervals_epsilon(self._event(counts), self.claim.delta, self.alpha)
+
+    def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
+        return {}
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         event = self._event(counts)
@@ -126,10 +134,14 @@ class GaussianGuesses:
     name: str = "guesses without abstention"
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        return _learn(self, sample)
+        choice = _learn(self, sample)
+        return Choice(choice.test.decided(), choice.forecast)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return guess_mu(counts, self.alpha)
+
+    def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
+        return {}
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)

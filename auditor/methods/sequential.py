@@ -15,7 +15,8 @@ from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull, log_mean
 from auditor.bounds.divergences import payoffs
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.errors import InvalidInputError
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.methods.divergence import Divergence, ScoreTest
 
@@ -40,8 +41,8 @@ class Game(Protocol):
     """A game on one pair, against every hypothesis of a grid at once."""
 
     @property
-    def grid(self) -> Floats:
-        """The hypotheses, rising."""
+    def claim(self) -> PrivacyClaim:
+        """The claim whose quantity the hypotheses are about."""
 
     def log_capital(self) -> Floats:
         """Return ln of the capital against each hypothesis."""
@@ -54,12 +55,14 @@ class Game(Protocol):
 
 
 def new_game(claim: PrivacyClaim, alpha: float) -> Game:
-    """Return the game for a claim, at a capital of 1."""
+    """Return the game for a claim, at a capital of 1. Raises InvalidInputError for a claim on a whole profile."""
+    if isinstance(claim, PrivacyProfile):
+        raise InvalidInputError("method sequential has no bets against a whole profile; use method: fixed")
     grid = hypotheses(claim)
     if isinstance(claim, PureDP | ApproximateDP):
-        return GuessGame(EpsilonNull(grid, claim.delta), claim.epsilon)
+        return GuessGame(EpsilonNull(grid, claim.delta), claim)
     if isinstance(claim, GaussianDP):
-        return GuessGame(GaussianNull(grid), claim.mu)
+        return GuessGame(GaussianNull(grid), claim)
     return DivergenceGame(grid, claim, alpha)
 
 
@@ -105,7 +108,7 @@ class GuessGame:
     """Bets that the side can be guessed: by quantiles of single places, and by a learned score."""
 
     null: GuessNull
-    claimed: float
+    claim: PureDP | ApproximateDP | GaussianDP
     past: _Past = field(default_factory=_Past)
     # For each quick bettor: guesses of "left" below that were right and wrong; the one who guesses the other way has them swapped.
     wins: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
@@ -119,11 +122,6 @@ class GuessGame:
 
     def __post_init__(self) -> None:
         self.log_learned = np.zeros(len(self.null.grid))
-
-    @property
-    def grid(self) -> Floats:
-        """The hypotheses, rising."""
-        return self.null.grid
 
     def log_capital(self) -> Floats:  # noqa: D102 - see Game
         quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(None))[0]
@@ -195,8 +193,8 @@ class GuessGame:
         from scipy.special import ndtr
 
         if isinstance(self.null, GaussianNull):
-            return np.asarray(ndtr((self.claimed + np.array(HOPES)) / 2))
-        return np.asarray(1 / (1 + np.exp(-(self.claimed + np.array(HOPES)))))
+            return np.asarray(ndtr((self.claim.value + np.array(HOPES)) / 2))
+        return np.asarray(1 / (1 + np.exp(-(self.claim.value + np.array(HOPES)))))
 
     def _learn(self) -> None:
         if self.past.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:

@@ -1,6 +1,6 @@
 """Results as data: everything a report shows, and everything needed to recompute its bounds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,9 @@ class OutputsSpent:
 class AuditResult:
     """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
 
+    ``p_value`` is the smallest chance of a false alarm at which these outputs refute the claim, ``alpha`` the chance that was
+    allowed; both None where nothing is random. ``at_level`` returns the same audit judged at another alpha.
+
     ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json.
     """
 
@@ -47,6 +50,9 @@ class AuditResult:
     pair: Pair | None = None
     event: Mapping[str, Any] | None = None
     power: Mapping[str, float] | None = None
+    p_value: float | None = None
+    alpha: float | None = None
+    at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
     def passed(self) -> bool:
@@ -67,6 +73,7 @@ class AuditResult:
             "event": dict(self.event) if self.event else None,
             "outputs": self.outputs.to_dict(),
             "power": dict(self.power) if self.power else None,
+            "budget": {"allowed_error": self.alpha, "p_value": self.p_value},
             "stop_reason": self.stop_reason,
             "seconds": round(self.seconds, 3),
             "reproducible": self.reproducible,
@@ -108,8 +115,8 @@ class RunResult:
             "confidence": self.confidence,
             "budget": {
                 "allowed_error": 1 - self.confidence,
-                "audits": len(self.audits),
-                "allowed_error_of_each": (1 - self.confidence) / max(1, len(self.audits)),
+                "audits": sum(audit.alpha is not None for audit in self.audits),
+                "shared": "Holm's step-down",
             },
             "seconds": round(self.seconds, 3),
             "audits": [audit.to_dict() for audit in self.audits],

@@ -37,7 +37,7 @@ def bound_words(audit: AuditResult) -> str:
     if audit.bound is None:
         return "–"
     quantity = audit.bound.quantity
-    upper = audit.bound.method.endswith("≤ value")
+    upper = audit.bound.method.endswith("upper limit")
     return f"{SYMBOL.get(quantity, quantity)} {'≤' if upper else '≥'} {number(audit.bound.value)}"
 
 

@@ -31,7 +31,7 @@ def labels(*sides: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def numbers(outputs: Outputs) -> list[float]:
     column = outputs.column("output")
-    assert column.codes is None
+    assert column.codes is None or outputs.size == 0
     return column.numbers.tolist()
 
 
@@ -48,7 +48,7 @@ def told(outputs: Outputs) -> list[str]:
 # --- Signatures ---
 
 
-class Callable_:
+class Shifting:
     def __init__(self, shift: float = 1.0) -> None:
         self.shift = shift
 
@@ -76,11 +76,11 @@ SHAPES: list[tuple[str, Callable[..., Any], bool, bool]] = [
     ("keywords only", lambda dataset, *, rng, size: [dataset + 1] * size, True, True),
     ("another name for the data set", lambda data, rng: data + 1, False, True),
     ("any keywords", lambda dataset, **keywords: dataset + 1, False, False),
-    ("an object that can be called", Callable_(), True, True),
-    ("a bound method", Callable_().method, False, True),
+    ("an object that can be called", Shifting(), True, True),
+    ("a bound method", Shifting().method, False, True),
     ("a partial", functools.partial(one, shift=1.0), False, True),
     ("a partial of a batch", functools.partial(batch, shift=1.0), True, True),
-    ("a partial of an object", functools.partial(Callable_()), True, True),
+    ("a partial of an object", functools.partial(Shifting()), True, True),
 ]
 
 

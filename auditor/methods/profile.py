@@ -1,0 +1,62 @@
+"""Claims about several (ε, δ) at once: a rule for each, all counted on the same outputs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from auditor.blackbox.mechanism import Sample
+from auditor.bounds.evidence import ProfileCounts
+from auditor.claims import PrivacyProfile
+from auditor.events.event import Event
+from auditor.methods.guessing import Guesses
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTest:
+    """One event for each point."""
+
+    events: tuple[Event, ...]
+
+    def count(self, sample: Sample) -> ProfileCounts:
+        """Count every event on the same outputs."""
+        return ProfileCounts(tuple(event.count(sample) for event in self.events))
+
+    def to_dict(self, counts: ProfileCounts) -> dict[str, Any]:
+        """Return the events of all points, as they stand in a report."""
+        points = [event.to_dict(seen) for event, seen in zip(self.events, counts.points, strict=True)]
+        return {"description": "; ".join(str(point["description"]) for point in points), "points": points}
+
+
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    test: ProfileTest
+    forecast: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileGuesses:
+    """The largest excess over the points, each bounded from guesses at its share of alpha."""
+
+    claim: PrivacyProfile
+    alpha: float
+    planned: int
+    name: str = "guesses at every point"
+
+    def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
+        learned = [method.learn(sample) for method in self._methods()]
+        forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
+        return _Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
+
+    def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:  # noqa: D102
+        each = zip(self._methods(), test.events, counts.points, strict=True)
+        return max(method.bound(event, seen) - method.claim.epsilon for method, event, seen in each)
+
+    def also(self, counts: ProfileCounts) -> dict[str, float]:  # noqa: D102
+        return {}
+
+    def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:  # noqa: D102
+        each = zip(self._methods(), test.events, counts.points, strict=True)
+        return min(method.detectable(event, seen, chance) - method.claim.epsilon for method, event, seen in each)
+
+    def _methods(self) -> list[Guesses]:
+        points = self.claim.profile
+        return [Guesses(point, self.alpha / len(points), self.planned) for point in points]

@@ -1,0 +1,84 @@
+"""The quadrature under the exact divergences: rules by their degree, meshes by integrals known in closed form."""
+
+import math
+
+import numpy as np
+import pytest
+
+from auditor.errors import InvalidInputError
+from auditor.exact.distributions import Density, Reals
+from auditor.exact.divergences import exact_delta
+from auditor.exact.known_continuous import gaussian, laplace
+from auditor.exact.quadrature import GAUSS, KRONROD, NODES, Mesh, integrate, make_mesh, peaks_between, unbend
+
+
+def test_rules_integrate_polynomials_of_their_degree_and_no_more() -> None:
+    """∫ x^k over [−1, 1] is 2/(k + 1) for even k: 7 Gauss nodes are exact to degree 13, 15 Kronrod nodes to 23."""
+    for rule, degree in ((GAUSS, 13), (KRONROD, 23)):
+        for k in range(0, degree + 1, 2):
+            assert rule @ NODES**k == pytest.approx(2 / (k + 1), abs=2e-15)
+        assert abs(rule @ NODES ** (degree + 1) - 2 / (degree + 2)) > 1e-9
+    assert np.array_equal(NODES, -NODES[::-1])
+
+
+def test_the_bent_variable_reaches_infinity_and_has_the_stated_slope() -> None:
+    places = np.array([-1.9, -1.3, -0.4, 0.0, 0.7, 1.0, 1.2, 1.99])
+    outputs, slope = unbend(places, 1.0)
+    step = 1e-6
+    assert slope == pytest.approx(
+        (unbend(places + step, 1.0)[0] - unbend(places - step, 1.0)[0]) / (2 * step), rel=1e-5
+    )
+    assert np.all(np.diff(outputs) > 0)
+    assert unbend(np.array([2.0]), 1.0)[0][0] > 1e15
+
+
+def cauchy(outputs: Reals) -> Reals:
+    return -math.log(math.pi) - 2 * np.log(np.hypot(1.0, outputs))
+
+
+def both(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
+    nowhere = np.zeros(len(mesh.low))
+    return np.stack([np.exp(mesh.left), np.exp(mesh.right)]), nowhere, nowhere
+
+
+@pytest.mark.parametrize(("location", "scale"), [(0.0, 1.0), (5.0, 1e-6), (-1e6, 3.0), (0.0, 1e8)])
+def test_integrals_over_the_whole_line_are_within_their_error(location: float, scale: float) -> None:
+    """A heavy tail and a narrow or wide peak far from the other breakpoint; both integrate to 1."""
+    peak = gaussian(location, scale)
+    mesh = make_mesh((cauchy, peak.log_density), (0.0, *peak.breakpoints))
+    _, totals, errors = integrate(mesh, both, 1e-12)
+    assert np.all(np.abs(totals - 1) <= errors + 1e-14)
+    assert np.all(errors <= 1e-12)
+
+
+def test_splitting_keeps_the_panels_in_order_and_covers_the_same_line() -> None:
+    mesh = make_mesh((cauchy, cauchy), (0.0,))
+    chosen = np.zeros(len(mesh.low), dtype=bool)
+    chosen[[0, 7, -1]] = True
+    finer = mesh.split(chosen)
+    assert len(finer.low) == len(mesh.low) + 3
+    assert finer.low[1:] == pytest.approx(finer.high[:-1], abs=0)
+    assert np.all(np.diff(finer.bent().ravel()) > 0)
+
+
+def test_a_peak_between_nodes_is_no_higher_than_the_slopes_beside_it_allow() -> None:
+    """A concave function whose top lies in a gap: what it rises above the nodes beside the gap is bounded."""
+    top = 0.3123
+    mesh = make_mesh((lambda y: -((y - top) ** 2), cauchy), (-1.0, 1.0))
+    rises = peaks_between(mesh, mesh.left)
+    nearest = np.argsort(np.abs(mesh.outputs - top), axis=None)[0]
+    assert -mesh.left.ravel()[nearest] <= rises.ravel()[nearest] <= 0.1
+    assert np.count_nonzero(rises) <= 4  # elsewhere it rises on one side only
+
+
+def test_a_peak_that_no_breakpoint_announces_is_an_error_not_a_smaller_answer() -> None:
+    hidden = Density(gaussian(700.0, 1e-9).log_density, (0.0,))
+    with pytest.raises(InvalidInputError, match="breakpoints"):
+        exact_delta(hidden, gaussian(0.0, 1.0), 1.0)
+
+
+def test_a_log_density_that_is_nan_or_of_another_shape_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="NaN"):
+        exact_delta(Density(lambda y: np.full_like(y, np.nan), (0.0,)), laplace(0, 1), 1.0)
+    with pytest.raises(InvalidInputError, match="shape"):
+        exact_delta(Density(np.sum, (0.0,)), laplace(0, 1), 1.0)

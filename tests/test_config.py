@@ -1,0 +1,540 @@
+"""Configurations: what a person means is read, and what cannot be meant is told with file, line, key and nearest key."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.blackbox.sampling import Execution
+from auditor.claims import ApproximateDP, PureDP
+from auditor.config import Configuration, load_configuration
+from auditor.config.load import Overrides, search_path
+from auditor.config.yaml_text import read_yaml
+from auditor.errors import InvalidInputError
+from auditor.verdict import Verdict
+
+PROJECT = Path(__file__).parent.parent
+
+# One key a line, so that a test can say where each stands.
+PLAIN = """\
+version: 1
+seed: 5
+confidence: 0.9
+samples: 1000
+method: fixed
+execution:
+  workers: 1
+search:
+  outputs: 500
+audits:
+  - name: first
+    mechanism: somewhere:f
+    parameters:
+      scale: 2
+    claim:
+      epsilon: 1.0
+    neighbours:
+      domain: totals
+      contributions: [[1, 1], [0, 1]]
+      people:
+        low: 0
+        high: 20
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.yaml"
+
+
+def load(file: Path, text: str, **overrides: Any) -> Configuration:
+    file.write_text(text, encoding="utf-8")
+    return load_configuration(file, Overrides(**overrides))
+
+
+def error(file: Path, text: str) -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        load(file, text)
+    return str(caught.value)
+
+
+def changed(old: str, new: str) -> str:
+    assert PLAIN.count(old) == 1, old
+    return PLAIN.replace(old, new)
+
+
+def with_neighbours(text: str) -> str:
+    return PLAIN[: PLAIN.index("    neighbours:")] + f"    neighbours: {text}\n"
+
+
+# --- What is meant ---
+
+
+def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
+    configuration = load(file, PLAIN)
+    [plan] = configuration.plans
+    assert (configuration.name, configuration.file, configuration.confidence) == ("some", file, 0.9)
+    assert (plan.name, plan.source.name, plan.source.parameters) == ("first", "somewhere:f", {"scale": 2})
+    assert (plan.claim, plan.expect) == (PureDP(1.0), Verdict.NO_VIOLATION_FOUND)
+    assert (plan.seed, plan.samples, plan.method, plan.search) == (5, 1000, "fixed", 500)
+    assert plan.alpha == pytest.approx(0.1)
+    assert plan.execution == Execution(workers=1)
+
+
+def test_defaults_are_those_of_the_contract(file: Path) -> None:
+    kept = [
+        line for line in PLAIN.splitlines() if line.split(":")[0] not in {"seed", "confidence", "samples", "method"}
+    ]
+    text = "\n".join(kept).replace("execution:\n  workers: 1\nsearch:\n  outputs: 500\n", "")
+    configuration = load(file, text)
+    [plan] = configuration.plans
+    assert (configuration.confidence, plan.samples, plan.method, plan.search) == (0.999, 1_000_000, "fixed", None)
+    assert plan.execution == Execution("loky", -1, 65_536, None)
+
+
+def test_the_example_of_the_contract_is_read(file: Path) -> None:
+    text = """\
+version: 1
+seed: 20240720
+confidence: 0.999            # of the whole file
+samples: 1_000_000           # outputs drawn per audit for the bound
+method: fixed
+execution: {backend: loky, workers: -1, batch: 65_536, timeout: 60}
+audits:
+  - name: private ratio, as printed
+    mechanism: mechanisms.ratio:local_sensitivity_as_printed
+    parameters: {epsilon: 1.0, delta: 1.0e-5}
+    claim: {epsilon: 1.0, delta: 1.0e-5}
+    neighbours:
+      domain: totals
+      contributions: [[1, 1], [0, 1]]
+      people: {low: 0, high: 2000}
+      relation: add_remove
+    expect: violation
+"""
+    configuration = load(file, text)
+    [plan] = configuration.plans
+    assert plan.samples == 1_000_000
+    assert plan.execution == Execution("loky", -1, 65_536, 60)
+    assert plan.claim == ApproximateDP(1.0, 1e-5)
+    assert plan.source.parameters == {"epsilon": 1.0, "delta": 1e-5}
+    assert plan.expect is Verdict.VIOLATION
+    assert plan.seed == 20240720
+
+
+@pytest.mark.parametrize(
+    "neighbours",
+    [
+        "{domain: value, values: [a, no, 1, null]}",
+        "{domain: value, range: [0, 10]}",
+        "{domain: value, range: [0.5, 1e3]}",
+        "{domain: totals, contributions: [[1, 1], [0, 1]], people: {low: 0, high: 9}, relation: substitute}",
+        "{domain: totals, cells: 3, values: {low: 0, high: 9}, contribution: {l1: 2}}",
+        "{domain: totals, cells: 3, values: {low: 0, high: 9}, contribution: {linf: 0.5}, integer: false}",
+        "{domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 9}}",
+        "{domain: records, record: {choices: [a, b]}, size: {low: 1, high: 9}, columns: 2, relation: substitute}",
+        "{domain: records, record: {low: 0, high: 9, integer: true}, size: {low: 0, high: 9}, distance: 3}",
+        "{pairs: [{left: [0], right: [1]}, {left: {a: 1}, right: text}]}",
+        "{pairs: [{left: [0, 1], right: [1]}], relation: add_remove}",
+    ],
+)
+def test_every_kind_of_neighbours_of_the_contract_is_read(file: Path, neighbours: str) -> None:
+    [plan] = load(file, with_neighbours(neighbours)).plans
+    assert plan.domain.corners()
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "{epsilon: 1}",
+        "{epsilon: 1, delta: 1e-6}",
+        "{order: 2, epsilon: 1}",
+        "{rho: 0.5}",
+        "{mu: 1}",
+        "{sensitivity: 2}",
+        "{monotone: true}",
+        "{probability: 0.1, at_most: true}",
+        "{probability: 0.1, at_least: true}",
+    ],
+)
+def test_every_claim_of_the_contract_is_read(file: Path, claim: str) -> None:
+    [plan] = load(file, changed("    claim:\n      epsilon: 1.0\n", f"    claim: {claim}\n")).plans
+    assert plan.claim.to_dict() == read_yaml(claim, "").data
+
+
+def test_group_wise_claims_are_one_audit_for_each_contribution_under_one_budget(file: Path) -> None:
+    claims = "    claim:\n    - {epsilon: 1.0}\n    - {epsilon: 2.0}\n"
+    configuration = load(file, changed("    claim:\n      epsilon: 1.0\n", claims))
+    assert [plan.claim for plan in configuration.plans] == [PureDP(1.0), PureDP(2.0)]
+    assert len({plan.name for plan in configuration.plans}) == 2
+    assert sum(plan.alpha for plan in configuration.plans) == pytest.approx(0.1)
+    text = changed("    claim:\n      epsilon: 1.0\n", "    claim: [{epsilon: 1.0}]\n")
+    assert "1 claims for 2 contributions" in error(file, text)
+
+
+def test_an_audit_may_set_the_file_s_keys_anew(file: Path) -> None:
+    own = "samples: 200\n    seed: 9\n    method: two-intervals\n    search: {outputs: 0}\n    execution: {batch: 7, workers: 2}"
+    second = (
+        PLAIN[PLAIN.index("  - name") :].replace("first", "second").replace("parameters:", f"{own}\n    parameters:")
+    )
+    first_plan, second_plan = load(file, PLAIN + second).plans
+    assert (first_plan.samples, first_plan.seed, first_plan.search) == (1000, 5, 500)
+    assert (second_plan.samples, second_plan.seed, second_plan.method, second_plan.search) == (
+        200,
+        9,
+        "two-intervals",
+        0,
+    )
+    assert second_plan.execution == Execution(batch=7, workers=2)
+    assert first_plan.alpha == second_plan.alpha == pytest.approx(0.05)
+
+
+def test_the_command_line_overrules_the_file_and_the_audit(file: Path) -> None:
+    text = changed("    parameters:", "    samples: 300\n    seed: 8\n    parameters:")
+    [plan] = load(file, text, samples=400, seed=0, workers=3, backend="threading").plans
+    assert (plan.samples, plan.seed) == (400, 0)
+    assert plan.execution == Execution("threading", 3)
+
+
+def test_mechanisms_are_not_imported_while_loading(file: Path) -> None:
+    assert load(file, PLAIN.replace("somewhere:f", "no_such_module:f")).plans
+
+
+@pytest.mark.parametrize("file", sorted((PROJECT / "configs").glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_committed_configuration_loads_and_its_mechanisms_can_be_built(file: Path) -> None:
+    configuration = load_configuration(file)
+    assert configuration.plans
+    for plan in configuration.plans:
+        plan.source.build()
+
+
+def test_mechanisms_are_looked_for_beside_the_file_then_up_to_the_project_then_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, here = tmp_path / "project", tmp_path / "project" / "a" / "b"
+    elsewhere = tmp_path / "elsewhere"
+    for folder in (here, elsewhere):
+        folder.mkdir(parents=True)
+    (project / "pyproject.toml").touch()
+    monkeypatch.chdir(elsewhere)
+    assert search_path(here / "x.yaml") == tuple(map(str, (here, project / "a", project, elsewhere)))
+    (project / "pyproject.toml").unlink()
+    assert search_path(here / "x.yaml") == (str(here), str(elsewhere))
+
+
+# --- YAML as a person means it ---
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-5", 1e-5),
+        ("1.0E+5", 1e5),
+        ("-.5", -0.5),
+        ("5.", 5.0),
+        ("1_000_000", 1_000_000),
+        ("1_0.5", 10.5),
+        ("010", 10),
+        ("-007", -7),
+        ("+3", 3),
+        ("0x10", 16),
+        ("0o17", 15),
+        (".inf", math.inf),
+        ("-.INF", -math.inf),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("no", "no"),
+        ("yes", "yes"),
+        ("on", "on"),
+        ("2024-01-01", "2024-01-01"),
+        ("1:30", "1:30"),
+        ("'1e-5'", "1e-5"),
+        ('"010"', "010"),
+        ("0xfg", "0xfg"),
+        ("._", "._"),
+        ("_1", "_1"),
+        ("1.2.3", "1.2.3"),
+        ("-", "-"),
+        ("e5", "e5"),
+        ("[1, [a, {b: 2}]]", [1, ["a", {"b": 2}]]),
+        ("{a: &x [1], b: *x}", {"a": [1], "b": [1]}),
+        ("|\n  12\n", "12\n"),
+    ],
+)
+def test_yaml_is_read_as_it_is_meant(text: str, value: Any) -> None:
+    read = read_yaml(f"key: {text}" if not text.startswith("-\n") else text, "x").data if text != "-" else {"key": "-"}
+    assert read == {"key": value}
+    assert type(read["key"]) is type(value)
+
+
+def test_nan_is_read_as_a_number() -> None:
+    assert math.isnan(read_yaml(".nan", "x").data)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(max_codepoint=0xD7FF), max_size=10),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(max_codepoint=0xD7FF), max_size=10), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_json_is_read_as_json(data: Any) -> None:
+    assert read_yaml(json.dumps(data), "x").data == data
+    assert repr(read_yaml(json.dumps(data, indent=1), "x").data) == repr(data)
+
+
+@given(st.text(alphabet="01.eE+-_xo:~n ", max_size=8))
+def test_no_plain_text_is_a_crash(text: str) -> None:
+    try:
+        read_yaml(f"[{text}]", "x")
+    except InvalidInputError as told:
+        assert "this is not YAML" in str(told) or "stands twice" in str(told) or "must be a word" in str(told)
+
+
+def test_lines_are_those_of_the_file() -> None:
+    document = read_yaml("a: 1\n\n# comment\nb:\n  - c: 2\n  -\n    d: 3\n", "x")
+    lines = [document.line(path) for path in [("a",), ("b",), ("b", 0, "c"), ("b", 1), ("b", 1, "d")]]
+    assert lines == [1, 4, 5, 7, 7]
+    assert document.line(("b", 1, "nowhere", "below")) == 7
+
+
+# --- What cannot be meant ---
+
+UNKNOWN: list[tuple[str, str, int, str, str]] = [
+    # what is written, what instead, the line, the key, the nearest
+    ("samples: 1000", "sampels: 1000", 4, "sampels", "samples"),
+    ("  workers: 1", "  wokers: 1", 7, "wokers", "workers"),
+    ("  outputs: 500", "  output: 500", 9, "output", "outputs"),
+    ("    mechanism: somewhere:f", "    mechanism: somewhere:f\n    expct: violation", 13, "expct", "expect"),
+    ("      epsilon: 1.0", "      epsilom: 1.0", 15, "epsilom", "epsilon"),
+    ("      contributions:", "      contribution_s:", 19, "contribution_s", "contributions"),
+    ("        low: 0", "        lo: 0", 21, "lo", "low"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "key", "nearest"), UNKNOWN, ids=[key for *_, key, _ in UNKNOWN])
+def test_an_unknown_key_is_told_with_its_place_and_the_nearest_known_one(
+    file: Path, old: str, new: str, line: int, key: str, nearest: str
+) -> None:
+    told = error(file, changed(old, new))
+    assert f"{file}, line {line}: " in told
+    assert f'unknown key "{key}"' in told
+    assert f'did you mean "{nearest}"' in told
+
+
+def test_an_unknown_key_of_a_pair_or_a_record_is_told(file: Path) -> None:
+    told = error(file, with_neighbours("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}"))
+    assert f'{file}, line 17: unknown key "rigth" in pairs; did you mean "right"' in told
+    text = "{domain: records, record: {lowest: 0, high: 1}, size: {low: 0, high: 1}}"
+    assert 'unknown key "lowest"' in error(file, with_neighbours(text))
+
+
+def test_every_unknown_key_is_told_at_once(file: Path) -> None:
+    told = error(file, PLAIN.replace("samples:", "sampels:").replace("epsilon", "epsilon").replace("  low:", "  lo:"))
+    assert '"sampels"' in told
+    assert '"lo"' in told
+
+
+@pytest.mark.parametrize(
+    ("missing", "line", "parent"),
+    [
+        ("version: 1\n", 1, "the file"),
+        ("    mechanism: somewhere:f\n", 11, "audits"),
+        ("        high: 20\n", 20, "people"),
+    ],
+)
+def test_a_missing_key_is_told_with_its_place(file: Path, missing: str, line: int, parent: str) -> None:
+    told = error(file, changed(missing, ""))
+    key = missing.partition(":")[0].strip()
+    assert f'{file}, line {line}: {parent} needs the key "{key}"' in told
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("-1", "-1"),
+        (".nan", "nan"),
+        (".inf", "inf"),
+        ("one", "'one'"),
+        ("", "None"),
+        ("[1]", "[1]"),
+        ("true", "True"),
+        ("'1'", "'1'"),
+        ("1" + "0" * 400, "1000"),
+        ("1" + "0" * 5000, "'1000"),
+    ],
+    ids=lambda text: text[:8],
+)
+def test_an_epsilon_that_is_none_is_told_with_file_line_and_value(file: Path, text: str, shown: str) -> None:
+    told = error(file, changed("epsilon: 1.0", f"epsilon: {text}"))
+    assert told.startswith(f"{file}, line 15: epsilon is {shown}")
+    assert "it must be a finite number of at least 0" in told
+
+
+WRONG: list[tuple[str, str, int, str]] = [
+    # what is written, what instead, the line (0 where the audit's is told), and what is said of it
+    ("version: 1", "version: 2", 1, "version is 2"),
+    ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
+    ("confidence: 0.9", "confidence: .nan", 3, "confidence is nan"),
+    ("confidence: 0.9", "confidence: high", 3, "confidence is 'high'; input should be a valid number"),
+    ("samples: 1000", "samples: 1e6", 4, "samples is 1000000.0; input should be a valid integer"),
+    ("method: fixed", "method: fixd", 5, "method is 'fixd'; did you mean \"fixed\""),
+    ("workers: 1", "workers: 0", 0, "workers is 0; it must be at least 1, or −1"),
+    ("workers: 1", "batch: 0", 0, "batch is 0"),
+    ("workers: 1", "timeout: 0", 0, "timeout is 0"),
+    ("workers: 1", "backend: lokey", 7, "'lokey'; did you mean \"loky\""),
+    ("seed: 5", "seed: -1", 0, "seed is -1"),
+    ("samples: 1000", "samples: 99", 0, "samples is 99; it must be an integer of at least 100"),
+    ("outputs: 500", "outputs: -1", 0, "search is -1"),
+    ("name: first", "name: 5", 11, "audits.0.name is 5; input should be a valid string"),
+    ("mechanism: somewhere:f", "mechanism:", 12, "mechanism is None"),
+    ("domain: totals", "domain: total", 18, "'total'; did you mean \"totals\""),
+    ("domain: totals", "domain: value", 17, '"contributions" does not go with value; allowed: range, values'),
+    ("contributions: [[1, 1], [0, 1]]", "contributions: [[1, 1], [.nan, 1]]", 17, "contributions is nan"),
+    ("contributions: [[1, 1], [0, 1]]", "contributions: [[1, 1], [1]]", 17, "vectors of one length"),
+    ("high: 20", "high: 0", 17, "has no pairs under add_remove; widen people"),
+    ("high: 20", "high: -1", 17, "people goes from 0 to -1"),
+    ("high: 20", "high: many", 22, "'many'"),
+    ("    claim:\n      epsilon: 1.0", "    claim: hello", 15, "claim is 'hello'"),
+    ("      epsilon: 1.0", "      delta: 1.0", 15, "claim has the keys ['delta']"),
+    ("      scale: 2", "      1: 2", 14, "should be a valid string"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "why"), WRONG, ids=[f"{new.strip()}" for _, new, *_ in WRONG])
+def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed(
+    file: Path, old: str, new: str, line: int, why: str
+) -> None:
+    told = error(file, changed(old, new))
+    assert why in told
+    assert str(file) in told
+    assert f", line {line or 11}: " in told
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "why"),
+    [
+        ("{}", "needs a domain"),
+        ("{pairs: []}", "the list of pairs is empty"),
+        ("{domain: value}", "either values or range"),
+        ("{domain: value, values: [1]}", "two values or more"),
+        ("{domain: value, range: [3, 3]}", "two values or more"),
+        ("{domain: value, range: [1, 2, 3]}", "at most 2 items"),
+        ("{domain: value, range: [-1e308, 1e308]}", "finite float"),
+        ("{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}", "two ends"),
+        ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l1, linf"),
+        ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l1: 9}}", "does not fit"),
+        ("{domain: records, size: {low: 0, high: 1}}", "needs record"),
+        ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", "low and high, or choices"),
+        ("{domain: records, record: {low: 0, choices: [a]}, size: {low: 0, high: 1}}", "mean nothing"),
+        ("{domain: records, record: {low: 0, high: 1}, size: {low: 2, high: 2}}", "no pairs"),
+        ("{pairs: [{left: [1, 2], right: [3, 4]}], relation: substitute}", "[1, 2] and [3, 4] is not neighbouring"),
+        ("{pairs: [{left: [1], right: [3, 4]}], relation: add_remove}", "not neighbouring under add_remove"),
+        ("{pairs: [{left: 1, right: 2}], relation: substituted}", 'did you mean "substitute"'),
+        ("hello", "must be a mapping with keys out of domain"),
+    ],
+)
+def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, neighbours: str, why: str) -> None:
+    told = error(file, with_neighbours(neighbours))
+    assert f"{file}, line 17: " in told
+    assert why in told
+
+
+def test_two_audits_of_one_name_are_told(file: Path) -> None:
+    told = error(file, PLAIN + PLAIN[PLAIN.index("  - name") :])
+    assert f'{file}, line 23: two audits are called "first"; names must differ' in told
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [(PLAIN + "seed: 6\n", 23, "seed"), (changed("  low: 0", "  low: 0\n        low: 1"), 22, "low")],
+)
+def test_a_key_that_stands_twice_is_told(file: Path, text: str, line: int, key: str) -> None:
+    assert f'{file}, line {line}: the key "{key}" stands twice' in error(file, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("version: [1\naudits: 3", "line 2: this is not YAML"),
+        ("version: 1\n\taudits: 1", "line 2: this is not YAML"),
+        ("version: \x01", "this is not YAML"),
+        (PLAIN + "---\n" + PLAIN, "line 23: this is not YAML: but found another document"),
+        ("a: &x [*x]", "an alias contains itself"),
+        ("[" * 5000, "nested too deeply"),
+        ("", "a configuration is a mapping"),
+        ("# nothing but a comment\n", "a configuration is a mapping"),
+        ("hello", "a configuration is a mapping"),
+        ("[1, 2]", "a configuration is a mapping"),
+        (PLAIN + "1.5: x\n", "line 23: a key must be a word"),
+        (PLAIN + "? [a]\n: x\n", "line 23: a key must be a word"),
+        (PLAIN + "~: x\n", "line 23: a key must be a word"),
+        (PLAIN + "5: x\n", "line 23: "),
+        (PLAIN + "true: x\n", "line 23: "),
+        ("version: 1\naudits: []\n", "line 2: audits is []"),
+        ("version: 1\naudits:\n", "line 2: audits is None"),
+        ("version: 1\naudits: [hello]\n", "line 2: audits.0 is 'hello'; it must be a mapping with keys out of name"),
+    ],
+    ids=lambda text: text[-12:],
+)
+def test_what_is_no_configuration_at_all_is_told(file: Path, text: str, why: str) -> None:
+    told = error(file, text)
+    assert str(file) in told
+    assert why in told
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"there is no file .*nowhere\.yaml"):
+        load_configuration(tmp_path / "nowhere.yaml")
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        load_configuration(tmp_path)
+    latin = tmp_path / "latin.yaml"
+    latin.write_bytes(b"name: \xe9\n")
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        load_configuration(latin)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "fixed", "totals", math.nan]),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["version", "audits", "name", "claim", "neighbours", "values", "epsilon", "pairs"]),
+                inner,
+            )
+        ),
+        max_leaves=20,
+    ),
+    st.sampled_from(["samples", "execution", "search", "claim", "neighbours", "parameters", "name", "mechanism"]),
+)
+def test_no_value_in_any_place_is_a_crash(tmp_path_factory: pytest.TempPathFactory, value: Any, key: str) -> None:
+    audit = {
+        "name": "a",
+        "mechanism": "m:f",
+        "claim": {"epsilon": 1},
+        "neighbours": {"domain": "value", "values": [0, 1]},
+        key: value,
+    }
+    whole: Any = {"version": 1, "audits": [audit]}
+    file = tmp_path_factory.getbasetemp() / "any.yaml"
+    for data in (whole, {**whole, key: value}, value):
+        try:
+            load(file, json.dumps(data).replace("NaN", ".nan"))
+        except InvalidInputError as told:
+            assert str(file) in str(told)
