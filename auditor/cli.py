@@ -4,10 +4,11 @@ Libraries are imported inside the commands, so that ``auditor --help`` answers a
 """
 
 import argparse
+import contextlib
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,16 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
     check.set_defaults(command=_check)
 
+    plan = commands.add_parser(
+        "plan", help="before any sampling: the violations that would be caught, and the outputs needed"
+    )
+    plan.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+    plan.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
+    plan.set_defaults(command=_plan)
+
+    self_check = commands.add_parser("self-check", help="measure this installation's false alarms and power")
+    self_check.set_defaults(command=_self_check)
+
     listing = commands.add_parser("list", help="list the specimens, with document, claim, and whether it holds")
     listing.add_argument(
         "package", nargs="?", default="mechanisms", help="the package of specimens (default: mechanisms)"
@@ -127,8 +138,10 @@ def _run(options: argparse.Namespace) -> int:
             raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
     for configuration in configurations:
         for plan in _selected(configuration, options.only):
-            plan.source.build()  # a mechanism that cannot be imported is told before any time is spent
-        _make_folder(options.out / configuration.name)
+            # A mechanism that cannot be imported, and a folder that cannot be made, are told before any time is spent.
+            with _naming(configuration, plan):
+                plan.source.build()
+            _make_folder(options.out / configuration.name)
     console = _console(options.quiet)
     statuses = []
     for configuration in configurations:
@@ -148,8 +161,16 @@ def _run(options: argparse.Namespace) -> int:
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 
+@contextlib.contextmanager
+def _naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
+    """Say of which audit a mechanism is wrong."""
+    try:
+        yield
+    except MechanismError as error:
+        raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
+
+
 def _make_folder(folder: Path) -> None:
-    """Make a folder for reports before any time is spent on what goes into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -172,7 +193,8 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
                 done = f"{progress.done:,} of {progress.planned:,}"
                 status.update(Text(f"{progress.audit}: {progress.phase.name.lower()}, {done}"))
 
-            audit = run(plan, show)
+            with _naming(configuration, plan):
+                audit = run(plan, show)
         if not console.is_terminal:
             console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
         audits.append(audit)
@@ -192,16 +214,71 @@ def _check(options: argparse.Namespace) -> int:
 
     for configuration in _load(options):
         for plan in configuration.plans:
-            try:
+            with _naming(configuration, plan):
                 pair, left, right = draw_once(plan)
-            except MechanismError as error:
-                raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
             print(f"{configuration.file}: {plan.name}: {pair.left} {_outcome(left)}, {pair.right} {_outcome(right)}")
     return AS_EXPECTED
 
 
 def _outcome(output: object) -> str:
     return f"raises {type(output).__name__}: {output}" if isinstance(output, BaseException) else f"gives {output}"
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from rich.table import Table
+
+    from auditor.auditing.planning import EXCESS, foresee
+    from auditor.report.words import number
+
+    console = _console()
+    for configuration in _load(options):
+        table = Table(title=configuration.name, box=None, pad_edge=False, header_style="bold", title_justify="left")
+        headings = (
+            "audit",
+            "claim",
+            "outputs",
+            "event on",
+            "chance",
+            "smallest violation caught",
+            f"outputs to catch {EXCESS:.0%} more",
+        )
+        for heading in headings:
+            table.add_column(heading, overflow="fold")
+        for plan in configuration.plans:
+            rows = foresee(plan)
+            if not rows:
+                table.add_row(plan.name, str(plan.claim), "–", "–", "–", "any counterexample found settles it", "–")
+            for row in rows:
+                needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
+                share, chance = f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
+                table.add_row(
+                    plan.name, str(plan.claim), f"{plan.samples:,}", share, chance, number(row.caught), needed
+                )
+        console.print(table)
+    return AS_EXPECTED
+
+
+def _self_check(options: argparse.Namespace) -> int:
+    from auditor.selfcheck import CONFIDENCE, OUTPUTS, self_check
+
+    print(f"audits of {OUTPUTS:,} outputs; a false alarm is allowed in {1 - CONFIDENCE:.0%} of them")
+    sound = True
+    for row in self_check():
+        low, high = row.interval
+        kind = "false alarms" if row.allowed is not None else "violations caught"
+        verdict = "" if row.allowed is None else ("  as allowed" if row.sound else "  TOO MANY")
+        print(
+            f"{row.mechanism} with {row.truth}, claim {row.claim}, {row.method}: {row.violations} of {row.runs} {kind}"
+            f" ({low:.1%} to {high:.1%}){verdict}",
+            flush=True,
+        )
+        sound = sound and row.sound
+    print(
+        "this installation keeps its error rates"
+        if sound
+        else "this installation raises too many false alarms: do not use it"
+    )
+    return AS_EXPECTED if sound else UNEXPECTED
 
 
 def _list(options: argparse.Namespace) -> int:

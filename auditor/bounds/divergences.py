@@ -53,7 +53,8 @@ def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[F
         return 2 * values - divergence, -2 * np.expm1(values) - divergence
     q = order / (order - 1)
     on_p = 2 * np.exp((order - 1) * values) - (1 - 1 / q)
-    on_q = -2 / q * np.exp(divergence + order * values) - (1 - 1 / q)
+    # Beyond e^700, which no stake survives, the payoff is as good as −∞ and a double no longer holds it.
+    on_q = -2 / q * np.exp(np.minimum(divergence + order * values, 700.0)) - (1 - 1 / q)
     return on_p, on_q
 
 

@@ -24,19 +24,19 @@ def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alp
         rate = float(clopper_pearson_lower(wins, counts.guesses, alpha - gamma))
         return epsilon_from_rate(rate, free) > epsilon
 
-    rate = _rate_that_refutes(refutes, counts.guesses, chance)
+    rate = rate_that_refutes(refutes, counts.guesses, chance)
     return math.inf if rate is None else epsilon_from_rate(rate, free)
 
 
 def detectable_mu(counts: GuessCounts, mu: float, alpha: float, chance: float) -> float:
     """Return the smallest true μ that guessing without abstention refutes a claimed ``mu`` for, with this chance."""
-    rate = _rate_that_refutes(
+    rate = rate_that_refutes(
         lambda wins: mu_from_rate(float(clopper_pearson_lower(wins, counts.trials, alpha))) > mu, counts.trials, chance
     )
     return math.inf if rate is None else mu_from_rate(rate)
 
 
-def _rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: float) -> float | None:
+def rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: float) -> float | None:
     """Return the rate of wins at which the critical number of them is reached with probability ``chance``."""
     if guesses == 0 or not refutes(guesses):
         return None

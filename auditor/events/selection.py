@@ -48,8 +48,8 @@ MOST_ATOMS = 400
 CAUTION = 3.0
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 200
-# A more complicated feature must forecast this much more (nats, or this share) to be preferred.
-WORTH_COMPLICATING = 0.01
+# A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
+WORTH_COMPLICATING = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def select_event(fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
     best = Choice(always, -np.inf)
     for feature in _features(fit):
         choice = _best_rule(feature, fit, judge, forecast)
-        if choice is not None and choice.forecast > _beaten_at(best.forecast):
+        needed = best.forecast if isinstance(feature, Place) else _beaten_at(best.forecast)
+        if choice is not None and choice.forecast > needed:
             best = choice
     return best
 

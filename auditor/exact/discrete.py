@@ -22,21 +22,21 @@ def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
     Its sum is Σ p^α q^(1 − α) − 1 without the cancellation that leaves little of it for α near 1. No p where q is 0,
     and no (p/q)^α that overflows.
     """
-    some = left > -np.inf
+    some, beyond = left > -np.inf, order - 1
     loss = np.where(some, left - np.where(some, right, 0.0), 0.0)
     p, q, tilted = np.exp(left), np.exp(right), np.exp(right + order * loss)
-    # For |αL| < 1/100 the series α(α − 1) Σ (1 + α + … + α^(k−2)) L^k/k!, whose terms past k = 8 are below rounding.
-    size = order * np.abs(loss)
+    near, size = np.where(np.abs(loss) < 1, loss, 0.0), order * np.abs(loss)
+    # Regrouped as p((p/q)^(α − 1) − 1) − (α − 1)(p − q), in which both terms are small with α − 1.
+    change = np.where(size < 1, p * np.expm1(beyond * near), tilted - p)
+    value = change - beyond * np.where(np.abs(loss) < 1, q * np.expm1(near), p - q)
+    # For |αL| < 1/100 these cancel too: the series α(α − 1) Σ (1 + α + … + α^(k−2)) L^k/k! to L^8, below rounding.
     small = np.where(size < 0.01, loss, 0.0)
     series, geometric = np.zeros_like(small), 0.0
     for k in range(2, 9):
         geometric = geometric * order + 1
         series += geometric * small**k / math.factorial(k)
-    middle = np.where(size < 1, loss, 0.0)
-    values = [order * (order - 1) * q * series, q * (np.expm1(order * middle) - order * np.expm1(middle))]
-    value = np.select([size < 0.01, size < 1], values, tilted - q - order * (p - q))
-    change = np.where(size < 1, p * np.abs(np.expm1((order - 1) * middle)), np.abs(tilted - p))
-    return np.where(some, value, (order - 1) * q), np.where(some, order * change, 0.0)
+    value = np.where(size < 0.01, order * beyond * q * series, value)
+    return np.where(some, value, beyond * q), np.where(some, order * np.abs(change), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,8 @@ GRID, SHRINKS = 16, 0.6
 AGREEMENT, ROUNDING = 1e-11, 1e-14
 FEWEST, MOST = 32, 2**14
 
+EPS = float(np.finfo(float).eps)
+
 # Outputs nearer to 0 than this count as 0, where the density has its pole: y/t would leave the range of doubles.
 AT_POLE = 1e-290
 
@@ -66,6 +68,8 @@ class _TwoStage:
         result = np.full_like(outputs, -np.inf)
         # The rows of the other sign of t follow half-way; most are negligible beside them.
         open_rows = np.flatnonzero(top > np.roll(top, len(top) // 2) - DEPTH)
+        # Far out the exponents are large numbers, and their rounding is all that more points would see.
+        noise = 16 * EPS * np.abs(top)
         # The trapezoidal rule on [low, high], whose ends are negligible: the mean of the points times the width.
         sums = self._row_sums(open_rows, counts, outputs, low, high, top, FEWEST, 0.0)
         points = FEWEST
@@ -75,7 +79,7 @@ class _TwoStage:
             width = high[open_rows] - low[open_rows]
             with np.errstate(divide="ignore"):
                 result[open_rows] = np.log(finer * width / (2 * points)) + top[open_rows]
-            unsettled = np.abs(2 * sums - finer) > AGREEMENT * finer
+            unsettled = np.abs(2 * sums - finer) > (AGREEMENT + noise[open_rows]) * finer
             points *= 2
             if not unsettled.any() or points >= MOST:
                 return result

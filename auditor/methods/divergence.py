@@ -111,27 +111,12 @@ class Divergence:
     def also(self, counts: ScoreCounts) -> dict[str, float]:  # noqa: D102
         return {}
 
-    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
-        """See Method; here by the normal approximation of the logarithm of the capital at the claim."""
-        order = test.wager.order
-        claimed = self.claim.value * (order if isinstance(self.claim, ZeroConcentratedDP) else 1.0)
-        p, q = (np.asarray(c, float) for c in (counts.left, counts.right))
-        p, q = (q, p) if test.wager.swapped else (p, q)
-        on_p, on_q = payoffs(order, np.asarray(test.wager.values), claimed)
-        n = p.sum() + q.sum()
-        variance = float(p @ (on_p - test.wager.tilt) ** 2 + q @ (on_q + test.wager.tilt) ** 2) / max(n, 1)
-        stake = test.wager.stake
-        if stake == 0 or n == 0:
-            return math.inf
-        # ln capital ≈ N(n(λm − λ²v/2), nλ²v): the mean payoff m at which it passes ln(1/α) with this chance.
-        needed = (
-            -math.log(self.alpha) / n + stake**2 * variance / 2 + z_of(1 - chance) * stake * math.sqrt(variance / n)
-        ) / stake
-        # A payoff's mean grows with the divergence at the slope of its own dependence on it.
-        step = 1e-6
-        slope = float(q @ (on_q - payoffs(order, np.asarray(test.wager.values), claimed + step)[1])) / n / step
-        slope += float(p @ (on_p - payoffs(order, np.asarray(test.wager.values), claimed + step)[0])) / n / step
-        return self._quantity(order, claimed + needed / slope) if slope > 0 else math.inf
+    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
+        wager = test.wager
+        claimed = self.claim.value * (wager.order if isinstance(self.claim, ZeroConcentratedDP) else 1.0)
+        p, q = (np.asarray(seen, np.float64) for seen in (counts.left, counts.right))
+        p, q = (q, p) if wager.swapped else (p, q)
+        return self._quantity(wager.order, detectable_divergence(wager, p, q, claimed, self.alpha, chance))
 
     def _orders(self) -> tuple[float, ...]:
         if isinstance(self.claim, RenyiDP):
@@ -182,6 +167,31 @@ class _Nothing:
 
     def extract(self, outputs: Any) -> Column:
         return Column(self.name, np.zeros(outputs.size))
+
+
+def detectable_divergence(wager: Wager, p: Floats, q: Floats, claimed: float, alpha: float, chance: float) -> float:
+    """Return the divergence (nats) that the wager refutes a claimed one for with this chance, at counts p and q by cell.
+
+    By the normal approximation of the logarithm of the capital against the claim.
+    """
+    values, trials = np.asarray(wager.values), float(p.sum() + q.sum())
+    if wager.stake == 0 or trials == 0:
+        return math.inf
+
+    def mean(divergence: float) -> float:
+        on_p, on_q = payoffs(wager.order, values, divergence)
+        return float(p @ on_p + q @ on_q) / trials
+
+    on_p, on_q = payoffs(wager.order, values, claimed)
+    variance = float(p @ (on_p - wager.tilt) ** 2 + q @ (on_q + wager.tilt) ** 2) / trials
+    # ln capital ≈ N(n(λm − λ²v/2), nλ²v): the mean payoff m at which it passes ln(1/α) with this chance.
+    stake = wager.stake
+    needed = (
+        -math.log(alpha) / (trials * stake) + stake * variance / 2 + z_of(1 - chance) * math.sqrt(variance / trials)
+    )
+    step = 1e-6 * max(1.0, claimed)
+    slope = (mean(claimed) - mean(claimed + step)) / step
+    return claimed + needed / slope if slope > 0 else math.inf
 
 
 def _scores(fit: Sample) -> Iterator[Feature]:

@@ -262,7 +262,8 @@ class DivergenceGame:
         times = wager.order if isinstance(self.claim, ZeroConcentratedDP) else 1.0
         values = np.asarray(wager.values)[:, None]
         on_p, on_q = payoffs(wager.order, values, times * self.grid)
-        factors = np.stack([1 + wager.stake * (on_p - wager.tilt), 1 + wager.stake * (on_q + wager.tilt)])
+        on_p, on_q = np.broadcast_arrays(on_p - wager.tilt, on_q + wager.tilt)
+        factors = 1 + wager.stake * np.stack([on_p, on_q])
         # Against a hypothesis under which the capital could fall below 0, nothing is bet.
         playable = np.all(factors > 0, axis=(0, 1))
         logs = np.where(playable, np.log(np.where(playable, factors, 1.0)), 0.0)

@@ -3,7 +3,7 @@
 from auditor.report.result import AuditResult, RunResult
 from auditor.report.words import bound_words, closing_line, finding, verdict_words
 
-_SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>"})
+_SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 
 
 def to_markdown(result: RunResult) -> str:
@@ -22,7 +22,7 @@ def escape(text: str) -> str:
     >>> escape("a|b <i>")
     'a\\\\|b \\\\<i\\\\>'
     """
-    return text.translate(_SPECIAL).replace("\n", " ")
+    return " ".join(text.translate(_SPECIAL).splitlines())
 
 
 def _row(audit: AuditResult) -> str:

@@ -150,20 +150,20 @@ def test_post_processing_loses_no_more_than_the_totals_themselves() -> None:
 
 
 def test_errors_cover_a_much_finer_computation() -> None:
-    """δ of a pair against 400,000 cells of Simpson's rule on y = tan θ, where both tails are smooth."""
+    """δ of a pair against the midpoint rule on 400,000 cells of y = tan θ, where both tails are smooth."""
     left, right = laplace_ratio(3, 7, 1.0), laplace_ratio(4, 8, 1.0)
-    theta = np.linspace(-math.pi / 2, math.pi / 2, 400_001)[1:-1]
+    width = math.pi / 400_000
+    theta = (np.arange(400_000) + 0.5) * width - math.pi / 2
     outputs, stretch = np.tan(theta), 1 / np.cos(theta) ** 2
     p, q = (np.exp(side.log_density(outputs)) * stretch for side in (left, right))
-    width = theta[1] - theta[0]
     for epsilon in (0.0, 0.5, 1.2):
         fine = np.sum(np.maximum(p - math.exp(epsilon) * q, 0)) * width
         found = hockey_stick(left, right, epsilon)
         assert found.error < 1e-11
-        assert abs(found.value - fine) <= found.error + 1e-9  # the trapezoidal rule's own error at kinks: width²
+        assert abs(found.value - fine) <= found.error + 1e-10  # kinks cost the midpoint rule its width squared
     fine = math.log(np.sum(p**6 * q**-5.0) * width) / 5
     found = renyi_divergence(left, right, 6.0)
-    assert abs(found.value - fine) <= found.error + 1e-9
+    assert abs(found.value - fine) <= found.error + 1e-10
 
 
 def test_large_totals_are_resolved() -> None:

@@ -43,11 +43,14 @@ def both(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
 
 @pytest.mark.parametrize(("location", "scale"), [(0.0, 1.0), (5.0, 1e-6), (-1e6, 3.0), (0.0, 1e8)])
 def test_integrals_over_the_whole_line_are_within_their_error(location: float, scale: float) -> None:
-    """A heavy tail and a narrow or wide peak far from the other breakpoint; both integrate to 1."""
+    """A heavy tail and a narrow or wide peak far from the other breakpoint; both integrate to 1.
+
+    Nodes are doubles: they miss their places by up to 1e-16 of the location, a share of that over the scale.
+    """
     peak = gaussian(location, scale)
     mesh = make_mesh((cauchy, peak.log_density), (0.0, *peak.breakpoints))
     _, totals, errors = integrate(mesh, both, 1e-12)
-    assert np.all(np.abs(totals - 1) <= errors + 1e-14)
+    assert np.all(np.abs(totals - 1) <= errors + 1e-14 + 1e-16 * abs(location) / scale)
     assert np.all(errors <= 1e-12)
 
 

@@ -1,0 +1,137 @@
+"""Before any sampling: what violation a number of outputs would catch, and how many outputs a violation needs.
+
+What is not known before is on how many outputs the best event has something to say. The figures are given for a share of
+them: all (as for randomised response), a tenth, a hundredth. For the event of a share they are exact, by the power of the
+test; for divergences they are of a Gaussian mechanism at the claim, by the normal approximation.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from auditor.auditing.plan import Plan
+from auditor.bounds.divergences import Wager, payoffs
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu, rate_that_refutes
+from auditor.claims import (
+    ApproximateDP,
+    GaussianDP,
+    PrivacyClaim,
+    PrivacyProfile,
+    Probability,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
+from auditor.methods.divergence import detectable_divergence
+
+SHARES = (1.0, 0.1, 0.01)
+CHANCES = (0.80, 0.95)
+# A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
+EXCESS = 1 / 9
+MOST_OUTPUTS = 10**13
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """For one share of outputs and one chance: the smallest violation caught, and the outputs needed for EXCESS."""
+
+    share: float
+    chance: float
+    caught: float
+    needed: float
+
+
+def foresee(plan: Plan) -> list[Foresight]:
+    """Return what a plan can be expected to catch; empty for claims in which nothing is random."""
+    if not isinstance(plan.claim, PrivacyClaim | Probability):
+        return []
+    return [
+        Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
+        for share in (SHARES if isinstance(plan.claim, PureDP | ApproximateDP | PrivacyProfile) else SHARES[:1])
+        for chance in CHANCES
+    ]
+
+
+def smallest_caught(plan: Plan, share: float, chance: float) -> float:
+    """Return the smallest value of the claim's quantity that the plan's outputs refute with this chance."""
+    claim, n, alpha = plan.claim, plan.samples, plan.alpha
+    if isinstance(claim, PrivacyProfile):
+        points = [replace(plan, claim=point, alpha=alpha / len(claim.profile)) for point in claim.profile]
+        caught = zip((smallest_caught(point, share, chance) for point in points), claim.profile, strict=True)
+        return min(epsilon - point.epsilon for epsilon, point in caught)
+    if isinstance(claim, PureDP | ApproximateDP):
+        rate = 1 / (1 + math.exp(-claim.epsilon))
+        counts = _imagined(rate, share, n)
+        if plan.method == "two-intervals":
+            return detectable_by_two_intervals(counts.left, claim.epsilon, claim.delta, alpha, chance)
+        return detectable_by_guesses(counts, claim.epsilon, claim.delta, alpha, chance)
+    if isinstance(claim, GaussianDP):
+        return detectable_mu(_imagined(0.5, 1.0, n), claim.mu, alpha, chance)
+    if isinstance(claim, Probability):
+        return _probability_caught(claim, n, alpha, chance)
+    assert isinstance(claim, RenyiDP | ZeroConcentratedDP)
+    return _divergence_caught(claim, n, alpha, chance)
+
+
+def _imagined(rate: float, share: float, outputs: int) -> GuessCounts:
+    """Return counts of a two-tailed rule that guesses on a share of the outputs and wins at a rate."""
+    half = outputs // 2
+    guesses = int(share * half)
+    wins = round(rate * guesses)
+    return GuessCounts(Counts(wins, half, guesses - wins, half), Counts(guesses - wins, half, wins, half))
+
+
+def _probability_caught(claim: Probability, outputs: int, alpha: float, chance: float) -> float:
+    p = claim.probability
+    if claim.at_most:
+        rate = rate_that_refutes(lambda hits: bool(clopper_pearson_lower(hits, outputs, alpha) > p), outputs, chance)
+        return math.inf if rate is None else rate
+    rate = rate_that_refutes(
+        lambda misses: bool(clopper_pearson_upper(outputs - misses, outputs, alpha) < p), outputs, chance
+    )
+    return -math.inf if rate is None else 1 - rate
+
+
+def _divergence_caught(claim: RenyiDP | ZeroConcentratedDP, outputs: int, alpha: float, chance: float) -> float:
+    """Return what is caught for N(0, 1) against N(μ, 1) exactly at the claim, with bets of order 1 on the true log-ratio."""
+    divergence = claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon / claim.order
+    mu = math.sqrt(2 * divergence)
+    x = np.linspace(-8, 8 + mu, 2001)
+    left, right = (np.exp(-((x - m) ** 2) / 2) for m in (0.0, mu))
+    p, q = outputs / 2 * left / left.sum(), outputs / 2 * right / right.sum()
+    values = mu**2 / 2 - mu * x
+    on_p, on_q = payoffs(1.0, values, divergence)
+    tilt = float(p @ on_p - q @ on_q) / outputs
+    variance = float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / outputs
+    stake = math.sqrt(-2 * math.log(alpha) / (outputs * max(variance, 1e-300)))
+    wager = Wager(1.0, tuple(values.tolist()), False, stake, tilt)
+    caught = detectable_divergence(wager, p, q, divergence, alpha, chance)
+    return caught if isinstance(claim, ZeroConcentratedDP) else caught * claim.order
+
+
+def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
+    """Return the outputs at which a violation by EXCESS is caught; infinite beyond MOST_OUTPUTS."""
+    claim = plan.claim
+    if isinstance(claim, Probability):
+        towards = 1.0 if claim.at_most else 0.0
+        wanted = claim.probability + EXCESS * (towards - claim.probability)
+    else:
+        wanted = claim.value * (1 + EXCESS) ** (2 if isinstance(claim, ZeroConcentratedDP | RenyiDP) else 1)
+        wanted = wanted if wanted > 0 else EXCESS
+
+    def catches(outputs: int) -> bool:
+        caught = smallest_caught(replace(plan, samples=outputs), share, chance)
+        return caught >= wanted if isinstance(claim, Probability) and claim.at_least else caught <= wanted
+
+    low, high = 100, 200
+    while not catches(high):
+        low, high = high, 2 * high
+        if high > MOST_OUTPUTS:
+            return math.inf
+    while high - low > low // 100 + 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if catches(middle) else (middle, high)
+    return high

@@ -1,0 +1,632 @@
+"""The command line: exit statuses, what is printed, and report.json, which is all a reader needs."""
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import auditor
+from auditor.bounds.divergences import Wager, divergence_bound
+from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.guesses import guess_epsilon, guess_mu
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, two_intervals_epsilon
+from auditor.cli import main
+
+PROJECT = Path(__file__).parent.parent
+
+MECHANISMS = """
+import math
+import sys
+import time
+
+import numpy as np
+
+
+def laplace(dataset, size, rng, scale=1.0):
+    return rng.laplace(dataset, scale, size)
+
+
+def gaussian(dataset, size, rng, scale=1.0):
+    return rng.normal(dataset, scale, size)
+
+
+def coin(dataset, size, rng, p=0.5):
+    return rng.random(size) < p
+
+
+def total(dataset):
+    return sum(dataset)
+
+
+def own_entropy(dataset, size):
+    return np.random.default_rng().laplace(dataset, 1.0, size)
+
+
+def mixed(dataset, rng):
+    return [None, dataset, math.nan, "text", {"a": [dataset]}][rng.integers(5)]
+
+
+def nothing(dataset, size, rng):
+    return np.zeros(size)
+
+
+def failing(dataset, rng):
+    raise ValueError("no such luck")
+
+
+def leaving(dataset, rng):
+    sys.exit(0)
+
+
+def interrupted(dataset, rng):
+    raise KeyboardInterrupt
+
+
+def slow(dataset, size, rng):
+    time.sleep(0.5)
+    return np.zeros(size)
+
+
+def short(dataset, size, rng):
+    return np.zeros(size - 1)
+"""
+
+
+def config(*audits: str, samples: int = 2000, workers: int = 1, more: str = "") -> str:
+    lines = [
+        "version: 1",
+        "seed: 3",
+        f"samples: {samples}",
+        f"execution: {{workers: {workers}, batch: 300}}",
+        more,
+        "audits:",
+    ]
+    return "\n".join([*lines, *audits]) + "\n"
+
+
+def audit(
+    name: str,
+    function: str,
+    claim: str = "{epsilon: 1.0}",
+    parameters: str = "{}",
+    neighbours: str = "{pairs: [{left: 0, right: 1}]}",
+    more: str = "",
+) -> str:
+    lines = [
+        f"  - name: {name}",
+        f"    mechanism: mechanisms_of_the_test.py:{function}",
+        f"    parameters: {parameters}",
+        f"    claim: {claim}",
+        f"    neighbours: {neighbours}",
+    ]
+    return "\n".join([*lines, f"    {more}"] if more else lines)
+
+
+SOUND = audit("sound", "laplace")
+BROKEN = audit("broken", "laplace", parameters="{scale: 0.3}")
+KNOWN = audit("known", "laplace", parameters="{scale: 0.3}", more="expect: violation")
+MISSED = audit("missed", "laplace", more="expect: violation")
+FAILING = audit("failing", "failing")
+
+
+class Folder:
+    """A working folder with mechanisms; writes configurations, runs the command line, reads reports."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, name: str, text: str) -> str:
+        file = self.path / name
+        file.write_text(text, encoding="utf-8")
+        return str(file)
+
+    def run(self, text: str, *options: str) -> int:
+        return main(["run", self.write("some.yaml", text), *options])
+
+    def report(self, name: str = "some", out: str = "reports") -> Any:
+        return parsed((self.path / out / name / "report.json").read_text(encoding="utf-8"))
+
+
+def parsed(text: str) -> Any:
+    """Read standard JSON, which knows neither NaN nor Infinity."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folder]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "mechanisms_of_the_test.py").write_text(MECHANISMS, encoding="utf-8")
+    yield Folder(tmp_path)
+
+
+# --- Exit statuses ---
+
+STATUSES: list[tuple[str, list[str], int]] = [
+    ("a sound mechanism", [SOUND], 0),
+    ("an expected violation", [KNOWN], 0),
+    ("both", [SOUND, KNOWN], 0),
+    ("an unexpected violation", [BROKEN], 1),
+    ("an expected violation not found", [MISSED], 1),
+    ("one of several not as expected", [SOUND, BROKEN, KNOWN], 1),
+    ("no answer", [FAILING], 3),
+    ("no answer beside sound ones", [SOUND, FAILING, KNOWN], 3),
+    ("a violation is worse than no answer", [FAILING, BROKEN], 1),
+    ("a mechanism that ends the program", [audit("leaving", "leaving")], 3),
+]
+
+
+@pytest.mark.parametrize(("audits", "status"), [s[1:] for s in STATUSES], ids=[s[0] for s in STATUSES])
+def test_the_exit_status_tells_whether_all_ended_as_expected(folder: Folder, audits: list[str], status: int) -> None:
+    assert folder.run(config(*audits)) == status
+    assert folder.report()["passed"] == (status == 0)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 3], [3, 1, 0], [1, 3], [0, 3], [0]])
+def test_of_several_configurations_the_worst_status_counts(folder: Folder, order: list[int]) -> None:
+    text = {0: config(SOUND), 1: config(BROKEN), 3: config(FAILING)}
+    files = [folder.write(f"status{status}.yaml", text[status]) for status in order]
+    assert main(["run", *files]) == (1 if 1 in order else max(order))
+    assert all(folder.report(f"status{status}")["audits"] for status in order)
+
+
+def test_a_timeout_is_no_answer(folder: Folder) -> None:
+    text = config(audit("slow", "slow"), workers=2).replace("batch: 300", "batch: 2000, timeout: 0.1")
+    assert folder.run(text, "--backend", "threading") == 3
+    [entry] = folder.report()["audits"]
+    assert (entry["verdict"], entry["bound"]) == ("inconclusive", None)
+    assert entry["stop_reason"] == "a batch took longer than the time limit of 0.1 s"
+
+
+def test_ctrl_c_is_told_and_is_no_success(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run(config(audit("interrupted", "interrupted"))) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An uncaught exception would end with Python's own status, 1, which says that a violation was found."""
+    monkeypatch.setattr("auditor.auditing.run", lambda *_: 1 / 0)
+    assert folder.run(config(SOUND)) == 3
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError" in told
+    assert "defect of the auditor" in told
+
+
+BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
+    ("no file", lambda f: ["nowhere.yaml"], "there is no file nowhere.yaml"),
+    ("not YAML", lambda f: [f.write("a.yaml", "[")], "line 1: this is not YAML"),
+    ("an unknown key", lambda f: [f.write("a.yaml", config(SOUND, more="sampels: 5"))], 'did you mean "samples"'),
+    ("no module", lambda f: [f.write("a.yaml", config(SOUND).replace("of_the_test", "x"))], "there is no file"),
+    ("no function", lambda f: [f.write("a.yaml", config(SOUND).replace(":laplace", ":laplase"))], '"laplace"'),
+    ("a parameter", lambda f: [f.write("a.yaml", config(SOUND).replace("{}", "{skale: 1}"))], "'skale'"),
+    (
+        "an audit",
+        lambda f: [f.write("a.yaml", config(SOUND)), "--only", "sund"],
+        'is called "sund"; did you mean "sound"',
+    ),
+    ("few samples", lambda f: [f.write("a.yaml", config(SOUND)), "--samples", "5"], "samples is 5"),
+    ("a negative seed", lambda f: [f.write("a.yaml", config(SOUND)), "--seed", "-1"], "seed is -1"),
+    ("no workers", lambda f: [f.write("a.yaml", config(SOUND)), "--workers", "0"], "workers is 0"),
+    ("two of one name", lambda f: [f.write("a.yaml", config(SOUND)), str(f.path / "a.yaml")], 'are called "a"'),
+    (
+        "out is a file",
+        lambda f: [f.write("a.yaml", config(SOUND)), "--out", f.write("f", "")],
+        "reports cannot go to f",
+    ),
+    ("a batch too short", lambda f: [f.write("a.yaml", config(audit("short", "short")))], "first axis"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "why"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_bad_input_is_status_2_told_in_one_line_without_a_traceback(
+    folder: Folder, capsys: pytest.CaptureFixture[str], arguments: Callable[[Folder], list[str]], why: str
+) -> None:
+    assert main(["run", *arguments(folder)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("auditor: ")
+    assert why in told.replace(f"{folder.path}/", "")
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["rum"], ["run"], ["run", "a.yaml", "--smaples", "5"], ["run", "a.yaml", "--samples", "many"], ["check"]],
+)
+def test_a_command_line_that_cannot_be_read_is_status_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+
+
+def test_the_traceback_of_an_error_is_shown_on_request(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--traceback", "run", "nowhere.yaml"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "why"), [b[1:] for b in BAD[:-2]], ids=[b[0] for b in BAD[:-2]])
+def test_bad_input_writes_nothing_over_an_existing_report(
+    folder: Folder, arguments: Callable[[Folder], list[str]], why: str
+) -> None:
+    """Not even over those of good configurations on the same command line."""
+    old = [folder.path / "reports" / name / file for name in ("a", "good") for file in ("report.json", "summary.md")]
+    for file in old:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("old", encoding="utf-8")
+    bad = arguments(folder)
+    assert main(["run", folder.write("good.yaml", config(SOUND)), *bad]) == 2
+    assert {file.read_text(encoding="utf-8") for file in old} == {"old"}
+
+
+@pytest.mark.parametrize(
+    ("audits", "status"), [([SOUND], 0), ([BROKEN], 1), ([SOUND.replace("epsilon", "epsilom")], 2), ([FAILING], 3)]
+)
+def test_the_exit_status_reaches_the_shell(folder: Folder, audits: list[str], status: int) -> None:
+    file = folder.write("some.yaml", config(*audits))
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditor", "run", file, "--quiet"], capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == status, shown.stderr
+    assert (shown.stderr == "") == (status != 2)
+
+
+# --- report.json ---
+
+# The keys of the contract, and those beyond it: a new one is added here, so that none comes or goes unnoticed.
+TOP = {"version", "auditor", "passed", "verdict", "seconds", "audits"}
+TOP_BEYOND = {"name", "confidence", "budget"}
+ENTRY = {
+    "name",
+    "verdict",
+    "expected",
+    "passed",
+    "claim",
+    "bound",
+    "pair",
+    "event",
+    "outputs",
+    "power",
+    "stop_reason",
+    "seconds",
+    "reproducible",
+    "seed",
+}
+ENTRY_BEYOND = {"mechanism", "budget"}
+EVENT_BEYOND = {"guess", "opposite"}
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "version": int,
+    "auditor": str,
+    "passed": bool,
+    "verdict": str,
+    "expected": str,
+    "seconds": (int, float),
+    "name": str,
+    "claim": dict,
+    "stop_reason": str,
+    "reproducible": bool,
+    "seed": int,
+}
+
+
+def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> None:
+    folder.run(config(SOUND, KNOWN, FAILING))
+    report = folder.report()
+    assert set(report) == TOP | TOP_BEYOND
+    assert (report["version"], report["auditor"], report["name"]) == (1, auditor.__version__, "some")
+    for entry in report["audits"]:
+        assert set(entry) == ENTRY | ENTRY_BEYOND
+        assert set(entry["outputs"]) == {"search", "selection", "bound"}
+    for part in (report, *report["audits"]):
+        assert [key for key, kind in KINDS.items() if key in part and not isinstance(part[key], kind)] == []
+    sound, known, failing = report["audits"]
+    for entry in (sound, known):
+        assert set(entry["bound"]) == {"quantity", "value", "confidence", "method"}
+        assert set(entry["pair"]) == {"left", "right", "relation"}
+        assert set(entry["event"]) == {"description", "counts"} | EVENT_BEYOND
+        assert set(entry["event"]["counts"]) == {"left", "right"}
+        assert set(entry["power"]) == {"80%", "95%"}
+        assert entry["claim"] == {"epsilon": 1.0}
+        assert all(isinstance(n, int) for side in entry["event"]["counts"].values() for n in side)
+    assert [failing[key] for key in ("bound", "event", "power")] == [None] * 3
+    assert failing["stop_reason"] == "the mechanism failed on every call: raises ValueError: 'no such luck'"
+    assert [entry["verdict"] for entry in report["audits"]] == ["no_violation_found", "violation", "inconclusive"]
+    assert report["verdict"] == "violation"
+
+
+def test_outputs_of_each_phase_are_counted(folder: Folder) -> None:
+    neighbours = "{pairs: [{left: 0, right: 1}, {left: 0, right: 0}]}"
+    folder.run(config(audit("a", "laplace", neighbours=neighbours), audit("b", "laplace"), samples=4000))
+    several, single = folder.report()["audits"]
+    assert several["outputs"]["bound"] == single["outputs"]["bound"] == 4000
+    trials = [side[1] for side in several["event"]["counts"].values()]
+    assert sum(trials) == 4000
+    assert 0 < several["outputs"]["search"] <= 0.15 * 4000
+    assert single["outputs"]["search"] == 0, "there is one pair only"
+    assert single["outputs"]["selection"] == 400
+
+
+def test_a_mechanism_with_entropy_of_its_own_is_not_called_reproducible(folder: Folder) -> None:
+    folder.run(config(SOUND, audit("own", "own_entropy")))
+    assert [entry["reproducible"] for entry in folder.report()["audits"]] == [True, False]
+
+
+def guess_counts(event: dict[str, Any]) -> GuessCounts:
+    """Put the counts of a report back together, from what stands in it and nothing else."""
+    told = [event, event["opposite"]] if event["opposite"] else [event]
+    by_side = {part["guess"]: Counts(*part["counts"]["left"], *part["counts"]["right"]) for part in told}
+    trials = (event["counts"]["left"][1], event["counts"]["right"][1])
+    none = Counts(0, trials[0], 0, trials[1])
+    return GuessCounts(by_side.get("left", none), by_side.get("right", none), one_tailed=len(by_side) == 1)
+
+
+def recomputed(entry: dict[str, Any]) -> float:
+    """Return the bound of an audit from its entry in report.json alone."""
+    claim, bound, event = entry["claim"], entry["bound"], entry["event"]
+    alpha, delta = 1 - bound["confidence"], claim.get("delta", 0.0)
+    if "probability" in claim:
+        hits, trials = event["counts"]["left"]
+        limits = (clopper_pearson_lower(hits, trials, alpha), clopper_pearson_upper(hits, trials, alpha))
+        return min(map(float, limits), key=lambda limit: abs(limit - bound["value"]))
+    if "values" in event and "order" in event:
+        wager = Wager(event["order"], tuple(event["values"]), event["swapped"], event["stake"], event["tilt"])
+        counts = ScoreCounts(tuple(event["counts"]["left"]), tuple(event["counts"]["right"]))
+        divergence = divergence_bound(wager, counts, alpha)
+        return divergence / event["order"] if "rho" in claim else divergence
+    counts_of_guesses = guess_counts(event)
+    if bound["method"] == "two-intervals":
+        left = event["guess"] == "left"
+        return two_intervals_epsilon(
+            counts_of_guesses.left if left else counts_of_guesses.right.mirrored(), delta, alpha
+        )
+    if "mu" in claim:
+        return guess_mu(counts_of_guesses, alpha)
+    return guess_epsilon(counts_of_guesses, delta, alpha)
+
+
+CLAIMS = [
+    ("laplace", "{epsilon: 1.0}", "fixed"),
+    ("laplace", "{epsilon: 1.0, delta: 0.01}", "fixed"),
+    ("laplace", "{epsilon: 1.0}", "two-intervals"),
+    ("laplace", "{epsilon: 1.0, delta: 0.01}", "two-intervals"),
+    ("gaussian", "{mu: 1.0}", "fixed"),
+    ("gaussian", "{rho: 0.5}", "fixed"),
+    ("gaussian", "{order: 2, epsilon: 1.0}", "fixed"),
+    ("coin", "{probability: 0.5, at_most: true}", "fixed"),
+    ("coin", "{probability: 0.9, at_most: true}", "fixed"),
+    ("coin", "{probability: 0.9, at_least: true}", "fixed"),
+]
+
+
+@pytest.mark.parametrize(("function", "claim", "method"), CLAIMS, ids=[f"{c} {m}" for _, c, m in CLAIMS])
+@pytest.mark.parametrize(("left", "right"), [(0, 1), (1, 0)])
+def test_every_bound_can_be_recomputed_from_its_report(
+    folder: Folder, function: str, claim: str, method: str, left: int, right: int
+) -> None:
+    """From integers and the confidence; alpha is 1 − confidence up to one rounding."""
+    neighbours = f"{{pairs: [{{left: {left}, right: {right}}}]}}"
+    other = audit("another, that shares the budget", "laplace")
+    text = config(audit("a", function, claim, neighbours=neighbours), other, more=f"method: {method}")
+    if method == "two-intervals":
+        text = text.replace(other, "")
+    folder.run(text)
+    entry = folder.report()["audits"][0]
+    assert entry["bound"]["value"] > 0 or "probability" in claim
+    assert recomputed(entry) == pytest.approx(entry["bound"]["value"], rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize(("left", "right"), [("x", "y"), ("y", "x")])
+def test_a_bound_from_a_one_sided_event_can_be_recomputed_whichever_side_it_speaks_for(
+    folder: Folder, left: str, right: str
+) -> None:
+    """With one event only, the report must tell for which side it is guessed."""
+    mechanism = "def leak(dataset, size, rng):\n    return (rng.random(size) < 0.3) & (dataset == 'x')\n"
+    folder.write("leaks.py", mechanism)
+    text = config(
+        audit("a", "leak", "{epsilon: 0.1, delta: 0.05}", neighbours=f"{{pairs: [{{left: {left}, right: {right}}}]}}")
+    )
+    folder.run(text.replace("mechanisms_of_the_test.py", "leaks.py"))
+    [entry] = folder.report()["audits"]
+    assert entry["bound"]["value"] > 0.1
+    assert recomputed(entry) == pytest.approx(entry["bound"]["value"], rel=1e-6)
+
+
+def without_seconds(report: Any) -> Any:
+    if isinstance(report, dict):
+        return {key: without_seconds(value) for key, value in report.items() if key != "seconds"}
+    return [without_seconds(item) for item in report] if isinstance(report, list) else report
+
+
+TOTALS = "{domain: totals, contributions: [[1]], people: {low: 0, high: 50}}"
+ALL = [SOUND, KNOWN, FAILING, audit("mixed", "mixed"), audit("totals", "laplace", neighbours=TOTALS)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--workers", "1"], ["--workers", "2"], ["--workers", "2", "--backend", "threading"], ["--workers", "-1"]],
+    ids=" ".join,
+)
+def test_the_same_seed_gives_the_same_report_whatever_the_workers_and_the_backend(
+    folder: Folder, options: list[str]
+) -> None:
+    folder.run(config(*ALL))
+    before = without_seconds(folder.report())
+    folder.run(config(*ALL), *options)
+    assert without_seconds(folder.report()) == before
+
+
+def test_an_audit_draws_the_same_whichever_others_run_with_it(folder: Folder) -> None:
+    folder.run(config(*ALL))
+    together = {entry["name"]: entry["event"] for entry in folder.report()["audits"]}
+    folder.run(config(*ALL), "--only", "mixed")
+    [alone] = folder.report()["audits"]
+    assert alone["pair"] is not None
+    assert alone["event"]["counts"]["left"][1] == together["mixed"]["counts"]["left"][1]
+
+
+def test_another_seed_gives_other_counts_and_is_told(folder: Folder) -> None:
+    reports = []
+    for seed in ("3", "4"):
+        folder.run(config(SOUND), "--seed", seed)
+        reports.append(folder.report()["audits"][0])
+    assert [report["seed"] for report in reports] == [3, 4]
+    assert reports[0]["event"]["counts"] != reports[1]["event"]["counts"]
+
+
+def test_json_stays_standard_with_infinite_numbers_and_nan(folder: Folder) -> None:
+    neighbours = "{pairs: [{left: .nan, right: -.inf}]}"
+    folder.run(config(audit("a", "nothing", "{epsilon: 50}", neighbours=neighbours)))
+    [entry] = folder.report()["audits"]
+    assert entry["pair"] == {"left": "NaN", "right": "-Infinity", "relation": "as_given"}
+    assert entry["power"] == {"80%": "Infinity", "95%": "Infinity"}
+
+
+@pytest.mark.parametrize("name", ["a[/]b", "[bold]a", "a|b", "<i>", "`x`", "Ünï ✓", "a\\", "[/red]", "no"])
+def test_any_name_is_printed_and_kept_as_it_is(folder: Folder, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert folder.run(config(audit(f"'{name}'", "laplace", parameters="{scale: 0.3}"))) == 1
+    assert folder.report()["audits"][0]["name"] == name
+    assert capsys.readouterr().out.count(name) >= 3
+
+
+def test_any_name_of_a_file_and_a_folder_is_printed_as_it_is(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder.write("a[b].yaml", config(SOUND))
+    assert main(["run", file, "--out", "[red]x"]) == 0
+    shown = capsys.readouterr().out
+    assert "a[b]: every audit ended as expected" in shown
+    assert "report: [red]x/a[b]/report.json" in shown
+
+
+# --- Options ---
+
+
+def test_only_the_named_audits_run(folder: Folder) -> None:
+    assert folder.run(config(SOUND, BROKEN, KNOWN), "--only", "sound", "--only", "known") == 0
+    assert [entry["name"] for entry in folder.report()["audits"]] == ["sound", "known"]
+
+
+def test_only_leaves_configurations_without_such_an_audit_alone(folder: Folder) -> None:
+    files = [folder.write("one.yaml", config(SOUND)), folder.write("two.yaml", config(BROKEN))]
+    assert main(["run", *files, "--only", "sound"]) == 0
+    assert not (folder.path / "reports" / "two").exists()
+
+
+def test_samples_out_and_seed_overrule_the_file(folder: Folder) -> None:
+    assert folder.run(config(SOUND), "--samples", "500", "--out", "elsewhere", "--seed", "8") == 0
+    [entry] = folder.report(out="elsewhere")["audits"]
+    assert (entry["outputs"]["bound"], entry["seed"]) == (500, 8)
+    assert not (folder.path / "reports").exists()
+
+
+def test_quiet_prints_the_closing_line_only(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.run(config(SOUND, KNOWN), "--quiet")
+    shown = capsys.readouterr()
+    assert shown.out.count("\n") == 1
+    assert shown.out.startswith("some: every audit ended as expected (2 audits")
+    assert shown.err == ""
+
+
+def test_a_violation_is_shown_with_pair_event_rates_bound_and_claim(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.run(config(BROKEN))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "✗ broken ε = 1" in shown
+    assert "violation (expected: no violation found)" in shown
+    assert "On the neighbours 0 and 1, the event “output" in shown
+    assert "99.90 % confidence, above the claimed ε = 1" in shown
+    assert "1 of 1 audits did NOT end as expected" in shown
+
+
+def test_a_summary_stands_beside_the_report(folder: Folder) -> None:
+    folder.run(config(SOUND, KNOWN))
+    summary = (folder.path / "reports" / "some" / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("# some\n")
+    assert "| ✓ | sound | ε = 1 |" in summary
+
+
+# --- The other commands ---
+
+
+def test_check_draws_one_output_from_each_side_and_writes_nothing(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder.write("some.yaml", config(SOUND, FAILING))
+    assert main(["check", file]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{file}: sound: 0 gives ")
+    assert lines[1] == f"{file}: failing: 0 raises ValueError: no such luck, 1 raises ValueError: no such luck"
+    assert not (folder.path / "reports").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (config(SOUND).replace("epsilon", "epsilom"), 'did you mean "epsilon"'),
+        (config(SOUND).replace(":laplace", ":laplase"), 'some.yaml, audit "sound": mechanism'),
+        (
+            config(audit("short", "short")),
+            'some.yaml, audit "short": the mechanism returned 0 outputs for a batch of 1',
+        ),
+    ],
+)
+def test_check_finds_what_run_would_stumble_over(
+    folder: Folder, capsys: pytest.CaptureFixture[str], text: str, why: str
+) -> None:
+    assert main(["check", folder.write("some.yaml", text)]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_list_shows_every_specimen_with_its_claim(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from auditor.specimens import list_specimens
+
+    monkeypatch.chdir(PROJECT)
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    found = list_specimens("mechanisms")
+    assert len(found) >= 9
+    assert shown[0].split() == ["row", "document", "mechanism", "where", "claim", "holds"]
+    assert len([line for line in shown if line.rstrip().endswith((" yes", " no"))]) == len(found)
+    assert any("local_sensitivity_as_printed" in line and line.rstrip().endswith("no") for line in shown)
+    assert [statement.row for _, statement in found] == sorted(statement.row for _, statement in found)
+
+
+def test_list_without_specimens_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "no_such_package"]) == 2
+    assert 'no package of specimens "no_such_package"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "--help"], ["list", "--help"]])
+def test_help_is_given(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 0
+    assert "usage: auditor" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    from importlib.metadata import version
+
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.strip() == f"auditor {auditor.__version__}" == f"auditor {version('dp-auditor')}"
+
+
+def test_numbers_of_the_report_are_numbers(folder: Folder) -> None:
+    folder.run(config(*ALL))
+    for entry in folder.report()["audits"]:
+        if entry["bound"]:
+            assert math.isfinite(entry["bound"]["value"])
+            assert 0 < entry["bound"]["confidence"] < 1

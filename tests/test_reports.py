@@ -1,0 +1,287 @@
+"""Reports: data that can be read back, text that is shown as it is, files that are whole or untouched."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.bounds.evidence import Bound
+from auditor.claims import ApproximateDP, PureDP
+from auditor.neighbours.pair import Pair, Relation
+from auditor.report.files import to_json, write_reports, write_whole
+from auditor.report.markdown import escape, to_markdown
+from auditor.report.result import AuditResult, OutputsSpent, RunResult
+from auditor.report.words import bound_words, closing_line, finding, number, pair_words
+from auditor.verdict import Verdict
+
+EVENT = {
+    "description": "output ≤ 0.5",
+    "guess": "left",
+    "counts": {"left": [75, 100], "right": [25, 100]},
+    "opposite": {"description": "output > 0.5", "guess": "right", "counts": {"left": [25, 100], "right": [75, 100]}},
+}
+
+
+def result(**changes: Any) -> AuditResult:
+    made: dict[str, Any] = {
+        "name": "some audit",
+        "mechanism": "module:function",
+        "claim": PureDP(0.5),
+        "verdict": Verdict.VIOLATION,
+        "expected": Verdict.NO_VIOLATION_FOUND,
+        "outputs": OutputsSpent(1000, 2000, 30_000),
+        "stop_reason": "all 200 outputs drawn",
+        "seconds": 1.23456,
+        "reproducible": True,
+        "seed": 7,
+        "bound": Bound("epsilon", 0.77, 0.999, "guesses"),
+        "pair": Pair(0, 1, Relation.SUBSTITUTE),
+        "event": EVENT,
+        "power": {"80%": 0.6, "95%": 0.65},
+    }
+    return AuditResult(**{**made, **changes})
+
+
+SOUND = {"verdict": Verdict.NO_VIOLATION_FOUND, "claim": PureDP(1)}
+NO_ANSWER = {"verdict": Verdict.INCONCLUSIVE, "bound": None, "event": None, "pair": None, "power": None}
+
+
+def run(*audits: AuditResult, name: str = "some run") -> RunResult:
+    return RunResult(name, 0.999, audits, 2.0)
+
+
+# --- Data ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "passed"),
+    [
+        ([SOUND], Verdict.NO_VIOLATION_FOUND, True),
+        ([SOUND, {}], Verdict.VIOLATION, False),
+        ([SOUND, {"expected": Verdict.VIOLATION}], Verdict.VIOLATION, True),
+        ([SOUND, NO_ANSWER], Verdict.INCONCLUSIVE, False),
+        ([NO_ANSWER, {}], Verdict.VIOLATION, False),
+        ([], Verdict.NO_VIOLATION_FOUND, True),
+    ],
+)
+def test_a_run_is_as_bad_as_its_worst_audit(changes: list[dict[str, Any]], verdict: Verdict, passed: bool) -> None:
+    whole = run(*(result(**change) for change in changes))
+    assert (whole.verdict, whole.passed) == (verdict, passed)
+
+
+@pytest.mark.parametrize("expected", [Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND])
+def test_no_answer_never_passes(expected: Verdict) -> None:
+    assert not result(**NO_ANSWER, expected=expected).passed
+
+
+JSON_OR_WORSE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=10,
+)
+SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+@given(JSON_OR_WORSE)
+def test_what_is_written_is_standard_json_and_reads_back_the_same(data: Any) -> None:
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    def expected(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: expected(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [expected(item) for item in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return next(word for word, number in SPELLED.items() if repr(number) == repr(value))
+        return value
+
+    text = to_json(data)
+    assert text.endswith("\n")
+    assert repr(json.loads(text, parse_constant=refuse)) == repr(expected(data))
+
+
+def test_numpy_numbers_of_a_pair_are_plain_numbers_in_json() -> None:
+    entry = result(pair=Pair(np.array([[1, 2]]), (np.float64(0.5), np.int64(3)))).to_dict()
+    assert json.loads(to_json(entry))["pair"]["left"] == [[1, 2]]
+    assert json.loads(to_json(entry))["pair"]["right"] == [0.5, 3]
+
+
+def test_what_cannot_be_json_is_an_error_and_not_guessed_at() -> None:
+    with pytest.raises(TypeError):
+        to_json({"a": object()})
+
+
+# --- Text ---
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+
+
+@given(st.text())
+def test_escaped_text_is_on_one_line_and_shows_the_same(text: str) -> None:
+    told = escape(text)
+    assert len(told.splitlines()) <= 1
+    assert unescaped(told) == " ".join(text.splitlines())
+
+
+@given(st.text())
+def test_escaped_text_holds_nothing_that_markdown_or_html_would_read(text: str) -> None:
+    bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", escape(text))
+    assert not set(bare) & set("\\`*_[]|<>&~$")
+
+
+@pytest.mark.parametrize("name", ["a|b", "<script>", "*a* _b_", "`x`", "[a](b)", "a\nb", "a\r# b", "a\\"])
+def test_a_name_breaks_neither_table_nor_headings(name: str) -> None:
+    lines = to_markdown(run(result(name=name), result(), name=name)).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line) for line in table]
+    assert len(table) == 4
+    assert {len(row) for row in cells} == {8}
+    assert [line for line in lines if line.startswith("#")] == [
+        f"# {escape(name)}",
+        f"## {escape(name)}",
+        "## some audit",
+    ]
+
+
+def test_what_a_mechanism_says_is_escaped_too() -> None:
+    event = {**EVENT, "description": "message of output is '<script>|*x*'"}
+    summary = to_markdown(run(result(event=event), result(**NO_ANSWER | {"stop_reason": "raises E: '<b>'"})))
+    assert "<script>" not in summary
+    assert "<b>" not in summary
+
+
+def test_a_violation_is_told_with_pair_event_rates_bound_and_claim() -> None:
+    assert finding(result()) == (
+        "On the neighbours 0 and 1, the event “output ≤ 0.5” happens at rates 0.75 and 0.25, and “output > 0.5” at 0.25 "
+        "and 0.75; this proves ε ≥ 0.770 with 99.90 % confidence, above the claimed ε = 0.5."
+    )
+
+
+def test_no_violation_is_told_with_what_would_have_been_caught() -> None:
+    told = finding(result(**SOUND))
+    assert "within the claimed ε = 1" in told
+    assert "ε of 0.650 on this event would have been caught with 95 % chance" in told
+    blind = finding(result(**SOUND, power={"80%": math.inf, "95%": math.inf}))
+    assert "no violation could have been caught" in blind
+
+
+def test_no_answer_is_told_with_its_reason() -> None:
+    told = result(**{**NO_ANSWER, "stop_reason": "a batch took too long"})
+    assert finding(told) == "No answer: a batch took too long."
+    assert (bound_words(told), pair_words(told.pair)) == ("–", "–")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"),
+    [(0.95, "95 %"), (0.999, "99.90 %"), (0.9995, "99.950 %"), (0.5, "50 %"), (1 - 2**-53, "99.9")],
+)
+def test_a_confidence_is_told_with_the_digits_that_matter(confidence: float, words: str) -> None:
+    told = finding(result(bound=Bound("epsilon", 0.77, confidence, "guesses")))
+    assert f"with {words}" in told
+    assert "100" not in told
+
+
+def test_a_confidence_that_rounds_to_one_can_be_told() -> None:
+    assert "confidence" in finding(result(bound=Bound("epsilon", 0.77, 1.0, "guesses")))
+
+
+def test_long_data_sets_are_shortened() -> None:
+    told = pair_words(Pair(list(range(1000)), list(range(1001))))
+    assert len(told) < 140
+    assert told.startswith("[0, 1, 2")
+    assert told.endswith("999, 1000]")
+
+
+def test_infinite_bounds_are_told() -> None:
+    assert number(math.inf) == "∞"
+    assert bound_words(result(bound=Bound("epsilon", math.inf, 0.999, "m"))) == "ε ≥ ∞"
+
+
+def test_the_closing_line_counts_what_was_not_as_expected() -> None:
+    assert closing_line(run(result(**SOUND))).startswith("some run: every audit ended as expected (1 audits, ")
+    assert "2 of 3 audits did NOT end as expected" in closing_line(run(result(), result(), result(**SOUND)))
+    assert "at most 0.1 %" in closing_line(run(result()))
+
+
+def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> None:
+    summary = to_markdown(run(result(), result(reproducible=False)))
+    assert "1,000 to search for the pair, 2,000 to select the event, 30,000 for the bound" in summary
+    assert summary.count("entropy of its own") == 1
+    assert summary.count("seed 7") == 2
+
+
+def test_an_approximate_claim_is_told_with_its_delta() -> None:
+    assert "| ε = 0.5, δ = 1e-05 |" in to_markdown(run(result(claim=ApproximateDP(0.5, 1e-5))))
+
+
+# --- Files ---
+
+
+def test_a_report_and_its_summary_are_written_into_a_new_folder(tmp_path: Path) -> None:
+    written = write_reports(run(result()), tmp_path / "deep" / "er")
+    assert written == tmp_path / "deep" / "er" / "report.json"
+    assert json.loads(written.read_text(encoding="utf-8"))["audits"][0]["name"] == "some audit"
+    assert {file.name for file in written.parent.iterdir()} == {"report.json", "summary.md"}
+
+
+def test_a_file_is_replaced_by_the_new_text(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    for text in ("old and long", "näw"):
+        write_whole(file, text)
+        assert file.read_text(encoding="utf-8") == text
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("failure", ["text", "write", "rename", "interrupt"])
+def test_the_old_file_is_intact_when_writing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old", encoding="utf-8")
+    error: type[BaseException] = KeyboardInterrupt if failure == "interrupt" else OSError
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise error
+
+    if failure == "text":
+        error = UnicodeEncodeError
+    elif failure == "rename":
+        monkeypatch.setattr(Path, "replace", refuse)
+    else:
+        monkeypatch.setattr("auditor.report.files.os.fdopen", Broken(error))
+    with pytest.raises(error):
+        write_whole(file, "new \ud800" if failure == "text" else "new")
+    monkeypatch.undo()
+    assert file.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [file], "nothing is left lying about"
+
+
+class Broken:
+    """Open a file that takes half of what is written and then fails, as a full disk does."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def __call__(self, handle: int, *args: Any, **keywords: Any) -> "Broken":
+        self.file = open(handle, *args, **keywords)  # noqa: PTH123, SIM115 - a handle, closed below
+        return self
+
+    def __enter__(self) -> "Broken":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def write(self, text: str) -> None:
+        self.file.write(text[: len(text) // 2])
+        raise self.error
