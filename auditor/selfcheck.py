@@ -14,7 +14,7 @@ from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP, Zero
 from auditor.verdict import Verdict
 
 CONFIDENCE = 0.9
-RUNS = 80
+RUNS = 40
 OUTPUTS = 3_000
 # The chance that a sound installation is reported as unsound, over all rows.
 FALSE_FAILURE = 1e-6

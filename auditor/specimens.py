@@ -57,7 +57,7 @@ def list_specimens(package: str) -> list[tuple[str, Statement]]:
         modules = [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(root.__path__)]
     except (ImportError, AttributeError) as error:
         raise MechanismError(
-            f'there is no package of specimens "{package}" in {Path.cwd()} ({error}); run this in the project\'s folder'
+            f'the specimens of "{package}" cannot be imported from {Path.cwd()}: {error}; run this in the project\'s folder'
         ) from None
     found = [
         (f"{module.__name__}:{name}", statement)

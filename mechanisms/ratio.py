@@ -25,6 +25,16 @@ def naive(totals: NDArray[np.int64], size: int, rng: np.random.Generator, *, eps
     return rng.laplace(a, 2 / epsilon, size) / rng.laplace(b, 2 / epsilon, size)
 
 
+def draw_bounds(
+    totals: NDArray[np.int64], size: int, rng: np.random.Generator, epsilon_1: float, delta: float
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """Return a_lower, a_upper, b_lower, b_upper: noisy totals, each query with half of ε₁, and a margin on either side."""
+    noisy_a, noisy_b = (total + discrete_laplace(rng, epsilon_1 / 2, size) for total in totals)
+    margin = 2 * np.log(2 / delta) / epsilon_1
+    a_lower = np.maximum(0, np.floor(noisy_a - margin))
+    return a_lower, np.ceil(noisy_a + margin), np.floor(noisy_b - margin), np.ceil(noisy_b + margin)
+
+
 def bound_as_printed(a_lower: Reals, a_upper: Reals, b_lower: Reals, b_upper: Reals) -> Reals:
     """Return the code's upper bound on the local sensitivity of a/b, given bounds that hold with high probability.
 
@@ -68,14 +78,7 @@ def _local_sensitivity_mechanism(
     a, b = totals
     epsilon_1 = epsilon * epsilon_1_fraction
     epsilon_2 = epsilon - epsilon_1
-    noisy_a = a + discrete_laplace(rng, epsilon_1 / 2, size)
-    noisy_b = b + discrete_laplace(rng, epsilon_1 / 2, size)
-
-    margin = 2 * np.log(2 / delta) / epsilon_1
-    a_upper = np.ceil(noisy_a + margin)
-    a_lower = np.maximum(0, np.floor(noisy_a - margin))
-    b_upper = np.ceil(noisy_b + margin)
-    b_lower = np.floor(noisy_b - margin)
+    a_lower, a_upper, b_lower, b_upper = draw_bounds(totals, size, rng, epsilon_1, delta)
 
     released = naive(totals, size, rng, epsilon=epsilon_2)  # where b ≤ 1 cannot be ruled out
     go_on = b_lower > 1

@@ -25,7 +25,7 @@ ROOMS: list[tuple[str, ...]] = [
     ("auditor.verdict",),
     ("auditor.report.result",),
     ("auditor.auditing",),
-    ("auditor.config", "auditor.report"),
+    ("auditor.selfcheck", "auditor.config", "auditor.report"),
     ("auditor.cli", "auditor.pytest_plugin"),
     ("auditor.__main__",),
 ]

@@ -207,7 +207,11 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
     ("no file", lambda f: ["nowhere.yaml"], "there is no file nowhere.yaml"),
     ("not YAML", lambda f: [f.write("a.yaml", "[")], "line 1: this is not YAML"),
     ("an unknown key", lambda f: [f.write("a.yaml", config(SOUND, more="sampels: 5"))], 'did you mean "samples"'),
-    ("no module", lambda f: [f.write("a.yaml", config(SOUND).replace("of_the_test", "x"))], "there is no file"),
+    (
+        "no file",
+        lambda f: [f.write("a.yaml", config(SOUND).replace("of_the_test", "x"))],
+        'audit "sound": there is no file',
+    ),
     ("no function", lambda f: [f.write("a.yaml", config(SOUND).replace(":laplace", ":laplase"))], '"laplace"'),
     ("a parameter", lambda f: [f.write("a.yaml", config(SOUND).replace("{}", "{skale: 1}"))], "'skale'"),
     (
@@ -224,7 +228,7 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
         lambda f: [f.write("a.yaml", config(SOUND)), "--out", f.write("f", "")],
         "reports cannot go to f",
     ),
-    ("a batch too short", lambda f: [f.write("a.yaml", config(audit("short", "short")))], "first axis"),
+    ("a batch too short", lambda f: [f.write("a.yaml", config(audit("brief", "short")))], 'a.yaml, audit "brief": the'),
 ]
 
 
@@ -605,7 +609,7 @@ def test_list_shows_every_specimen_with_its_claim(
 
 def test_list_without_specimens_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "no_such_package"]) == 2
-    assert 'no package of specimens "no_such_package"' in capsys.readouterr().err
+    assert 'specimens of "no_such_package" cannot be imported' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "--help"], ["list", "--help"]])

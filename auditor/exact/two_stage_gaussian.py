@@ -28,6 +28,8 @@ GRID, SHRINKS = 16, 0.6
 AGREEMENT, ROUNDING = 1e-11, 1e-14
 FEWEST, MOST = 32, 2**14
 
+# The rounding of exponents of this size is 2 nats or more.
+COARSE = 1e16
 EPS = float(np.finfo(float).eps)
 
 # Outputs nearer to 0 than this count as 0, where the density has its pole: y/t would leave the range of doubles.
@@ -65,9 +67,11 @@ class _TwoStage:
 
     def _log_integral(self, counts: Reals, outputs: Reals) -> Reals:
         low, high, top = self._narrow(counts, outputs)
-        result = np.full_like(outputs, -np.inf)
+        # Where rounding of the exponents is as large as the logarithm of any sum of them, their largest must do.
+        coarse = top < -COARSE
+        result = np.where(coarse, top, -np.inf)
         # The rows of the other sign of t follow half-way; most are negligible beside them.
-        open_rows = np.flatnonzero(top > np.roll(top, len(top) // 2) - DEPTH)
+        open_rows = np.flatnonzero(~coarse & (top > np.roll(top, len(top) // 2) - DEPTH))
         # Far out the exponents are large numbers, and their rounding is all that more points would see.
         noise = 16 * EPS * np.abs(top)
         # The trapezoidal rule on [low, high], whose ends are negligible: the mean of the points times the width.

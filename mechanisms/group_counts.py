@@ -1,0 +1,26 @@
+"""Document 004, "Better privacy guarantees for larger groups": counts of the people in each of several groups.
+
+Row 21, whether Algorithm 1 gives larger groups a better guarantee than ρ, is an open problem, not a claim.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor import specimen
+
+Reals = NDArray[np.float64]
+
+
+@specimen(22, "004", "ρ-zCDP", "group counts; add/remove one record", holds=True)
+def gaussian_counts(counts: Reals, size: int, rng: np.random.Generator, *, rho: float) -> Reals:
+    """Return each count plus N(0, σ²), σ² = 1/(2ρ): D_α = α/(2σ²) = αρ exactly for counts 1 apart (lines 1 to 4)."""
+    return rng.normal(counts, math.sqrt(1 / (2 * rho)), (size, len(counts)))
+
+
+@specimen(20, "004", "group-wise ρ-zCDP", "group counts; add/remove one record of a group", holds=True)
+def algorithm_1(counts: Reals, size: int, rng: np.random.Generator, *, rho: float, r: float) -> Reals:
+    """Return Y ~ N(X, (rX)²) for each noisy count X ~ N(x, 1/(2ρ)): post-processing, so at least ρ-zCDP (Algorithm 1)."""
+    noisy = gaussian_counts(counts, size, rng, rho=rho)
+    return rng.normal(noisy, np.abs(r * noisy))

@@ -1,0 +1,66 @@
+"""Document 001, "Local Sensitivity": a mean of records in [0, u] by propose-test-release (Definition 18).
+
+A refusal (the document's None) is written NaN; the mean of no records is 0.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor import specimen
+from mechanisms.mean import mean
+
+Reals = NDArray[np.float64]
+
+
+def steps_as_printed(n: int, u: float, b: float) -> int:
+    """Return the first k with u/(n − k + 1) ≥ b, where the loop of ``dist_to_high_ls`` ends.
+
+    At k = n + 1 the loop would divide by zero; that counts as infinite, so that it ends there at the latest.
+
+    >>> steps_as_printed(150, 1.0, 0.01), steps_as_printed(5, 1.0, 0.01), steps_as_printed(5, 1.0, 2.0)
+    (51, 0, 6)
+    """
+    return min(n + 1, max(0, math.ceil(n + 1 - u / b - 1e-9)))
+
+
+def steps_corrected(n: int, u: float, b: float) -> int:
+    """Return the first k at which a data set of n − k records may have a local sensitivity above b.
+
+    One of m records moves the mean by at most u/m when it leaves, by u/(m + 1) when another comes, and by u where m ≤ 1.
+
+    >>> steps_corrected(150, 1.0, 0.01), steps_corrected(100, 1.0, 0.01), steps_corrected(0, 1.0, 0.01)
+    (51, 1, 0)
+    """
+    most = math.floor(u / b + 1e-9)  # a data set of more records than this has a local sensitivity of at most b
+    return max(0, n - most + 1) if b < u else n + 1
+
+
+@specimen(11, "001", "(ε, δ)", "records in [0, u]; add/remove", holds=False)
+def ptr_as_printed(
+    records: Reals, size: int, rng: np.random.Generator, *, u: float, b: float, epsilon: float, delta: float
+) -> Reals:
+    """``ptr_avg``: release f(x) + Lap(b/ε) if k + Lap(1/ε) ≥ ln(2/δ)/(2ε).
+
+    Two faults: at k = 0 the test is passed by accident with probability ½√(δ/2), far above δ; and ε is spent twice, on
+    the test and on the release.
+    """
+    k = steps_as_printed(len(records), u, b)
+    passed = rng.laplace(k, 1 / epsilon, size) >= math.log(2 / delta) / (2 * epsilon)
+    return np.where(passed, rng.laplace(mean(np.minimum(records, u)), b / epsilon, size), np.nan)
+
+
+@specimen(12, "001", "(ε, δ)", "records in [0, u]; add/remove", holds=True)
+def ptr_corrected(
+    records: Reals, size: int, rng: np.random.Generator, *, u: float, b: float, epsilon: float, delta: float
+) -> Reals:
+    """Release f(x) + Lap(2b/ε) if k + Lap(2/ε) ≥ 1 + (2/ε) ln(1/(2δ)) (after Dwork & Lei 2009; Barthe et al.).
+
+    k moves by 1 between neighbours, so that whether the test is passed is ε/2-private. Where k ≥ 1 the local sensitivity is
+    at most b, and the release is ε/2-private. Where k = 0 for one of two neighbours it is at most 1 for the other, and either
+    passes with probability at most P[Lap(2/ε) ≥ (2/ε) ln(1/(2δ))] = δ.
+    """
+    k = steps_corrected(len(records), u, b)
+    passed = rng.laplace(k, 2 / epsilon, size) >= 1 + 2 / epsilon * math.log(1 / (2 * delta))
+    return np.where(passed, rng.laplace(mean(np.minimum(records, u)), 2 * b / epsilon, size), np.nan)

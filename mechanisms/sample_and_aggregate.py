@@ -1,0 +1,50 @@
+"""Document 001, "Local Sensitivity": a mean by sample-and-aggregate (Definition 20), answers clipped to [low, high]."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor import specimen
+
+Reals = NDArray[np.float64]
+
+
+@specimen(14, "001", "ε", "records in [low, high]; add/remove", holds=False)
+def saa_as_printed(
+    records: Reals, size: int, rng: np.random.Generator, *, k: int, low: float, high: float, epsilon: float
+) -> Reals:
+    """``saa_avg_age``: contiguous chunks of ⌈n/k⌉ records, noise (high − low)/(kε) for the k that was asked for.
+
+    Two faults: a record more shifts all later ones into other chunks; and there may be fewer than k chunks, each of
+    which then weighs more. With no records the document's code raises an error; that output is written NaN.
+    """
+    if len(records) == 0:
+        return np.full(size, np.nan)
+    chunk_size = math.ceil(len(records) / k)
+    chunks = [records[i : i + chunk_size] for i in range(0, len(records), chunk_size)]
+    answers = np.clip([np.mean(chunk) for chunk in chunks], low, high)
+    return rng.laplace(np.mean(answers), (high - low) / (k * epsilon), size)
+
+
+def chunk_of(records: Reals, k: int) -> NDArray[np.int64]:
+    """Return the chunk of each record, decided by its value alone (SplitMix64 of its bits, modulo k)."""
+    bits = np.asarray(records, np.float64).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((bits ^ (bits >> np.uint64(31))) % np.uint64(k)).astype(np.int64)
+
+
+@specimen(15, "001", "ε", "records in [low, high]; add/remove", holds=True)
+def saa_corrected(
+    records: Reals, size: int, rng: np.random.Generator, *, k: int, low: float, high: float, epsilon: float
+) -> Reals:
+    """Sample and aggregate over k chunks that always exist; the chunk of a record does not depend on other records.
+
+    One record then changes one answer of k, by at most high − low. A chunk of no records answers the middle of the range.
+    """
+    chunks = chunk_of(records, k)
+    counts = np.bincount(chunks, minlength=k)
+    sums = np.bincount(chunks, weights=records, minlength=k)
+    answers = np.where(counts > 0, sums / np.maximum(counts, 1), (low + high) / 2)
+    return rng.laplace(np.mean(np.clip(answers, low, high)), (high - low) / (k * epsilon), size)

@@ -1,0 +1,60 @@
+"""Document 001, "Local Sensitivity": a mean of records in [0, u] with smooth sensitivity (Definition 19)."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor import specimen
+from mechanisms.mean import mean
+
+Reals = NDArray[np.float64]
+
+
+def smoothed_as_printed(n: int, u: float, beta: float) -> float:
+    """Return max over k < 200 of e^(−βk) |u/(n − k + 1)|; k = n + 1, which divides by zero, is left out.
+
+    Beyond n + 1 the printed formula goes on with the absolute value of negative sizes.
+    """
+    k = np.arange(200)
+    k = k[k != n + 1]
+    return float(np.max(np.exp(-beta * k) * np.abs(u / (n - k + 1))))
+
+
+def smoothed_corrected(n: int, u: float, beta: float) -> float:
+    """Return max over k = 0 … n of e^(−βk) u/max(1, n − k).
+
+    u/max(1, m) bounds what one record can move the mean of m records, coming or going, the mean of none being 0. It falls in m, so
+    that S(n + 1) = max(u/(n + 1), e^(−β) S(n)) lies between e^(−β) S(n) and S(n): S is β-smooth.
+
+    >>> smoothed_corrected(0, 1.0, 0.1), round(smoothed_corrected(3, 1.0, 0.1), 4) == round(math.exp(-0.2), 4)
+    (1.0, True)
+    """
+    k = np.arange(n + 1)
+    return float(np.max(np.exp(-beta * k) * u / np.maximum(1, n - k)))
+
+
+@specimen(13, "001", "(ε, δ)", "records in [0, u]; add/remove", holds=False)
+def smooth_as_printed(
+    records: Reals, size: int, rng: np.random.Generator, *, u: float, epsilon: float, delta: float
+) -> Reals:
+    """Return f(x) + Lap(2S/ε) with S over k < 200. With no records the mean is NaN, as pandas has it.
+
+    Two faults: NaN tells that there are no records; and where β is small S falls by half from n = 199 to n = 200, since the
+    data sets that matter are more than 199 steps away.
+    """
+    beta = epsilon / (2 * math.log(2 / delta))
+    center = mean(records) if len(records) else math.nan
+    return rng.laplace(center, 2 * smoothed_as_printed(len(records), u, beta) / epsilon, size)
+
+
+@specimen(13, "001", "(ε, δ)", "records in [0, u]; add/remove; corrected", holds=True)
+def smooth_corrected(
+    records: Reals, size: int, rng: np.random.Generator, *, u: float, epsilon: float, delta: float
+) -> Reals:
+    """Return f(x) + Lap(2S/ε) with S over all k; the mean of no records is 0.
+
+    (ε, δ)-private with β = ε/(2 ln(2/δ)) (Nissim, Raskhodnikova & Smith 2007, Corollary 2.4).
+    """
+    beta = epsilon / (2 * math.log(2 / delta))
+    return rng.laplace(mean(records), 2 * smoothed_corrected(len(records), u, beta) / epsilon, size)

@@ -1,0 +1,282 @@
+"""One audit from end to end, in Python: options, phases, failures, and leaks of every kind of output."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.auditing import Plan, Progress, run
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sampling import Execution, Phase
+from auditor.neighbours.domains import Pairs
+from auditor.verdict import Verdict
+
+BITS = [(0, 1)]
+HALF = auditor.PureDP(0.5)
+
+
+def response(bit: int, size: int, rng: np.random.Generator, lie: float = 0.25) -> Any:
+    """Answer honestly three times in four: ε = ln 3."""
+    return bit ^ (rng.random(size) < lie)
+
+
+def audit(mechanism: Any, claim: Any = HALF, neighbours: Any = BITS, **options: Any) -> Any:
+    return auditor.audit(mechanism, claim, neighbours, **{"samples": 4000, "seed": 7, "workers": 1, **options})
+
+
+def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
+    made = {
+        "name": "some",
+        "source": Source("m", function=mechanism),
+        "claim": auditor.PureDP(0.5),
+        "domain": Pairs([(0, 1), (0, 2)]),
+        "alpha": 0.001,
+        "samples": 2000,
+        "execution": Execution(workers=1, batch=300),
+    }
+    return Plan(**{**made, **options})
+
+
+# --- Options ---
+
+
+class Responder:
+    def __call__(self, bit: int, size: int, rng: np.random.Generator) -> Any:
+        return response(bit, size, rng)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        response,
+        functools.partial(response, lie=0.25),
+        Responder(),
+        lambda bit, rng: bit ^ (rng.random() < 0.25),
+        lambda bit, size, rng: [bool(answer) for answer in response(bit, size, rng)],
+    ],
+    ids=["function", "partial", "object", "one output a call", "list"],
+)
+@pytest.mark.parametrize(
+    "neighbours", [BITS, auditor.Value([0, 1]), auditor.Pairs([(1, 0)])], ids=["list", "value", "pairs"]
+)
+def test_any_callable_and_any_neighbours_can_be_audited(mechanism: Any, neighbours: Any) -> None:
+    result = audit(mechanism, neighbours=neighbours)
+    assert result.verdict == "violation"
+    assert 0.5 < result.bound.value < math.log(3)
+    assert {result.pair.left, result.pair.right} == {0, 1}
+    assert result.to_dict()["bound"]["value"] == result.bound.value
+
+
+def test_a_mechanism_may_be_given_by_name_and_parameters() -> None:
+    result = audit(
+        "mechanisms.local_model:kary_randomised_response", parameters={"k": 2, "epsilon": 2.0}, neighbours=BITS
+    )
+    assert result.verdict == "violation"
+    assert result.mechanism == "mechanisms.local_model:kary_randomised_response"
+
+
+def test_the_same_seed_gives_the_same_audit_and_a_name_or_seed_another() -> None:
+    first, again, seed, name = (
+        audit(response, **options).to_dict()["event"]["counts"] for options in ({}, {}, {"seed": 8}, {"name": "other"})
+    )
+    assert first == again
+    assert len({str(first), str(seed), str(name)}) == 3
+
+
+def test_global_random_state_is_neither_used_nor_touched() -> None:
+    np.random.seed(0)  # noqa: NPY002 - the state that must stay as it is
+    before = repr(np.random.get_state())  # noqa: NPY002
+    first = audit(response).to_dict()
+    assert repr(np.random.get_state()) == before  # noqa: NPY002
+    np.random.seed(1)  # noqa: NPY002
+    assert audit(response).event == first["event"]
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"samples": 99}, "samples is 99; it must be an integer of at least 100"),
+    ({"samples": 1e5}, "samples is 100000.0; it must be an integer"),
+    ({"samples": True}, "samples is True"),
+    ({"samples": math.nan}, "samples is nan"),
+    ({"seed": -1}, "seed is -1"),
+    ({"seed": None}, "seed is None"),
+    ({"seed": 1.5}, "seed is 1.5"),
+    ({"search": -1}, "search is -1"),
+    ({"confidence": 1.0}, "confidence is 1.0"),
+    ({"confidence": math.nan}, "confidence is nan"),
+    ({"method": "fixd"}, 'method is "fixd"; did you mean "fixed"'),
+    ({"workers": 0}, "workers is 0"),
+    ({"backend": "lokey"}, 'backend is "lokey"'),
+    ({"batch": 0}, "batch is 0"),
+    ({"neighbours": []}, "the list of pairs is empty"),
+    ({"claim": auditor.GaussianDP(1.0), "method": "two-intervals"}, "two-intervals"),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[str, Any], told: str) -> None:
+    def untouched(bit: int, size: int, rng: Any) -> Any:
+        raise AssertionError("drawn")
+
+    with pytest.raises(auditor.InvalidInputError) as caught:
+        audit(untouched, **options)
+    assert told in str(caught.value)
+
+
+# --- Phases ---
+
+
+def test_no_output_serves_two_phases() -> None:
+    """The first random number of every call is another one: nothing that was drawn is drawn again."""
+    seen: list[float] = []
+
+    def recording(bit: int, size: int, rng: np.random.Generator) -> Any:
+        draws = rng.random(size)
+        seen.append(float(draws[0]))
+        return bit ^ (draws < 0.25)
+
+    result = run(plan(recording))
+    assert result.outputs.search > 0
+    assert result.outputs.selection > 0
+    assert len(seen) > 20
+    assert len(set(seen)) == len(seen)
+
+
+def test_the_bound_counts_only_what_was_drawn_for_it() -> None:
+    """A mechanism that leaks in the search and in the selection, but not afterwards, is not blamed."""
+    drawn = 0
+
+    def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
+        nonlocal drawn
+        drawn += size
+        before_the_bound = drawn <= 0.25 * 2000
+        return np.full(size, bit) if before_the_bound else rng.integers(2, size=size)
+
+    result = run(plan(honest_at_last))
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND
+    assert drawn == result.outputs.search + result.outputs.selection + result.outputs.bound
+
+
+def test_progress_is_told_by_phase_and_reaches_what_was_planned() -> None:
+    told: list[Progress] = []
+    result = run(plan(response), told.append)
+    phases = [progress.phase for progress in told]
+    assert phases == sorted(phases)
+    assert set(phases) == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
+    assert all(0 < progress.done <= progress.planned for progress in told)
+    assert {progress.audit for progress in told} == {"some"}
+    last = {progress.phase: progress for progress in told}
+    for phase in (Phase.SELECTION, Phase.BOUND):
+        assert last[phase].done == last[phase].planned
+    assert (last[Phase.SEARCH].done, last[Phase.BOUND].done) == (result.outputs.search, result.outputs.bound)
+
+
+# --- Failures ---
+
+
+def fails(bit: int, rng: Any) -> Any:
+    raise ValueError("always")
+
+
+def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -> None:
+    result = audit(fails)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.stop_reason == "the mechanism failed on every call: raises ValueError: 'always'"
+    assert (result.bound, result.event) == (None, None)
+    assert not result.passed
+
+
+def test_a_mechanism_that_fails_on_one_side_only_is_a_violation() -> None:
+    def fails_on_one(bit: int, rng: Any) -> Any:
+        return fails(bit, rng) if bit else 0.0
+
+    result = audit(fails_on_one)
+    assert result.verdict is Verdict.VIOLATION
+    assert "raises ValueError" in str(result.event)
+
+
+def test_a_batch_of_the_wrong_size_is_an_error_and_no_verdict() -> None:
+    with pytest.raises(auditor.MechanismError, match="for a batch of"):
+        audit(lambda bit, size, rng: np.zeros(size + 1))
+
+
+def test_a_mechanism_that_cannot_be_called_is_told_before_anything_is_drawn() -> None:
+    with pytest.raises(auditor.MechanismError, match="cannot be called as"):
+        audit(lambda bit, rng, scale: 0)
+    with pytest.raises(auditor.MechanismError, match="No module named"):
+        audit("no_such_module_anywhere:f")
+
+
+# --- Nothing that tells the sides apart is overlooked, and nothing else is seen ---
+
+TOLD_APART: list[tuple[str, Any, Any]] = [
+    ("none and nan", None, math.nan),
+    ("none and its name", None, "None"),
+    ("nan and a number", math.nan, 0.0),
+    ("infinities", math.inf, -math.inf),
+    ("strings", "a", "b"),
+    ("a string and bytes", "a", b"a"),
+    ("an integer and a float", 1, 1.0),
+    ("an integer and a truth", 1, True),
+    ("large integers", 2**60, 2**60 + 1),
+    ("huge integers", 10**400, 10**400 + 1),
+    ("neighbouring floats", 1.0, math.nextafter(1.0, 2.0)),
+    ("lengths", [0, 0], [0, 0, 0]),
+    ("a list and a tuple", [0], (0,)),
+    ("order", [0, 1], [1, 0]),
+    ("depth", [[0], 1], [0, [1]]),
+    ("keys", {"a": 1}, {"b": 1}),
+    ("a value deep inside", {"a": [{"b": (1, 2)}]}, {"a": [{"b": (1, 3)}]}),
+    ("sets", {1, 2}, {1, 3}),
+    ("shapes", np.zeros((1, 2)), np.zeros((2, 1))),
+    ("cells of an array", np.array([0.0, 1.0]), np.array([0.0, 2.0])),
+    ("kinds of exceptions and values", ValueError("a"), 0.0),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), [case[1:] for case in TOLD_APART], ids=[case[0] for case in TOLD_APART])
+def test_whatever_tells_the_sides_apart_is_found(left: Any, right: Any) -> None:
+    def leaking(bit: int, rng: np.random.Generator) -> Any:
+        output = (left, right)[bit ^ (rng.random() < 0.05)]
+        if isinstance(output, Exception):
+            raise output
+        return output
+
+    result = audit(leaking, auditor.PureDP(1.0), samples=2000)
+    assert result.verdict is Verdict.VIOLATION
+    assert 1.0 < result.bound.value < math.log(19)
+
+
+def test_exceptions_are_told_apart_by_kind_and_message() -> None:
+    def raising(bit: int, rng: np.random.Generator) -> Any:
+        if rng.random() < 0.5:
+            return 0.0
+        raise ValueError(f"no {bit}")
+
+    assert audit(raising).verdict is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [(0.0, -0.0), (1.0, np.float64(1.0)), (math.nan, -math.nan), (2, np.int64(2))]
+)
+def test_what_is_the_same_output_is_not_told_apart(left: Any, right: Any) -> None:
+    result = audit(lambda bit, rng: (left, right)[bit], auditor.PureDP(0.0))
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND
+    assert result.bound.value == 0.0
+
+
+def test_an_honest_mechanism_on_empty_data_sets_is_not_blamed_for_their_type() -> None:
+    """NumPy's empty array is one of floats, so that a sum of integers would tell by its type which side it is."""
+
+    def noisy_sum(data: Any, size: int, rng: np.random.Generator) -> Any:
+        noise = rng.geometric(1 - math.exp(-1), size) - rng.geometric(1 - math.exp(-1), size)
+        return data.sum() + noise
+
+    domain = auditor.Records((0, 1), integer=True, size=(0, 1))
+    result = audit(noisy_sum, auditor.PureDP(1.0), domain, samples=20_000)
+    assert result.pair.left == ()
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND
+    assert result.bound.value > 0.5
