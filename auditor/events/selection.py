@@ -44,8 +44,6 @@ MOST_CELLS = 200
 LEAST_IN_CELL = 8
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
 MOST_ATOMS = 400
-# Standard errors on the safe side, so that of hundreds of rules one that was seen seldom does not win by luck.
-CAUTION = 3.0
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 200
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.

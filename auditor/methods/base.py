@@ -39,6 +39,9 @@ class Method(Protocol[C]):
     def name(self) -> str:
         """How the bound is called in reports."""
 
+    def boldly(self, caution: float) -> "Method[C]":
+        """Return the method with forecasts so many standard errors on the safe side."""
+
     def learn(self, sample: Sample) -> Learned[C]:
         """Learn a test from outputs that will not serve for the bound."""
 

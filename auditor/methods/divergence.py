@@ -3,8 +3,8 @@
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ OUTPUTS_IN_CELL = 100  # at least, both sides together, or their shares would be
 MOST_EXPONENT = 100.0
 # Cells with fewer outputs on Q's side are also judged by what the score expects there.
 FEW = 8
+MANY = 5_000
 # An expectation is believed where cells of at least so many outputs make up at least this share of it: that of a heavy
 # tail, as high orders have it, is mostly in what was hardly seen yet.
 ENOUGH, BELIEVED_SHARE = 10, 0.8
@@ -84,16 +85,22 @@ class Divergence:
     claim: RenyiDP | ZeroConcentratedDP
     alpha: float
     planned: int
+    caution: float = CAUTION
     name: str = "variational bets"
+
+    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
+        return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
         fit, judge = sample.halves()
+        # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
+        step = 1 if judge.left.size + judge.right.size >= MANY else 3
         best: _Learned | None = None
         for feature in _scores(fit):
             edges, left, right = _cells(feature, judge)
             # Estimated on outputs the score was not learned from, with half an output more on either side.
             means = _cell_means(feature, judge, edges)
-            for swapped, order, (share, most) in itertools.product((False, True), self._orders(), CUTS):
+            for swapped, order, (share, most) in itertools.product((False, True), self._orders()[::step], CUTS[::step]):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
                 q = _expected(p, q, values)
@@ -143,7 +150,7 @@ class Divergence:
             tilt = float(weights_p @ on_p - weights_q @ on_q) / 2
             variance = float(weights_p @ (on_p - tilt) ** 2 + weights_q @ (on_q + tilt) ** 2) / 2
             spread = math.sqrt(max(variance, 1e-300))
-            margin = spread * (math.sqrt(-2 * math.log(self.alpha) / self.planned) + CAUTION / math.sqrt(trials))
+            margin = spread * (math.sqrt(-2 * math.log(self.alpha) / self.planned) + self.caution / math.sqrt(trials))
             divergence = self._estimate(order, values, weights_p, weights_q, margin)
         lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
         stake = math.sqrt(-2 * math.log(self.alpha) / self.planned) / spread

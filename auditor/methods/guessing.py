@@ -1,8 +1,8 @@
 """Claims about events, (ε, δ) and μ: a rule guesses the side, and the counts of its guesses are bounded."""
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,13 @@ from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.event import Event
-from auditor.events.selection import CAUTION, Choice, RuleCounts, select_event
+from auditor.events.selection import Choice, RuleCounts, select_event
 
 Floats = NDArray[np.float64]
+
+# Rules are compared at rates so many standard errors on the safe side, so that of hundreds of rules one that was seen
+# seldom does not win by luck.
+CAUTION = 3.0
 
 
 def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
@@ -58,7 +62,11 @@ class Guesses:
     claim: PureDP | ApproximateDP
     alpha: float
     planned: int
+    caution: float = CAUTION
     name: str = "guesses"
+
+    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
+        return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return _learn(self, sample)
@@ -79,7 +87,7 @@ class Guesses:
         guesses = wins + seen.left_losses + seen.right_losses
         directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
         safe = np.maximum(guesses, 1e-9)
-        cautious = wilson_lower(wins / safe, guesses, CAUTION)
+        cautious = wilson_lower(wins / safe, guesses, self.caution)
         rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
         free = directions * self.claim.delta / 2 * seen.trials / safe
         return log_ratio(rate - free, 1 - rate)
@@ -92,7 +100,11 @@ class TwoIntervals:
     claim: PureDP | ApproximateDP
     alpha: float
     planned: int
+    caution: float = CAUTION
     name: str = "two-intervals"
+
+    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
+        return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return _learn(self, sample)
@@ -114,8 +126,8 @@ class TwoIntervals:
         misses = np.where(is_left, seen.left_losses, seen.right_losses) / half
         n, z = np.full_like(hits, half), z_of(self.alpha / 2)
         later = np.full_like(hits, self.planned / 2)
-        low = wilson_lower(wilson_lower(np.minimum(hits, 1), n, CAUTION), later, z)
-        high = 1 - wilson_lower(wilson_lower(1 - np.minimum(misses, 1), n, CAUTION), later, z)
+        low = wilson_lower(wilson_lower(np.minimum(hits, 1), n, self.caution), later, z)
+        high = 1 - wilson_lower(wilson_lower(1 - np.minimum(misses, 1), n, self.caution), later, z)
         one_event = is_left | (seen.left_wins + seen.left_losses == 0)
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
 
@@ -131,7 +143,11 @@ class GaussianGuesses:
     claim: GaussianDP
     alpha: float
     planned: int
+    caution: float = CAUTION
     name: str = "guesses without abstention"
+
+    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
+        return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         choice = _learn(self, sample)
@@ -151,7 +167,7 @@ class GaussianGuesses:
 
         wins = seen.left_wins + seen.right_wins
         trials = np.full_like(wins, seen.trials)
-        cautious = wilson_lower(wins / trials, trials, CAUTION)
+        cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
         never_abstains = wins + seen.left_losses + seen.right_losses == seen.trials
         return np.where(never_abstains & (rate > 0.5), 2 * ndtri(np.clip(rate, 0.5, 1)), -math.inf)

@@ -1,13 +1,13 @@
 """Claims about several (ε, δ) at once: a rule for each, all counted on the same outputs."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import ProfileCounts
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
-from auditor.methods.guessing import Guesses
+from auditor.methods.guessing import CAUTION, Guesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,11 @@ class ProfileGuesses:
     claim: PrivacyProfile
     alpha: float
     planned: int
+    caution: float = CAUTION
     name: str = "guesses at every point"
+
+    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
+        return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
         learned = [method.learn(sample) for method in self._methods()]
@@ -59,4 +63,4 @@ class ProfileGuesses:
 
     def _methods(self) -> list[Guesses]:
         points = self.claim.profile
-        return [Guesses(point, self.alpha / len(points), self.planned) for point in points]
+        return [Guesses(point, self.alpha / len(points), self.planned, self.caution) for point in points]

@@ -54,7 +54,8 @@ class Pair:
             return copy.deepcopy(data)
         # One type for both sides: that of an empty array, or the width of strings, must not tell which side it is.
         both = [np.array(records) for records in (self.left, self.right) if records is not None and len(records)]
-        return np.array(data, dtype=np.result_type(*both)).reshape(len(data), *self.record_shape)
+        kind = np.result_type(*both) if both else np.dtype(np.float64)
+        return np.array(data, dtype=kind).reshape(len(data), *self.record_shape)
 
     def key(self) -> str:
         """Return a text that is the same for equal pairs, whichever side is called left."""
