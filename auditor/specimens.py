@@ -45,6 +45,24 @@ def statements(function: Any) -> tuple[Statement, ...]:
     return found
 
 
+def truth(make: Callable[..., tuple[Any, Any]]) -> Callable[[F], F]:
+    """Attach the exact distributions of a mechanism's outputs: ``make(left, right, **parameters)`` returns one for each side.
+
+    They are distributions of :mod:`auditor.exact`; reports then show the exact value beside the sampled bound.
+    """
+
+    def attach(function: F) -> F:
+        function.__truth__ = make  # type: ignore[attr-defined]
+        return function
+
+    return attach
+
+
+def each(make: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """Make the truth of a pair from that of a data set, ``make(dataset, **parameters)``."""
+    return lambda left, right, **parameters: (make(left, **parameters), make(right, **parameters))
+
+
 def list_specimens(package: str) -> list[tuple[str, Statement]]:
     """Import every module of a package and return (mechanism, statement), by row.
 

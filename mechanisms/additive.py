@@ -6,9 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.distributions import Product
+from auditor.exact.known_continuous import laplace_totals
+from auditor.exact.known_discrete import discrete_laplace_totals as exact_discrete_laplace
+from auditor.specimens import each, truth
 from mechanisms.noise import discrete_laplace
 
 
+@truth(each(lambda totals, sensitivity, epsilon: laplace_totals(totals, sensitivity / epsilon)))
 @specimen(3, "002", "ε", "totals that one person moves by Δ in L1; over the reals", holds=True)
 @specimen(3, "002", "ε", "the same, in floating point (Mironov 2012)", holds=False)
 def laplace(
@@ -18,6 +23,16 @@ def laplace(
     return rng.laplace(totals, sensitivity / epsilon, (size, len(totals)))
 
 
+def _discrete_truth(
+    left: NDArray[np.int64], right: NDArray[np.int64], *, sensitivity: float, epsilon: float
+) -> tuple[Product, Product]:
+    windows = [(int(min(a, b)) - 1, int(max(a, b)) + 1) for a, b in zip(left, right, strict=True)]
+    sides = (exact_discrete_laplace([int(x) for x in side], sensitivity, epsilon, windows) for side in (left, right))
+    one, other = sides
+    return one, other
+
+
+@truth(_discrete_truth)
 @specimen(4, "002", "ε", "integer totals that one person moves by Δ in L1", holds=True)
 def discrete_laplace_totals(
     totals: NDArray[np.int64], size: int, rng: np.random.Generator, *, sensitivity: float, epsilon: float

@@ -9,16 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.distributions import Product
+from auditor.exact.known_continuous import gaussian_totals
+from auditor.exact.two_stage_gaussian import two_stage_gaussian
+from auditor.specimens import each, truth
 
 Reals = NDArray[np.float64]
 
 
+@truth(each(lambda counts, rho: gaussian_totals(counts.tolist(), math.sqrt(1 / (2 * rho)))))
 @specimen(22, "004", "ρ-zCDP", "group counts; add/remove one record", holds=True)
 def gaussian_counts(counts: Reals, size: int, rng: np.random.Generator, *, rho: float) -> Reals:
     """Return each count plus N(0, σ²), σ² = 1/(2ρ): D_α = α/(2σ²) = αρ exactly for counts 1 apart (lines 1 to 4)."""
     return rng.normal(counts, math.sqrt(1 / (2 * rho)), (size, len(counts)))
 
 
+def _exact_algorithm_1(counts: Reals, rho: float, r: float) -> Product:
+    return Product(tuple(two_stage_gaussian(float(count), math.sqrt(1 / (2 * rho)), r) for count in counts))
+
+
+@truth(each(_exact_algorithm_1))
 @specimen(20, "004", "group-wise ρ-zCDP", "group counts; add/remove one record of a group", holds=True)
 def algorithm_1(counts: Reals, size: int, rng: np.random.Generator, *, rho: float, r: float) -> Reals:
     """Return Y ~ N(X, (rX)²) for each noisy count X ~ N(x, 1/(2ρ)): post-processing, so at least ρ-zCDP (Algorithm 1)."""

@@ -7,6 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.known_continuous import laplace
+from auditor.exact.laplace_ratio import laplace_ratio
+from auditor.specimens import each, truth
 
 Reals = NDArray[np.float64]
 
@@ -20,6 +23,7 @@ def mean(records: Reals) -> float:
     return float(np.mean(records)) if len(records) else 0.0
 
 
+@truth(each(lambda records, u, epsilon: laplace(mean(records), u / (len(records) + 1) / epsilon)))
 @specimen(10, "001", "ε", "records in [0, u]; add/remove", holds=False)
 def laplace_at_local_sensitivity(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, epsilon: float
@@ -31,6 +35,13 @@ def laplace_at_local_sensitivity(
     return rng.laplace(mean(records), u / (len(records) + 1) / epsilon, size)
 
 
+@truth(
+    each(
+        lambda records, u, epsilon: laplace_ratio(
+            float(np.minimum(records, u).sum()), float(len(records)), 2 * u / epsilon, 2 / epsilon
+        )
+    )
+)
 @specimen(16, "001", "ε", "records in [0, u]; add/remove", holds=True)
 @specimen(16, "001", "ε", "records that may be below −u; add/remove", holds=False)
 def noisy_sum_over_noisy_count(

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.distributions import Density, MassFunction
+from auditor.exact.known_continuous import laplace, test_then_release
+from auditor.specimens import each, truth
 from mechanisms.mean import mean
 
 Reals = NDArray[np.float64]
@@ -37,6 +40,23 @@ def steps_corrected(n: int, u: float, b: float) -> int:
     return max(0, n - most + 1) if b < u else n + 1
 
 
+def _exact(records: Reals, distance: float, noise: float, threshold: float, scale: float) -> Density | MassFunction:
+    margin = (threshold - distance) / noise
+    passed = math.exp(-margin) / 2 if margin > 0 else 1 - math.exp(margin) / 2
+    return test_then_release(passed, laplace(mean(records), scale))
+
+
+def _exact_as_printed(records: Reals, u: float, b: float, epsilon: float, delta: float) -> Density | MassFunction:
+    distance = steps_as_printed(len(records), u, b)
+    return _exact(records, distance, 1 / epsilon, math.log(2 / delta) / (2 * epsilon), b / epsilon)
+
+
+def _exact_corrected(records: Reals, u: float, b: float, epsilon: float, delta: float) -> Density | MassFunction:
+    distance = steps_corrected(len(records), u, b)
+    return _exact(records, distance, 2 / epsilon, 1 + 2 / epsilon * math.log(1 / (2 * delta)), 2 * b / epsilon)
+
+
+@truth(each(_exact_as_printed))
 @specimen(11, "001", "(ε, δ)", "records in [0, u]; add/remove", holds=False)
 def ptr_as_printed(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, b: float, epsilon: float, delta: float
@@ -51,6 +71,7 @@ def ptr_as_printed(
     return np.where(passed, rng.laplace(mean(np.minimum(records, u)), b / epsilon, size), np.nan)
 
 
+@truth(each(_exact_corrected))
 @specimen(12, "001", "(ε, δ)", "records in [0, u]; add/remove", holds=True)
 def ptr_corrected(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, b: float, epsilon: float, delta: float

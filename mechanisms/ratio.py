@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.laplace_ratio import ksw_ratio, laplace_ratio
+from auditor.specimens import each, truth
 from mechanisms.noise import discrete_laplace
 
 Reals = NDArray[np.float64]
 
 
+@truth(each(lambda totals, epsilon: laplace_ratio(float(totals[0]), float(totals[1]), 2 / epsilon)))
 @specimen(5, "000", "ε", "people who add (0, 1) or (1, 1); add/remove", holds=True)
 def naive(totals: NDArray[np.int64], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
     """Return (a + Lap(2/ε)) / (b + Lap(2/ε)), which is ε-private by composition."""
@@ -120,6 +123,11 @@ def local_sensitivity_corrected(
     return _local_sensitivity_mechanism(totals, size, rng, epsilon, delta, epsilon_1_fraction, bound=bound_by_theorem_2)
 
 
+@truth(
+    each(
+        lambda totals, epsilon, scale_factor=1.0: ksw_ratio(float(totals[0]), float(totals[1]), scale_factor / epsilon)
+    )
+)
 @specimen(8, "000", "ε", "people who add (0, 1) or (1, 1); add/remove; scale 1/ε", holds=True)
 @specimen(9, "000", "ε", "the same under substitution; scale 1/ε", holds=False)
 def ksw(

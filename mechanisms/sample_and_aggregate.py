@@ -6,10 +6,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.distributions import Density, MassFunction
+from auditor.exact.known_continuous import laplace
+from auditor.specimens import each, truth
 
 Reals = NDArray[np.float64]
 
 
+def center_as_printed(records: Reals, k: int, low: float, high: float) -> float:
+    """Return the mean of the clipped means of contiguous chunks of ⌈n/k⌉ records; NaN for no records."""
+    if len(records) == 0:
+        return math.nan
+    chunk_size = math.ceil(len(records) / k)
+    chunks = [records[i : i + chunk_size] for i in range(0, len(records), chunk_size)]
+    return float(np.mean(np.clip([np.mean(chunk) for chunk in chunks], low, high)))
+
+
+def center_corrected(records: Reals, k: int, low: float, high: float) -> float:
+    """Return the mean of the clipped means of k chunks, of which each record belongs to one by its value."""
+    chunks = chunk_of(records, k)
+    counts = np.bincount(chunks, minlength=k)
+    sums = np.bincount(chunks, weights=records, minlength=k)
+    answers = np.where(counts > 0, sums / np.maximum(counts, 1), (low + high) / 2)
+    return float(np.mean(np.clip(answers, low, high)))
+
+
+def _exact(center: float, k: int, low: float, high: float, epsilon: float) -> Density | MassFunction:
+    return MassFunction({"NaN": 0.0}) if math.isnan(center) else laplace(center, (high - low) / (k * epsilon))
+
+
+@truth(
+    each(lambda records, k, low, high, epsilon: _exact(center_as_printed(records, k, low, high), k, low, high, epsilon))
+)
 @specimen(14, "001", "ε", "records in [low, high]; add/remove", holds=False)
 def saa_as_printed(
     records: Reals, size: int, rng: np.random.Generator, *, k: int, low: float, high: float, epsilon: float
@@ -19,12 +47,7 @@ def saa_as_printed(
     Two faults: a record more shifts all later ones into other chunks; and there may be fewer than k chunks, each of
     which then weighs more. With no records the document's code raises an error; that output is written NaN.
     """
-    if len(records) == 0:
-        return np.full(size, np.nan)
-    chunk_size = math.ceil(len(records) / k)
-    chunks = [records[i : i + chunk_size] for i in range(0, len(records), chunk_size)]
-    answers = np.clip([np.mean(chunk) for chunk in chunks], low, high)
-    return rng.laplace(np.mean(answers), (high - low) / (k * epsilon), size)
+    return rng.laplace(center_as_printed(records, k, low, high), (high - low) / (k * epsilon), size)
 
 
 def chunk_of(records: Reals, k: int) -> NDArray[np.int64]:
@@ -35,6 +58,9 @@ def chunk_of(records: Reals, k: int) -> NDArray[np.int64]:
     return ((bits ^ (bits >> np.uint64(31))) % np.uint64(k)).astype(np.int64)
 
 
+@truth(
+    each(lambda records, k, low, high, epsilon: _exact(center_corrected(records, k, low, high), k, low, high, epsilon))
+)
 @specimen(15, "001", "ε", "records in [low, high]; add/remove", holds=True)
 def saa_corrected(
     records: Reals, size: int, rng: np.random.Generator, *, k: int, low: float, high: float, epsilon: float
@@ -43,8 +69,4 @@ def saa_corrected(
 
     One record then changes one answer of k, by at most high − low. A chunk of no records answers the middle of the range.
     """
-    chunks = chunk_of(records, k)
-    counts = np.bincount(chunks, minlength=k)
-    sums = np.bincount(chunks, weights=records, minlength=k)
-    answers = np.where(counts > 0, sums / np.maximum(counts, 1), (low + high) / 2)
-    return rng.laplace(np.mean(np.clip(answers, low, high)), (high - low) / (k * epsilon), size)
+    return rng.laplace(center_corrected(records, k, low, high), (high - low) / (k * epsilon), size)

@@ -6,11 +6,14 @@ that f ≤ y (Equation 4), ℓ̄(x, y) that f < y (Equation A; infinite where th
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.distributions import MassFunction
+from auditor.specimens import each, truth
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -79,6 +82,15 @@ def _draw(chance: Reals, low: int, size: int, rng: np.random.Generator) -> Integ
     return low + rng.choice(len(chance), size, p=chance)
 
 
+def _exact(loss: Loss) -> Callable[..., tuple[MassFunction, MassFunction]]:
+    def masses(records: Integers, *, low: int, **parameters: Any) -> MassFunction:
+        chance = chances(records, loss, low=low, **parameters)
+        return MassFunction.of({low + i: float(p) for i, p in enumerate(chance)})
+
+    return each(masses)
+
+
+@truth(_exact(loss_of_max))
 @specimen(17, "003", "ε", "records; add/remove; f = max", holds=True)
 def shifted_inverse_max(
     records: Integers,
@@ -96,6 +108,7 @@ def shifted_inverse_max(
     return _draw(chance, low, size, rng)
 
 
+@truth(_exact(loss_of_sum))
 @specimen(18, "003", "ε", "signed records; add/remove; f = sum", holds=False)
 def shifted_inverse_sum(
     records: Integers,
@@ -113,6 +126,7 @@ def shifted_inverse_sum(
     return _draw(chance, low, size, rng)
 
 
+@truth(_exact(loss_of_monotonised_sum))
 @specimen(19, "003", "ε", "signed records; add/remove; f = monotonised sum", holds=True)
 def shifted_inverse_monotonised_sum(
     records: Integers,

@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
+from auditor.exact.distributions import Density, MassFunction
+from auditor.exact.known_continuous import laplace
+from auditor.specimens import each, truth
 from mechanisms.mean import mean
 
 Reals = NDArray[np.float64]
@@ -34,6 +37,22 @@ def smoothed_corrected(n: int, u: float, beta: float) -> float:
     return float(np.max(np.exp(-beta * k) * u / np.maximum(1, n - k)))
 
 
+def _as_printed(records: Reals, u: float, epsilon: float, delta: float) -> tuple[float, float]:
+    beta = epsilon / (2 * math.log(2 / delta))
+    center = mean(records) if len(records) else math.nan
+    return center, 2 * smoothed_as_printed(len(records), u, beta) / epsilon
+
+
+def _corrected(records: Reals, u: float, epsilon: float, delta: float) -> tuple[float, float]:
+    beta = epsilon / (2 * math.log(2 / delta))
+    return mean(records), 2 * smoothed_corrected(len(records), u, beta) / epsilon
+
+
+def _exact(release: tuple[float, float]) -> Density | MassFunction:
+    return MassFunction({"NaN": 0.0}) if math.isnan(release[0]) else laplace(*release)
+
+
+@truth(each(lambda records, u, epsilon, delta: _exact(_as_printed(records, u, epsilon, delta))))
 @specimen(13, "001", "(ε, δ)", "records in [0, u]; add/remove", holds=False)
 def smooth_as_printed(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, epsilon: float, delta: float
@@ -43,11 +62,10 @@ def smooth_as_printed(
     Two faults: NaN tells that there are no records; and where β is small S falls by half from n = 199 to n = 200, since the
     data sets that matter are more than 199 steps away.
     """
-    beta = epsilon / (2 * math.log(2 / delta))
-    center = mean(records) if len(records) else math.nan
-    return rng.laplace(center, 2 * smoothed_as_printed(len(records), u, beta) / epsilon, size)
+    return rng.laplace(*_as_printed(records, u, epsilon, delta), size)
 
 
+@truth(each(lambda records, u, epsilon, delta: _exact(_corrected(records, u, epsilon, delta))))
 @specimen(13, "001", "(ε, δ)", "records in [0, u]; add/remove; corrected", holds=True)
 def smooth_corrected(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, epsilon: float, delta: float
@@ -56,5 +74,4 @@ def smooth_corrected(
 
     (ε, δ)-private with β = ε/(2 ln(2/δ)) (Nissim, Raskhodnikova & Smith 2007, Corollary 2.4).
     """
-    beta = epsilon / (2 * math.log(2 / delta))
-    return rng.laplace(mean(records), 2 * smoothed_corrected(len(records), u, beta) / epsilon, size)
+    return rng.laplace(*_corrected(records, u, epsilon, delta), size)

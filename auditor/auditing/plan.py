@@ -14,7 +14,7 @@ from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult, OutputsSpent
+from auditor.report.result import AuditResult, ExactValue, OutputsSpent
 from auditor.verdict import Verdict
 
 T = TypeVar("T")
@@ -92,6 +92,7 @@ class Ledger:
     plan: Plan
     listener: Listener
     reproducible: bool
+    exact: ExactValue | None = None
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     started: float = field(default_factory=time.monotonic)
 
@@ -134,6 +135,7 @@ class Ledger:
             seconds=time.monotonic() - self.started,
             reproducible=self.reproducible,
             seed=self.plan.seed,
+            exact=self.exact,
             **found,
         )
 

@@ -5,6 +5,7 @@ The three phases draw outputs of their own, so what was searched and selected fo
 
 from typing import Any
 
+from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import Ledger, smallest_level
 from auditor.auditing.search import find_pair
 from auditor.blackbox.mechanism import Sample
@@ -35,6 +36,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     counts: Any = None
     for seen in ledger.draw(pair, plan.samples, Phase.BOUND, test.count):
         counts = seen if counts is None else counts + seen
+    ledger.exact = exact_value(plan.source, claim, pair)
     return _at_level(plan.alpha, claim, ledger, pair, test, counts)
 
 

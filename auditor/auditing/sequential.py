@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import Ledger
 from auditor.auditing.privacy import as_drawn
 from auditor.auditing.search import find_pair
@@ -79,6 +80,7 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         stage += 1
     if reason.startswith(FAILED):
         return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
+    ledger.exact = exact_value(plan.source, claim, pair)
     return _at_level(plan.alpha, claim, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
 
 

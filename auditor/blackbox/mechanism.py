@@ -38,9 +38,11 @@ class Source:
 
         Raises MechanismError when it cannot be imported or its signature fits neither shape.
         """
-        if self.function is not None:
-            return Mechanism.from_callable(self.function, self.parameters, self.name)
-        return Mechanism.from_callable(load(self.name, self.search_path), self.parameters, self.name)
+        return Mechanism.from_callable(self.load(), self.parameters, self.name)
+
+    def load(self) -> Callable[..., Any]:
+        """Return the callable itself. Raises MechanismError when it cannot be imported."""
+        return self.function if self.function is not None else load(self.name, self.search_path)
 
 
 @functools.lru_cache(maxsize=256)

@@ -41,7 +41,7 @@ BLOCK = 2**20
 
 @dataclass(frozen=True, slots=True)
 class _TwoStage:
-    """The log density of Y."""
+    """The log density of Y, computed in units of the count (of sigma where the count is 0)."""
 
     count: float
     sigma: float
@@ -49,23 +49,35 @@ class _TwoStage:
 
     def __call__(self, outputs: Reals) -> Reals:
         y = np.asarray(outputs, dtype=np.float64)
-        flat = y.ravel()
+        unit = abs(self.count) or self.sigma
+        flat = y.ravel() / unit
         poles = np.abs(flat) < AT_POLE
         # One row for each output and sign of t: the sign moves to the count and the output.
         signed = np.where(poles, 1.0, flat)
-        counts = np.repeat([self.count, -self.count], len(flat))
-        logs = self._log_integral(counts, np.concatenate([signed, -signed])).reshape(2, len(flat))
+        counts = np.repeat([self.count / unit, -self.count / unit], len(flat))
+        scaled = _Scaled(self.sigma / unit, self.r)
+        logs = scaled.log_integral(counts, np.concatenate([signed, -signed])).reshape(2, len(flat))
         result = np.logaddexp(logs[0], logs[1]) - math.log(2 * math.pi * self.sigma * self.r)
         return np.where(poles, np.inf, result).reshape(y.shape)
 
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """The integral over u of e^(−A − B), for rows of counts ±1 or 0 and of outputs, both in the same unit."""
+
+    sigma: float
+    r: float
+
     def _terms(self, u: Reals, counts: Reals, outputs: Reals) -> tuple[Reals, Reals]:
         """Return A and B for rows of ``u``."""
-        t = np.exp(u)
-        first = ((t - counts[:, None]) / self.sigma) ** 2 / 2
+        # t − 1 from u: where σ is a millionth of the count, t and 1 agree to as many digits.
+        t, beyond = np.exp(u), np.expm1(u)
+        first = ((beyond + (1 - counts[:, None])) / self.sigma) ** 2 / 2
         second = ((outputs[:, None] / t - 1) / self.r) ** 2 / 2
         return first, second
 
-    def _log_integral(self, counts: Reals, outputs: Reals) -> Reals:
+    def log_integral(self, counts: Reals, outputs: Reals) -> Reals:
+        """Return the logarithm of each row's integral, −inf where it is negligible beside that of the other sign."""
         low, high, top = self._narrow(counts, outputs)
         # Where rounding of the exponents is as large as the logarithm of any sum of them, their largest must do.
         coarse = top < -COARSE

@@ -1,7 +1,7 @@
 """summary.md: a table of the audits, then a paragraph on each."""
 
 from auditor.report.result import AuditResult, RunResult
-from auditor.report.words import bound_words, closing_line, finding, verdict_words
+from auditor.report.words import bound_words, closing_line, exact_words, finding, verdict_words
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 
@@ -9,7 +9,7 @@ _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 def to_markdown(result: RunResult) -> str:
     """Return the summary of a run."""
     lines = [f"# {escape(result.name)}", "", escape(closing_line(result)) + ".", ""]
-    lines += ["| | audit | claim | proved | verdict | expected |", "|-|-|-|-|-|-|"]
+    lines += ["| | audit | claim | proved | exact on the pair | verdict | expected |", "|-|-|-|-|-|-|-|"]
     lines += [_row(audit) for audit in result.audits]
     for audit in result.audits:
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
@@ -31,6 +31,7 @@ def _row(audit: AuditResult) -> str:
         audit.name,
         str(audit.claim),
         bound_words(audit),
+        exact_words(audit),
         verdict_words(audit.verdict),
         verdict_words(audit.expected),
     )

@@ -27,6 +27,18 @@ class OutputsSpent:
 
 
 @dataclass(frozen=True, slots=True)
+class ExactValue:
+    """The true value of a claim's quantity on the pair, computed to within ``error``."""
+
+    value: float
+    error: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return both numbers by name."""
+        return {"value": self.value, "error": self.error}
+
+
+@dataclass(frozen=True, slots=True)
 class AuditResult:
     """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
 
@@ -52,6 +64,7 @@ class AuditResult:
     power: Mapping[str, float] | None = None
     p_value: float | None = None
     alpha: float | None = None
+    exact: ExactValue | None = None
     at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
@@ -71,6 +84,7 @@ class AuditResult:
             "bound": self.bound.to_dict() if self.bound else None,
             "pair": self.pair.to_dict() if self.pair else None,
             "event": dict(self.event) if self.event else None,
+            "exact": self.exact.to_dict() if self.exact else None,
             "outputs": self.outputs.to_dict(),
             "power": dict(self.power) if self.power else None,
             "budget": {"allowed_error": self.alpha, "p_value": self.p_value},

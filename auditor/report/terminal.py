@@ -5,18 +5,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from auditor.report.result import RunResult
-from auditor.report.words import bound_words, closing_line, finding, verdict_words
+from auditor.report.words import bound_words, closing_line, exact_words, finding, verdict_words
 
 
 def print_result(result: RunResult, console: Console) -> None:
     """Print a run as a table, a sentence on each violation and each surprise, and a closing line."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "audit", "claim", "proved", "verdict"):
+    for heading in ("", "audit", "claim", "proved", "exact", "verdict"):
         table.add_column(heading, overflow="fold")
     for audit in result.audits:
         mark = "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
         surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
-        cells = (audit.name, str(audit.claim), bound_words(audit), verdict_words(audit.verdict) + surprise)
+        cells = (
+            audit.name,
+            str(audit.claim),
+            bound_words(audit),
+            exact_words(audit),
+            verdict_words(audit.verdict) + surprise,
+        )
         table.add_row(mark, *(escape(cell) for cell in cells))
     console.print(table)
     told = [audit for audit in result.audits if audit.verdict != "no_violation_found" or not audit.passed]

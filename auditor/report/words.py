@@ -41,6 +41,11 @@ def bound_words(audit: AuditResult) -> str:
     return f"{SYMBOL.get(quantity, quantity)} {'≤' if upper else '≥'} {number(audit.bound.value)}"
 
 
+def exact_words(audit: AuditResult) -> str:
+    """Write the exact value on the pair, where it is known."""
+    return "" if audit.exact is None else number(audit.exact.value)
+
+
 def pair_words(pair: Pair | None) -> str:
     """Write the two data sets; long ones are cut in the middle."""
     if pair is None:
