@@ -8,6 +8,7 @@ READY := $(VENV)/.ready
 
 audit: $(READY)
 	$(BIN)/python -m auditor run configs/*.yaml
+	$(BIN)/python -m auditor list --reports reports
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -m "not slow"

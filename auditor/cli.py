@@ -93,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument(
         "package", nargs="?", default="mechanisms", help="the package of specimens (default: mechanisms)"
     )
+    listing.add_argument(
+        "--reports", type=Path, metavar="DIR", help="with what the reports in DIR found, written to DIR/README.md"
+    )
     listing.set_defaults(command=_list)
     return parser
 
@@ -287,10 +290,18 @@ def _list(options: argparse.Namespace) -> int:
 
     from auditor.specimens import list_specimens
 
+    specimens = list_specimens(options.package)
+    if options.reports is not None:
+        from auditor.report.files import write_whole
+        from auditor.report.rows import rows_table
+
+        write_whole(options.reports / "README.md", rows_table(specimens, options.reports))
+        print(f"written: {options.reports / 'README.md'}")
+        return AS_EXPECTED
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("row", "document", "mechanism", "where", "claim", "holds"):
         table.add_column(heading, overflow="fold")
-    for name, statement in list_specimens(options.package):
+    for name, statement in specimens:
         holds = "[green]yes[/]" if statement.holds else "[red]no[/]"
         cells = (str(statement.row), statement.document, name, statement.where, statement.claim)
         table.add_row(*map(escape, cells), holds)

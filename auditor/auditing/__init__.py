@@ -35,6 +35,7 @@ def audit(
     method: str = "fixed",
     search: int | None = None,
     seconds: float | None = None,
+    events: Sequence[str] = ("values",),
     seed: int = 0,
     workers: int = -1,
     backend: str = "loky",
@@ -54,6 +55,7 @@ def audit(
         method: "fixed", "sequential" or "two-intervals".
         search: outputs for the search over pairs.
         seconds: after which a sequential audit ends with the bound it has.
+        events: what events may look at: "values", and "bits", the floating-point representation.
         seed: the root of all randomness.
         workers, backend, batch: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
 
@@ -79,6 +81,7 @@ def audit(
         method=method,
         search=search,
         seconds=seconds,
+        events=tuple(events),
         seed=seed,
         execution=Execution(backend, workers, batch),
     )

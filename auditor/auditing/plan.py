@@ -45,6 +45,7 @@ class Plan:
     execution: Execution = field(default_factory=Execution)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     seconds: float | None = None
+    events: tuple[str, ...] = ("values",)
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
@@ -56,10 +57,9 @@ class Plan:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
         if isinstance(self.claim, PrivacyClaim):
+            method_for(self.claim, self.method, self.alpha, self.samples, self.events)
             if self.method == "sequential":
                 new_game(self.claim, self.alpha)
-            else:
-                method_for(self.claim, self.method, self.alpha, self.samples)
 
     @property
     def search_outputs(self) -> int:

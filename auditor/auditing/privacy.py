@@ -13,6 +13,7 @@ from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sampling import Phase
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
+from auditor.events.selection import VALUES
 from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
@@ -26,7 +27,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     Raises MechanismError when the mechanism breaks the protocol of a batch, and TimeoutError.
     """
     plan = ledger.plan
-    method = method_for(claim, plan.method, plan.alpha, plan.samples)
+    method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)
     pair, _ = find_pair(method, ledger, plan.search_outputs)
     sample = _collect(pair, ledger)
     failure = sample.left.failure() and sample.right.failure()
@@ -36,7 +37,8 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     counts: Any = None
     for seen in ledger.draw(pair, plan.samples, Phase.BOUND, test.count):
         counts = seen if counts is None else counts + seen
-    ledger.exact = exact_value(plan.source, claim, pair)
+    # What is known of a specimen is known over the reals, and says nothing of its bits.
+    ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
     return _at_level(plan.alpha, claim, ledger, pair, test, counts)
 
 
@@ -46,7 +48,7 @@ def _at_level(
     """Judge the claim by what was counted, at one level."""
 
     def method(level: float) -> Method[Any]:
-        return method_for(claim, ledger.plan.method, level, ledger.plan.samples)
+        return method_for(claim, ledger.plan.method, level, ledger.plan.samples, ledger.plan.events)
 
     at = method(alpha)
     bound = Bound(claim.quantity, at.bound(test, counts), 1 - alpha, at.name, at.also(counts))

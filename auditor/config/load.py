@@ -162,6 +162,7 @@ def _plan(
             execution=Execution(**execution),
             expect=Verdict(audit.expect),
             seconds=overrides.seconds,
+            events=tuple(audit.events),
         ),
     )
 

@@ -78,6 +78,7 @@ class Audit(_Strict):
     claim: dict[str, Any] | list[dict[str, Any]]
     neighbours: Neighbours
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
+    events: list[Literal["values", "bits"]] = ["values"]
     search: Search | None = None
     seed: int | None = None
     samples: int | None = None

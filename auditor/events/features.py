@@ -64,6 +64,36 @@ def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
+class LowestBit:
+    """Where the binary representation of a number ends: the exponent of its lowest bit that is set.
+
+    Numbers that were rounded at a larger magnitude end earlier. Such an event speaks of the implementation, not of the
+    real-valued mechanism (Mironov 2012). A zero, which has no bits, ends nowhere: it counts as 1100, above all doubles.
+    """
+
+    place: str
+
+    @property
+    def name(self) -> str:
+        """What the values are, as a reader would say it."""
+        return f"{BITS} {self.place}"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the exponent of the lowest set bit of each finite number; atoms and infinities stay what they are."""
+        column = outputs.column(self.place)
+        finite = np.isfinite(column.numbers)
+        mantissa, exponent = np.frexp(np.where(finite, column.numbers, 0.0))
+        # 53 bits make the mantissa an integer; a power of two divides it as often as its lowest set bit says.
+        whole = np.ldexp(mantissa, 53).astype(np.int64)
+        lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+        ends = np.where(whole == 0, 1100.0, exponent - 53.0 + lowest)
+        return Column(self.name, np.where(finite, ends, column.numbers), column.codes, column.atoms)
+
+
+BITS = "exponent of the lowest bit of"
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceSum:
     """The evidence of several places added up: the log-likelihood ratio where places are independent."""
 

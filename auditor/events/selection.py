@@ -16,7 +16,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
 from auditor.events.cells import Cells, count_cells, readable_edges
 from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
-from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, Place, Whole
+from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
 
 Floats = NDArray[np.float64]
@@ -35,6 +35,9 @@ class RuleCounts:
     right_losses: Floats
     trials: int
 
+
+# What events may look at.
+VALUES, BITS = "values", "bits"
 
 Forecast = Callable[[RuleCounts], Floats]
 
@@ -58,16 +61,17 @@ class Choice:
     forecast: float
 
 
-def select_event(fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
+def select_event(fit: Sample, judge: Sample, forecast: Forecast, kinds: Sequence[str] = (VALUES,)) -> Choice:
     """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
 
+    ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers.
     Neither sample may serve for the bound. With nothing to learn from, the event guesses left always.
     """
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best = Choice(always, -np.inf)
-    for feature in _features(fit):
+    for feature in _features(fit, kinds):
         choice = _best_rule(feature, fit, judge, forecast)
-        needed = best.forecast if isinstance(feature, Place) else _beaten_at(best.forecast)
+        needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best = choice
     return best
@@ -78,10 +82,14 @@ def _beaten_at(forecast: float) -> float:
     return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
 
 
-def _features(fit: Sample) -> Iterator[Feature]:
+def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
     """List features, the simplest first."""
     both = concatenate([fit.left, fit.right])
     places = [column.name for column in both.columns if _varies(column)]
+    if BITS in kinds:
+        yield from (LowestBit(column.name) for column in both.columns if _has_fractions(column))
+    if VALUES not in kinds:
+        return
     yield from (Place(name) for name in places)
     if len(places) > 1:
         if _distinct_at_most(both, places, MOST_JOINT_ATOMS):
@@ -93,6 +101,10 @@ def _features(fit: Sample) -> Iterator[Feature]:
         learned = fit_logistic(fit)
         if learned is not None:
             yield learned
+
+
+def _has_fractions(column: Column) -> bool:
+    return bool(np.any(column.numbers != np.rint(column.numbers)))
 
 
 def evidence_scores(fit: Sample) -> Iterator[Feature]:

@@ -65,7 +65,15 @@ class DensityPair:
         points = tuple(sorted({point for side in sides for point in side.breakpoints}))
         functions = (left.log_density if left else nothing, right.log_density if right else nothing)
         mesh = make_mesh(functions, points)
-        mesh, totals, errors = integrate(mesh, _both, PRECISION / 10, 1e-300)
+        log_errors = (left.log_error if left else 0.0, right.log_error if right else 0.0)
+
+        def both(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
+            logs = np.stack([mesh.left, mesh.right])
+            noise = np.stack([_noise(log, error) for log, error in zip(logs, log_errors, strict=True)])
+            values = np.exp(logs)
+            return values, np.zeros(1), (values * noise * mesh.measure) @ KRONROD
+
+        mesh, totals, errors = integrate(mesh, both, PRECISION / 10, 1e-300)
         for name, total, mass, error in zip(("left", "right"), totals, masses, errors, strict=True):
             if not abs(total - mass) <= NORMALISATION + error:
                 raise InvalidInputError(
@@ -73,7 +81,7 @@ class DensityPair:
                 )
         # What rounding explains (a few thousand terms) is not a defect.
         defect = max(0.0, float(np.max(np.abs(totals - masses))) - 1e-13)
-        return cls(mesh, np.array(points), (left.log_error if left else 0.0, right.log_error if right else 0.0), defect)
+        return cls(mesh, np.array(points), log_errors, defect)
 
     def mirrored(self) -> "DensityPair":
         """Swap the sides."""
@@ -124,9 +132,10 @@ class DensityPair:
             terms = exponent(mesh)
             below = terms - terms.max()
             values = np.exp(below)
-            hidden = np.where(below < -NEGLIGIBLE, np.minimum(below + peaks_between(mesh, terms), 0.0), -np.inf)
+            rise = np.where(below < -NEGLIGIBLE, peaks_between(mesh, terms), 0.0)
+            hidden = np.exp(np.minimum(below + rise, 0.0)) - values
             noise = order * _noise(mesh.left, self.log_errors[0]) + (order - 1) * _noise(mesh.right, self.log_errors[1])
-            missed, rounding = ((part * mesh.measure).sum(axis=1) for part in (np.exp(hidden), values * noise))
+            missed, rounding = ((part * mesh.measure).sum(axis=1) for part in (hidden, values * noise))
             return values[None], missed, rounding
 
         top = exponent(self.mesh).max()
@@ -145,7 +154,7 @@ class DensityPair:
             values, slopes = surplus(mesh.left, mesh.right, order)
             left, right = _noise(mesh.left, self.log_errors[0]), _noise(mesh.right, self.log_errors[1])
             noise = values * right + slopes * (left + right)
-            return values[None], np.zeros(len(values)), (noise * mesh.measure).sum(axis=1)
+            return values[None], np.zeros(1), (noise * mesh.measure).sum(axis=1)
 
         self.mesh, totals, errors = integrate(self.mesh, integrand, PRECISION, NO_DELTA)
         return float(totals[0]), float(errors[0])
@@ -214,11 +223,6 @@ def _kinks(mesh: Mesh, active: NDArray[np.bool_], difference: Reals) -> Reals:
     costs[1:] += ramps / 2
     costs[:-1] += ramps / 2
     return np.asarray(costs.reshape(difference.shape).sum(axis=1))
-
-
-def _both(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
-    nowhere = np.zeros(len(mesh.low))
-    return np.stack([np.exp(mesh.left), np.exp(mesh.right)]), nowhere, nowhere
 
 
 def _scaled(log_density: Reals, epsilon: float) -> Reals:

@@ -155,8 +155,8 @@ def make_mesh(densities: tuple[LogDensity, LogDensity], breakpoints: tuple[float
     return _panels(densities, reach, full[:-1], full[1:])
 
 
-# What an integrand returns: values at all nodes, shape (components, panels, 15), and for the first component how much
-# each panel may have missed between its nodes and how much rounding may have moved it, shape (panels,) each.
+# What an integrand returns: values at all nodes, shape (components, panels, 15); how much each panel may have missed
+# between its nodes, and how much rounding may have moved it, shape (components, panels) or broadcast to it.
 Integrand = Callable[[Mesh], tuple[Reals, Reals, Reals]]
 
 
@@ -170,22 +170,17 @@ def integrate(mesh: Mesh, integrand: Integrand, relative: float, absolute: float
         values, doubts, rounding = integrand(mesh)
         weighted = values * mesh.measure
         by_panel = weighted @ KRONROD
-        errors = np.abs(by_panel - weighted @ GAUSS)
-        errors[0] += doubts
+        errors = np.abs(by_panel - weighted @ GAUSS) + doubts
         totals = by_panel.sum(axis=1)
-        sums = errors.sum(axis=1)
         allowed = np.maximum(relative * np.abs(totals), absolute)
         middle = (mesh.low + mesh.high) / 2
         can_split = (mesh.low < middle) & (middle < mesh.high)
-        floors = np.zeros_like(errors)
-        floors[0] = rounding
-        chosen = np.any(errors > np.maximum(allowed[:, None] / len(mesh.low), floors), axis=0) & can_split
-        sums[0] += rounding.sum()
+        chosen = np.any(errors > np.maximum(allowed[:, None] / len(mesh.low), rounding), axis=0) & can_split
         settled = np.all(errors.sum(axis=1) <= allowed)
         if last or settled or not chosen.any() or len(mesh.low) + chosen.sum() > MOST_PANELS:
             break
         mesh = mesh.split(chosen)
-    return mesh, totals, sums
+    return mesh, totals, np.sum(errors + rounding, axis=1)
 
 
 def peaks_between(mesh: Mesh, values: Reals) -> Reals:

@@ -4,6 +4,7 @@ from typing import Any
 
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
+from auditor.events.selection import BITS, VALUES
 from auditor.methods.base import Method
 from auditor.methods.divergence import Divergence
 from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
@@ -21,14 +22,23 @@ _FIXED: dict[type[Claim], Any] = {
 }
 
 
-def method_for(claim: Claim, name: str, alpha: float, planned: int) -> Method[Any]:
+def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> Method[Any]:
     """Return the method of that name for a privacy claim.
 
-    Raises InvalidInputError where there is none.
+    Raises InvalidInputError where there is none, or none that can look at such events.
     """
+    if not events or not set(events) <= {VALUES, BITS}:
+        raise InvalidInputError(f"events are {list(events)}; they must be values, bits, or both")
     if name == "two-intervals":
         if not isinstance(claim, PureDP | ApproximateDP):
             raise InvalidInputError(f"method two-intervals bounds ε at δ; for a claim of {claim} use method: fixed")
-        return TwoIntervals(claim, alpha, planned)
-    method: Method[Any] = _FIXED[type(claim)](claim, alpha, planned)
-    return method
+        return TwoIntervals(claim, alpha, planned, events=events)
+    if name == "sequential" or isinstance(claim, RenyiDP | ZeroConcentratedDP):
+        if events != (VALUES,):
+            raise InvalidInputError(
+                f"bets look at values only; for events {list(events)} claim ε, (ε, δ) or μ, method: fixed"
+            )
+        method: Method[Any] = _FIXED[type(claim)](claim, alpha, planned)
+        return method
+    with_events: Method[Any] = _FIXED[type(claim)](claim, alpha, planned, events=events)
+    return with_events

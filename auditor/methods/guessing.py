@@ -14,7 +14,7 @@ from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.event import Event
-from auditor.events.selection import Choice, RuleCounts, select_event
+from auditor.events.selection import VALUES, Choice, RuleCounts, select_event
 
 Floats = NDArray[np.float64]
 
@@ -47,12 +47,16 @@ def z_of(alpha: float) -> float:
 class _Guessing(Protocol):
     """What the methods of this file share."""
 
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What events may look at."""
+
     def forecast(self, seen: RuleCounts) -> Floats:
         """Estimate the bound that each rule would give on the trials planned. Proves nothing."""
 
 
 def _learn(method: _Guessing, sample: Sample) -> Choice:
-    return select_event(*sample.halves(), method.forecast)
+    return select_event(*sample.halves(), method.forecast, method.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class Guesses:
     alpha: float
     planned: int
     caution: float = CAUTION
+    events: tuple[str, ...] = (VALUES,)
     name: str = "guesses"
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
@@ -101,6 +106,7 @@ class TwoIntervals:
     alpha: float
     planned: int
     caution: float = CAUTION
+    events: tuple[str, ...] = (VALUES,)
     name: str = "two-intervals"
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
@@ -144,6 +150,7 @@ class GaussianGuesses:
     alpha: float
     planned: int
     caution: float = CAUTION
+    events: tuple[str, ...] = (VALUES,)
     name: str = "guesses without abstention"
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method

@@ -7,6 +7,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import ProfileCounts
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
+from auditor.events.selection import VALUES
 from auditor.methods.guessing import CAUTION, Guesses
 
 
@@ -40,6 +41,7 @@ class ProfileGuesses:
     alpha: float
     planned: int
     caution: float = CAUTION
+    events: tuple[str, ...] = (VALUES,)
     name: str = "guesses at every point"
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
@@ -63,4 +65,4 @@ class ProfileGuesses:
 
     def _methods(self) -> list[Guesses]:
         points = self.claim.profile
-        return [Guesses(point, self.alpha / len(points), self.planned, self.caution) for point in points]
+        return [Guesses(point, self.alpha / len(points), self.planned, self.caution, self.events) for point in points]

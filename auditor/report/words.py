@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from auditor.claims import Probability, QueryClaim
+from auditor.events.features import BITS
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.result import AuditResult, RunResult
 from auditor.verdict import Verdict
@@ -104,6 +105,10 @@ def _event_words(event: Mapping[str, Any]) -> str:
         return f"outputs show it ({event['description']})"
     left, right = (_rate(*event["counts"][side]) for side in ("left", "right"))
     text = f"the event “{event['description']}” happens at rates {left} and {right}"
+    if BITS in event["description"]:
+        text = (
+            f"the floating-point representation tells the sides apart (the implementation, not the mechanism): {text}"
+        )
     if event["opposite"]:
         left, right = (_rate(*event["opposite"]["counts"][side]) for side in ("left", "right"))
         text += f", and “{event['opposite']['description']}” at {left} and {right}"

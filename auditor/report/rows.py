@@ -1,0 +1,68 @@
+"""The table of specimens and what the reports in a folder found of each."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from auditor.errors import InvalidInputError
+from auditor.report.markdown import escape
+from auditor.specimens import Statement
+
+
+def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
+    """Return a Markdown table: for each statement of a specimen, the audits that put it to the test.
+
+    An audit belongs to a statement when it is of the same mechanism and expects what the statement says. Raises
+    InvalidInputError for a report that cannot be read.
+    """
+    audits = [(file.parent.name, audit) for file in sorted(folder.glob("*/report.json")) for audit in _audits(file)]
+    lines = [
+        "# The documents' claims, and what the audits found",
+        "",
+        "Written by `auditor list --reports DIR`. Bounds are on the pair found; outputs are those of all phases.",
+        "",
+        "| row | document | mechanism | where | claim | holds | audit | proved | exact | pair | outputs |",
+        "|-|-|-|-|-|-|-|-|-|-|-|",
+    ]
+    for name, statement in specimens:
+        expected = "no_violation_found" if statement.holds else "violation"
+        found = [
+            (f, a) for f, a in audits if a["mechanism"] == name and a["expected"] == expected and f != "quickstart"
+        ]
+        lines += [_line(name, statement, f, a) for f, a in found] or [_line(name, statement, None, None)]
+    return "\n".join(lines) + "\n"
+
+
+def _audits(file: Path) -> list[dict[str, Any]]:
+    try:
+        audits: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["audits"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInputError(f"{file} is not a report of this program: {error}") from None
+    return audits
+
+
+def _line(name: str, statement: Statement, folder: str | None, audit: dict[str, Any] | None) -> str:
+    cells = [str(statement.row), statement.document, name, statement.where, statement.claim]
+    cells.append("yes" if statement.holds else "**no**")
+    if audit is None or folder is None:
+        cells += ["not audited here", "", "", "", ""]
+        return "| " + " | ".join(cells) + " |"
+    bound, exact, pair = audit["bound"], audit["exact"], audit["pair"]
+    verdict = "" if audit["passed"] else f" — ended as {audit['verdict']}"
+    cells += [
+        f"[{escape(audit['name'])}]({folder}/summary.md){verdict}",
+        f"{bound['quantity']} {bound['value']:.3f}" if bound and isinstance(bound["value"], float) else "–",
+        "" if exact is None else f"{exact['value']:.3f}" if isinstance(exact["value"], float) else "∞",
+        "–" if pair is None else escape(f"{_short(pair['left'])} and {_short(pair['right'])}"),
+        f"{sum(audit['outputs'].values()):,}",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _short(data: Any) -> str:
+    if isinstance(data, list) and len(data) > 6:
+        return f"{len(data)} records: {', '.join(map(_short, data[:2]))}, …, {_short(data[-1])}"
+    if isinstance(data, list):
+        return "[" + ", ".join(map(_short, data)) + "]"
+    return f"{data:.4g}" if isinstance(data, float) else str(data)
