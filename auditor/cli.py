@@ -5,6 +5,7 @@ Libraries are imported inside the commands, so that ``auditor --help`` answers a
 
 import argparse
 import contextlib
+import io
 import sys
 import time
 import traceback
@@ -31,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration
     or the command line is wrong. 3: no answer, and nothing worse.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no ε must not cost a result
     options = _parser().parse_args(arguments)
     try:
         status: int = options.command(options)
@@ -228,6 +232,7 @@ def _outcome(output: object) -> str:
 
 
 def _plan(options: argparse.Namespace) -> int:
+    from rich.markup import escape
     from rich.table import Table
 
     from auditor.auditing.planning import EXCESS, foresee
@@ -235,7 +240,9 @@ def _plan(options: argparse.Namespace) -> int:
 
     console = _console()
     for configuration in _load(options):
-        table = Table(title=configuration.name, box=None, pad_edge=False, header_style="bold", title_justify="left")
+        table = Table(
+            title=escape(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
+        )
         headings = (
             "audit",
             "claim",
@@ -250,12 +257,14 @@ def _plan(options: argparse.Namespace) -> int:
         for plan in configuration.plans:
             rows = foresee(plan)
             if not rows:
-                table.add_row(plan.name, str(plan.claim), "–", "–", "–", "any counterexample found settles it", "–")
+                table.add_row(
+                    escape(plan.name), str(plan.claim), "–", "–", "–", "any counterexample found settles it", "–"
+                )
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 share, chance = f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
                 table.add_row(
-                    plan.name, str(plan.claim), f"{plan.samples:,}", share, chance, number(row.caught), needed
+                    escape(plan.name), str(plan.claim), f"{plan.samples:,}", share, chance, number(row.caught), needed
                 )
         console.print(table)
     return AS_EXPECTED

@@ -29,31 +29,35 @@ def steps_as_printed(n: int, u: float, b: float) -> int:
 
 
 def steps_corrected(n: int, u: float, b: float) -> int:
-    """Return the first k at which a data set of n − k records may have a local sensitivity above b.
+    """Return D, the first k with u/max(n − k, 1) > b, or n + 1 where there is none.
 
-    One of m records moves the mean by at most u/m when it leaves, by u/(m + 1) when another comes, and by u where m ≤ 1.
+    u/max(m, 1) bounds what one record can move the mean of m records, leaving or coming. So D ≥ 1 means that the local
+    sensitivity is at most b; and D is max(0, n − m) for one m, or n + 1, which makes its sensitivity 1.
 
-    >>> steps_corrected(150, 1.0, 0.01), steps_corrected(100, 1.0, 0.01), steps_corrected(0, 1.0, 0.01)
+    >>> steps_corrected(150, 1.0, 0.01), steps_corrected(100, 1.0, 0.01), steps_corrected(99, 1.0, 0.01)
     (51, 1, 0)
     """
-    most = math.floor(u / b + 1e-9)  # a data set of more records than this has a local sensitivity of at most b
-    return max(0, n - most + 1) if b < u else n + 1
+    k = np.arange(n + 1)
+    too_high = u / np.maximum(n - k, 1) > b * (1 + 1e-12)
+    return int(np.argmax(np.append(too_high, True)))
 
 
-def _exact(records: Reals, distance: float, noise: float, threshold: float, scale: float) -> Density | MassFunction:
+def _exact(
+    records: Reals, u: float, distance: float, noise: float, threshold: float, scale: float
+) -> Density | MassFunction:
     margin = (threshold - distance) / noise
     passed = math.exp(-margin) / 2 if margin > 0 else 1 - math.exp(margin) / 2
-    return test_then_release(passed, laplace(mean(records), scale))
+    return test_then_release(passed, laplace(mean(np.minimum(records, u)), scale))
 
 
 def _exact_as_printed(records: Reals, u: float, b: float, epsilon: float, delta: float) -> Density | MassFunction:
     distance = steps_as_printed(len(records), u, b)
-    return _exact(records, distance, 1 / epsilon, math.log(2 / delta) / (2 * epsilon), b / epsilon)
+    return _exact(records, u, distance, 1 / epsilon, math.log(2 / delta) / (2 * epsilon), b / epsilon)
 
 
 def _exact_corrected(records: Reals, u: float, b: float, epsilon: float, delta: float) -> Density | MassFunction:
     distance = steps_corrected(len(records), u, b)
-    return _exact(records, distance, 2 / epsilon, 1 + 2 / epsilon * math.log(1 / (2 * delta)), 2 * b / epsilon)
+    return _exact(records, u, distance, 2 / epsilon, 2 / epsilon * math.log(1 / (2 * delta)), 2 * b / epsilon)
 
 
 @truth(each(_exact_as_printed))
@@ -76,12 +80,11 @@ def ptr_as_printed(
 def ptr_corrected(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, b: float, epsilon: float, delta: float
 ) -> Reals:
-    """Release f(x) + Lap(2b/ε) if k + Lap(2/ε) ≥ 1 + (2/ε) ln(1/(2δ)) (after Dwork & Lei 2009; Barthe et al.).
+    """Release f(x) + Lap(2b/ε) if D + Lap(2/ε) ≥ (2/ε) ln(1/(2δ)), δ ≤ 1/2 (after Dwork & Lei 2009; Barthe et al.).
 
-    k moves by 1 between neighbours, so that whether the test is passed is ε/2-private. Where k ≥ 1 the local sensitivity is
-    at most b, and the release is ε/2-private. Where k = 0 for one of two neighbours it is at most 1 for the other, and either
-    passes with probability at most P[Lap(2/ε) ≥ (2/ε) ln(1/(2δ))] = δ.
+    If D ≥ 1 for one of two neighbours, their means differ by at most b: the test and the release are ε/2-private each. If
+    D = 0 for both, their outputs are alike but where the test is passed, with probability e^(−ln(1/(2δ)))/2 = δ.
     """
-    k = steps_corrected(len(records), u, b)
-    passed = rng.laplace(k, 2 / epsilon, size) >= 1 + 2 / epsilon * math.log(1 / (2 * delta))
+    distance = steps_corrected(len(records), u, b)
+    passed = rng.laplace(distance, 2 / epsilon, size) >= 2 / epsilon * math.log(1 / (2 * delta))
     return np.where(passed, rng.laplace(mean(np.minimum(records, u)), 2 * b / epsilon, size), np.nan)

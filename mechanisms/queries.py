@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms.local_sensitivity import local_sensitivity_of_ratio
 from mechanisms.mean import mean
 from mechanisms.noise import discrete_laplace
 from mechanisms.ratio import bound_as_printed, bound_by_theorem_2, draw_bounds
@@ -47,12 +48,6 @@ def sum_loss(records: Integers, *, y: int) -> float:
 def monotonised_sum_loss(records: Integers, *, y: int) -> float:
     """Return ℓ(x, y) for the monotonised sum: sensitivity 1 by Proposition 3 (003)."""
     return float(loss_of_monotonised_sum(records, _at(y, y))[1])
-
-
-def local_sensitivity_of_ratio(totals: Integers) -> float:
-    """Return LS of a/b at (a, b) for b > 1: max(b − a, a)/(b² − b) (000)."""
-    a, b = (float(v) for v in totals)
-    return max(b - a, a) / (b * b - b)
 
 
 def bound_holds_as_printed(

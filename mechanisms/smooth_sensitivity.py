@@ -72,6 +72,10 @@ def smooth_corrected(
 ) -> Reals:
     """Return f(x) + Lap(2S/ε) with S over all k; the mean of no records is 0.
 
-    (ε, δ)-private with β = ε/(2 ln(2/δ)) (Nissim, Raskhodnikova & Smith 2007, Corollary 2.4).
+    (ε, δ)-private with β = ε/(2 ln(2/δ)) (Nissim, Raskhodnikova & Smith 2007), for ε ≤ 2.7 and δ ≤ 1/2 as follows. First
+    exchange S(x) for S(x') = e^λ S(x), |λ| ≤ β. At noise z of unit scale the logarithm of the densities' ratio is
+    λ + |z|(e^(−λ) − 1). For λ ≥ 0 this is at most β ≤ ε/2. For λ < 0 and |z| ≤ t = ln(2/δ), that is but for a probability
+    δ/2, it is at most t(e^β − 1) − β, and so at most tβ = ε/2, since e^β ≤ 1 + β + 0.72 β² and 0.72 tβ ≤ 1. Then exchange
+    f(x) for f(x'), which is no further away than S(x'): at most ε/2 more.
     """
     return rng.laplace(*_corrected(records, u, epsilon, delta), size)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -284,6 +285,20 @@ def test_the_exit_status_reaches_the_shell(folder: Folder, audits: list[str], st
     assert (shown.stderr == "") == (status != 2)
 
 
+def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> None:
+    file = folder.write("some.yaml", config(SOUND))
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditor", "run", file],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "sound: ? ?" in shown.stdout
+    assert folder.report()["passed"]
+
+
 # --- report.json ---
 
 # The keys of the contract, and those beyond it: a new one is added here, so that none comes or goes unnoticed.
@@ -305,7 +320,7 @@ ENTRY = {
     "reproducible",
     "seed",
 }
-ENTRY_BEYOND = {"mechanism", "budget"}
+ENTRY_BEYOND = {"mechanism", "budget", "exact"}
 EVENT_BEYOND = {"guess", "opposite"}
 KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,
@@ -634,3 +649,12 @@ def test_numbers_of_the_report_are_numbers(folder: Folder) -> None:
         if entry["bound"]:
             assert math.isfinite(entry["bound"]["value"])
             assert 0 < entry["bound"]["confidence"] < 1
+
+
+@pytest.mark.parametrize("name", ["a", "a[/]b"])
+def test_plan_foresees_without_drawing_anything(folder: Folder, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    text = config(audit(f"'{name}'", "interrupted"), audit("query", "total", "{sensitivity: 1}"))
+    assert main(["plan", folder.write("some.yaml", text)]) == 0
+    shown = capsys.readouterr().out
+    for part in (name, "2,000", "80%", "95%", "any counterexample found settles it"):
+        assert part in shown

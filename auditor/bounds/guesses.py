@@ -96,7 +96,7 @@ def guess_delta(counts: GuessCounts, epsilon: float, alpha: float) -> float:
 
     >>> from auditor.bounds.evidence import Counts
     >>> counts = GuessCounts(Counts(50, 1000, 0, 1000), Counts(0, 1000, 0, 1000), one_tailed=True)
-    >>> 0.03 < guess_delta(counts, 1.0, 0.05) < 0.05
+    >>> 0.02 < guess_delta(counts, 1.0, 0.05) < 0.05
     True
     """
     low, high = 0.0, 1.0

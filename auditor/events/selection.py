@@ -7,7 +7,8 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def select_event(fit: Sample, judge: Sample, forecast: Forecast, kinds: Sequence
         needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best = choice
-    return best
+    return _refined(best, fit, judge, forecast)
 
 
 def _beaten_at(forecast: float) -> float:
@@ -159,33 +160,99 @@ def _evidence_table(left: Column, right: Column) -> Cells:
 def _best_rule(feature: Feature, fit: Sample, judge: Sample, forecast: Forecast) -> Choice | None:
     fit_left, fit_right = feature.extract(fit.left), feature.extract(fit.right)
     judge_left, judge_right = feature.extract(judge.left), feature.extract(judge.right)
-    pooled = _pool(fit_left, fit_right)
-    edges = readable_edges(pooled, _cells_for(len(pooled.numbers)))
-    a, a_atoms = count_cells(edges, fit_left)
-    b, b_atoms = count_cells(edges, fit_right)
-    atoms = sorted(pooled.atoms, key=lambda atom: -a_atoms.get(atom, 0) - b_atoms.get(atom, 0))[:MOST_ATOMS]
-    atom_ratios = _log_ratios(
-        np.array([a_atoms.get(atom, 0) for atom in atoms]), np.array([b_atoms.get(atom, 0) for atom in atoms])
-    )
+    blocks, counts = _cut(fit_left, fit_right)
+    a, b = counts[:, : len(blocks.edges) + 1]
     ends = merge_cells(a, b)
-    merged_edges = [edges[end] for end in ends[:-1]]
-    merged_ratios = _log_ratios(_sum_runs(a, ends), _sum_runs(b, ends))
-    # As they lie on the line, whichever way up: atoms stand in by their ratio, at the ends.
-    rising = np.arange(len(edges) + 1.0) / (len(edges) + 1) - 0.5
-    all_sides = _pool(fit_left, judge_left), _pool(fit_right, judge_right)
+    ratios = _log_ratios(_sum_runs(a, ends), _sum_runs(b, ends))
+    merged = _Blocks([blocks.edges[end] for end in ends[:-1]], ratios, blocks.atoms, blocks.atom_ranks)
     # Only a feature or an order that was learned from the first half needs the second to itself.
-    learned = isinstance(feature, EvidenceSum | LogisticScore) or bool(atoms)
-    sides = (judge_left, judge_right) if learned else all_sides
-    best: Choice | None = None
-    for cut, ranks in ((edges, rising), (edges, -rising), (merged_edges, merged_ratios)):
-        is_learned = ranks is merged_ratios
-        blocks = _Blocks(cut, ranks, atoms, atom_ratios)
-        choice = blocks.best(feature, *((judge_left, judge_right) if is_learned else sides), forecast)
-        if choice is not None and (
-            best is None or choice.forecast > (_beaten_at(best.forecast) if is_learned else best.forecast)
-        ):
-            best = choice
+    learned = isinstance(feature, EvidenceSum | LogisticScore) or bool(blocks.atoms)
+    whole = _pool(fit_left, judge_left), _pool(fit_right, judge_right)
+    best = _along_the_line(feature, blocks, *((judge_left, judge_right) if learned else whole), forecast)
+    choice = merged.best(feature, judge_left, judge_right, forecast)
+    if choice is not None and (best is None or choice.forecast > _beaten_at(best.forecast)):
+        best = choice
     return best
+
+
+def _along_the_line(
+    feature: Feature, blocks: "_Blocks", left: Column, right: Column, forecast: Forecast
+) -> Choice | None:
+    """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
+    rising = np.arange(len(blocks.edges) + 1.0) / (len(blocks.edges) + 1) - 0.5
+    choices = [replace(blocks, ranks=ranks).best(feature, left, right, forecast) for ranks in (rising, -rising)]
+    return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
+
+
+def _cut(left: Column, right: Column) -> "tuple[_Blocks, NDArray[np.int64]]":
+    """Cut a column into cells, and list its atoms by their log-ratio; return both sides' counts of all, of shape (2, blocks)."""
+    pooled = _pool(left, right)
+    edges = readable_edges(pooled, _cells_for(len(pooled.numbers)))
+    seen = count_cells([], pooled)[1]
+    atoms = sorted(pooled.atoms, key=lambda atom: -seen[atom])[:MOST_ATOMS]
+    blocks = _Blocks(edges, np.zeros(len(edges) + 1), atoms, np.zeros(len(atoms)))
+    counts = np.stack([blocks.count(left), blocks.count(right)])
+    ratios = _log_ratios(counts[0], counts[1])
+    return replace(blocks, atom_ranks=ratios[len(edges) + 1 :]), counts
+
+
+def _refined(choice: Choice, fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
+    """Place the thresholds on the chosen feature anew, by whichever of two ways does better on outputs it did not see.
+
+    The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare; a regression on the
+    feature alone says how often guesses in each cell should win, but may miss a sharp edge.
+    """
+    feature = choice.test.feature
+    if not isinstance(feature, Place) or fit.left.size + fit.right.size < LEAST_TO_LEARN:
+        return choice
+    halves = [(feature.extract(half.left), feature.extract(half.right)) for half in (fit, judge)]
+    whole = _pool(halves[0][0], halves[1][0]), _pool(halves[0][1], halves[1][1])
+    by_counts, by_regression = (_held_out(way, feature, halves, forecast) for way in (_by_counts, _by_regression))
+    if by_regression <= by_counts:
+        return choice
+    return _by_regression(feature, *whole, forecast) or choice
+
+
+Way = Callable[[Feature, Column, Column, Forecast], Choice | None]
+
+
+def _held_out(way: Way, feature: Feature, halves: Sequence[tuple[Column, Column]], forecast: Forecast) -> float:
+    """Return the mean forecast of thresholds placed on one half, judged on the other."""
+    total = 0.0
+    for placed_on, judged_on in ((halves[0], halves[1]), (halves[1], halves[0])):
+        choice = way(feature, *placed_on, forecast)
+        total += -np.inf if choice is None else _forecast_on(choice.test.rule, *judged_on, forecast)
+    return total / 2
+
+
+def _forecast_on(rule: Cells, left: Column, right: Column, forecast: Forecast) -> float:
+    a, b = rule.look_up(left), rule.look_up(right)
+    hits = [
+        np.array([float(np.count_nonzero(x == side))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))
+    ]
+    return float(forecast(RuleCounts(hits[0], hits[1], hits[2], hits[3], len(a) + len(b)))[0])
+
+
+def _by_counts(feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
+    return _along_the_line(feature, _cut(left, right)[0], left, right, forecast)
+
+
+def _by_regression(feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
+    alone = Sample(Outputs(len(left.numbers), (left,)), Outputs(len(right.numbers), (right,)))
+    score = fit_logistic(alone)
+    if score is None:
+        return None
+    blocks, counts = _cut(left, right)
+    pooled = _pool(left, right)
+    at = blocks.locate(pooled)
+    seen, inside = counts.sum(axis=0), at >= 0
+    scores = score.extract(Outputs(len(pooled.numbers), (pooled,))).numbers
+    totals = np.bincount(at[inside], weights=scores[inside], minlength=len(seen))
+    ratios = totals / np.maximum(seen, 1)
+    chance = 1 / (1 + np.exp(-ratios))
+    cells = len(blocks.edges) + 1
+    ranked = replace(blocks, ranks=ratios[:cells], atom_ranks=ratios[cells:])
+    return ranked.choose(feature, seen * chance, seen * (1 - chance), len(pooled.numbers), forecast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +265,15 @@ class _Blocks:
     atom_ranks: Floats
 
     def best(self, feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
-        on_left, on_right = self._count(left), self._count(right)
+        """Return the rule with the best forecast on these outputs."""
+        return self.choose(
+            feature, self.count(left), self.count(right), len(left.numbers) + len(right.numbers), forecast
+        )
+
+    def choose(
+        self, feature: Feature, on_left: NDArray[Any], on_right: NDArray[Any], trials: int, forecast: Forecast
+    ) -> Choice | None:
+        """Return the rule with the best forecast, given (expected) counts of the blocks on each side."""
         ranks = np.concatenate([self.ranks, self.atom_ranks])
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
@@ -213,7 +288,7 @@ class _Blocks:
             top_right[i].astype(float),
             bottom_right[j].astype(float),
             bottom_left[j].astype(float),
-            len(left.numbers) + len(right.numbers),
+            trials,
         )
         values = forecast(seen)
         at = int(np.argmax(values))
@@ -224,7 +299,16 @@ class _Blocks:
         guess[order[m - j[at] :]] = RIGHT
         return Choice(Event(feature, self._rule(guess)), float(values[at]))
 
-    def _count(self, column: Column) -> NDArray[np.int64]:
+    def locate(self, column: Column) -> NDArray[np.intp]:
+        """Return the block that each entry lies in; −1 for atoms that have none."""
+        at = np.searchsorted(np.asarray(self.edges), column.numbers, side="left")
+        if column.codes is None:
+            return at
+        places = {atom: len(self.edges) + 1 + i for i, atom in enumerate(self.atoms)}
+        of_atoms = np.array([*(places.get(atom, -1) for atom in column.atoms), -1])
+        return np.where(column.codes >= 0, of_atoms[column.codes], at)
+
+    def count(self, column: Column) -> NDArray[np.int64]:
         cells, atoms = count_cells(self.edges, column)
         return np.concatenate([cells, np.array([atoms.get(atom, 0) for atom in self.atoms], np.int64)])
 

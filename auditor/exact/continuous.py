@@ -135,8 +135,7 @@ class DensityPair:
             rise = np.where(below < -NEGLIGIBLE, peaks_between(mesh, terms), 0.0)
             hidden = np.exp(np.minimum(below + rise, 0.0)) - values
             noise = order * _noise(mesh.left, self.log_errors[0]) + (order - 1) * _noise(mesh.right, self.log_errors[1])
-            missed, rounding = ((part * mesh.measure).sum(axis=1) for part in (hidden, values * noise))
-            return values[None], missed, rounding
+            return values[None], (hidden * mesh.measure).sum(axis=1), (values * noise * mesh.measure) @ KRONROD
 
         top = exponent(self.mesh).max()
         if math.isinf(top):
@@ -154,7 +153,7 @@ class DensityPair:
             values, slopes = surplus(mesh.left, mesh.right, order)
             left, right = _noise(mesh.left, self.log_errors[0]), _noise(mesh.right, self.log_errors[1])
             noise = values * right + slopes * (left + right)
-            return values[None], np.zeros(1), (noise * mesh.measure).sum(axis=1)
+            return values[None], np.zeros(1), (noise * mesh.measure) @ KRONROD
 
         self.mesh, totals, errors = integrate(self.mesh, integrand, PRECISION, NO_DELTA)
         return float(totals[0]), float(errors[0])
