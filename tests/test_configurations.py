@@ -26,6 +26,8 @@ def test_exactly_private_mechanisms_are_bounded_within_three_per_cent() -> None:
     """Rows 1 to 4 at a million outputs: the bound reaches 0.97 ε and does not pass ε."""
     file = next(file for file in CONFIGS if file.stem == "002-proofs")
     for plan in load_configuration(file, Overrides(samples=1_000_000)).plans:
+        if plan.expect == "violation":
+            continue  # floating point, which is another matter
         result = run(plan)
         assert result.bound is not None
         assert 0.97 <= result.bound.value <= 1.0, plan.name

@@ -100,10 +100,12 @@ class Ledger:
         """Return the sampler of this audit."""
         return Sampler(self.plan.source, self.plan.name, self.plan.seed, self.plan.execution)
 
-    def draw(self, pair: Pair, outputs: int, phase: Phase, observe: Callable[[Sample], T]) -> Iterator[T]:
+    def draw(
+        self, pair: Pair, outputs: int, phase: Phase, observe: Callable[[Sample], T], *, one_by_one: bool = False
+    ) -> Iterator[T]:
         """Draw outputs on one pair, and yield what ``observe`` makes of each batch."""
         sampler, done = self.sampler(), 0
-        for seen in sampler.map(sampler.batches(pair, outputs, phase), observe):
+        for seen in sampler.map(sampler.batches(pair, outputs, phase, one_by_one), observe):
             done = min(outputs, done + self.plan.execution.batch)
             self.listener(Progress(self.plan.name, phase, done, outputs))
             yield seen

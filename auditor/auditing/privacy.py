@@ -35,7 +35,9 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure}", pair=pair)
     test = method.learn(sample).test
     counts: Any = None
-    for seen in ledger.draw(pair, plan.samples, Phase.BOUND, test.count):
+    # A batch that raises says nothing of its outputs: the event abstains on all of them, which errs on the safe side. Where
+    # exceptions were seen before, batches of one tell which outputs they are.
+    for seen in ledger.draw(pair, plan.samples, Phase.BOUND, test.count, one_by_one=sample.raised()):
         counts = seen if counts is None else counts + seen
     # What is known of a specimen is known over the reals, and says nothing of its bits.
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None

@@ -110,14 +110,15 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     claim: PrivacyClaim = game.claim
     at_claim = int(np.searchsorted(capital.grid, hair_above(claim)))
     target = -math.log(ledger.plan.alpha) - float(capital.carried[at_claim])
-    played, draw = 0, 0
+    played, draw, raised = 0, 0, False
     while played < outputs:
         if ledger.plan.seconds is not None and time.monotonic() - ledger.started > ledger.plan.seconds:
             return f"{ledger.plan.seconds:g} seconds were over"
         size = min(outputs - played, FIRST_DRAW if draw == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
-        drawn, labels = _draw(pair, size, (stage, draw), ledger)
+        drawn, labels = _draw(pair, size, (stage, draw), ledger, one_by_one=raised)
         if played == 0 and drawn.failure():
             return f"{FAILED}: {drawn.failure()}"
+        raised = raised or drawn.has_exceptions()
         used = game.play(drawn, labels, at_claim, target)
         played, draw = played + used, draw + 1
         ledger.spend(Phase.BOUND, used)
@@ -127,11 +128,14 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     return ""
 
 
-def _draw(pair: Pair, size: int, number: tuple[int, int], ledger: Ledger) -> tuple[Outputs, NDArray[np.bool_]]:
+def _draw(
+    pair: Pair, size: int, number: tuple[int, int], ledger: Ledger, *, one_by_one: bool
+) -> tuple[Outputs, NDArray[np.bool_]]:
     """Draw labelled outputs in a random order of the sides."""
     most = ledger.plan.execution.batch
     batches = [
-        Batch(pair, min(most, size - start), Phase.BOUND, (*number, i)) for i, start in enumerate(range(0, size, most))
+        Batch(pair, min(most, size - start), Phase.BOUND, (*number, i), one_by_one)
+        for i, start in enumerate(range(0, size, most))
     ]
     samples: list[Sample] = list(ledger.sampler().map(batches, as_drawn))
     left, right = concatenate([s.left for s in samples]), concatenate([s.right for s in samples])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.outputs import Outputs, concatenate, from_batch, from_list
+from auditor.blackbox.outputs import Outputs, from_batch, from_list
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair, Side
 
@@ -149,43 +149,47 @@ class Mechanism:
             ) from None
         return cls(functools.partial(function, **parameters), name, batched, takes_rng)
 
-    def draw(self, pair: Pair, labels: np.ndarray[Any, np.dtype[np.bool_]], rng: np.random.Generator) -> "Sample":
+    def draw(
+        self,
+        pair: Pair,
+        labels: np.ndarray[Any, np.dtype[np.bool_]],
+        rng: np.random.Generator,
+        *,
+        one_by_one: bool = False,
+    ) -> "Sample":
         """Draw one output for every label (True: on the left data set), in the order of the labels.
 
-        A batch mechanism is asked twice, for as many outputs as each side has labels, first on the side of the
-        first label. An exception is an output like any other; where a whole batch raises, its outputs are drawn
-        one by one instead, so that each is a value or an exception of its own.
+        A batch mechanism is asked twice, for as many outputs as each side has labels, first on the side of the first label;
+        or, ``one_by_one``, for a batch of one for each label. An exception is an output like any other. Where a whole batch
+        raises, all its outputs on both sides are that exception: which of them raised cannot be known, and to draw
+        anew only those batches that raise would make exceptions rarer than they are, and not alike on the two sides.
         """
-        if not self.batched:
+        if one_by_one or not self.batched:
             made: tuple[list[Any], list[Any]] = ([], [])
             datasets = {label: pair.dataset("left" if label else "right") for label in np.unique(labels).tolist()}
             for label in labels.tolist():
-                made[not label].append(self._call(copy.deepcopy(datasets[label]), rng))
+                made[not label].append(self._call_once(copy.deepcopy(datasets[label]), rng))
             return Sample(from_list(made[0]), from_list(made[1]))
         sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
+        sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
         drawn = {}
         for side in sides:
-            size = int(labels.sum()) if side else len(labels) - int(labels.sum())
-            drawn[side] = self._call_batch(pair, side, size, rng)
+            batch = self._call(pair.dataset("left" if side else "right"), rng, size=sizes[side]) if sizes[side] else []
+            if isinstance(batch, BaseException):
+                return Sample(*(from_list([batch] * sizes[left]) for left in (True, False)))
+            drawn[side] = from_batch(batch, sizes[side])
         return Sample(drawn[True], drawn[False])
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised."""
-        output = self._call(pair.dataset(side), rng, **({"size": 1} if self.batched else {}))
+        return self._call_once(pair.dataset(side), rng)
+
+    def _call_once(self, dataset: Any, rng: np.random.Generator) -> Any:
+        output = self._call(dataset, rng, **({"size": 1} if self.batched else {}))
         if self.batched and not isinstance(output, BaseException):
             from_batch(output, 1)  # raises where the shape is wrong
             return output[0]
         return output
-
-    def _call_batch(self, pair: Pair, left: bool, size: int, rng: np.random.Generator) -> Outputs:
-        if size == 0:
-            return from_list([])
-        dataset = pair.dataset("left" if left else "right")
-        batch = self._call(dataset, rng, size=size)
-        if not isinstance(batch, BaseException):
-            return from_batch(batch, size)
-        one_by_one = (self._call(pair.dataset("left" if left else "right"), rng, size=1) for _ in range(size))
-        return concatenate([from_list([b]) if isinstance(b, BaseException) else from_batch(b, 1) for b in one_by_one])
 
     def _call(self, dataset: Any, rng: np.random.Generator, **size: int) -> Any:
         if self.takes_rng:
@@ -204,6 +208,10 @@ class Sample:
 
     left: Outputs
     right: Outputs
+
+    def raised(self) -> bool:
+        """Whether any output is an exception."""
+        return self.left.has_exceptions() or self.right.has_exceptions()
 
     def halves(self) -> "tuple[Sample, Sample]":
         """Cut the sample in two, each with half of either side."""

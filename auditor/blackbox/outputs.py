@@ -47,6 +47,11 @@ class Outputs:
                 return column
         return Column(name, np.zeros(self.size), np.zeros(self.size, np.int32), (ABSENT,))
 
+    def has_exceptions(self) -> bool:
+        """Whether any output is an exception."""
+        kinds = self.column("type")
+        return kinds.codes is not None and "exception" in {kinds.atoms[code] for code in np.unique(kinds.codes)}
+
     def failure(self) -> str | None:
         """Where every output is an exception, return what the first one says; else None."""
         kinds = self.column("type")

@@ -34,12 +34,13 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``size`` trials on a pair, at an address below that of the audit."""
+    """``size`` trials on a pair, at an address below that of the audit; batch mechanisms ``one_by_one`` where wanted."""
 
     pair: Pair
     size: int
     phase: Phase
     number: tuple[int, ...]
+    one_by_one: bool = False
 
 
 BACKENDS = ("loky", "threading")
@@ -97,10 +98,10 @@ class Sampler:
         )
         return _with_own_errors(results)
 
-    def batches(self, pair: Pair, outputs: int, phase: Phase) -> Iterator[Batch]:
+    def batches(self, pair: Pair, outputs: int, phase: Phase, one_by_one: bool = False) -> Iterator[Batch]:
         """Cut a number of outputs on one pair into batches."""
         for number, start in enumerate(range(0, outputs, self.execution.batch)):
-            yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,))
+            yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,), one_by_one)
 
 
 def _with_own_errors(results: Iterator[T]) -> Iterator[T]:
@@ -125,4 +126,9 @@ def _draw(source: Source, seed: int, audit: int, batch: Batch, observe: Callable
     labels = coin.random(batch.size) < 0.5
     if batch.pair.relation is Relation.ALONE:
         labels[:] = True
-    return observe(source.build().draw(batch.pair, labels, stream))
+    mechanism = source.build()
+    sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one)
+    if batch.phase < Phase.BOUND and mechanism.batched and not batch.one_by_one and sample.raised():
+        # To learn from, each output must be a value or an exception of its own. Nothing is proved by these.
+        sample = mechanism.draw(batch.pair, labels, stream, one_by_one=True)
+    return observe(sample)

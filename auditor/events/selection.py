@@ -251,8 +251,19 @@ def _by_regression(feature: Feature, left: Column, right: Column, forecast: Fore
     ratios = totals / np.maximum(seen, 1)
     chance = 1 / (1 + np.exp(-ratios))
     cells = len(blocks.edges) + 1
-    ranked = replace(blocks, ranks=ratios[:cells], atom_ranks=ratios[cells:])
-    return ranked.choose(feature, seen * chance, seen * (1 - chance), len(pooled.numbers), forecast)
+    expected = seen * chance, seen * (1 - chance)
+    size = len(pooled.numbers)
+    rising = np.arange(cells, dtype=np.float64)
+    best: Choice | None = None
+    # A rule with one threshold for a side is easier to read than the best set of cells.
+    for ranks, is_simple in ((rising, True), (-rising, True), (ratios[:cells], False)):
+        ranked = replace(blocks, ranks=ranks, atom_ranks=ratios[cells:])
+        choice = ranked.choose(feature, *expected, size, forecast)
+        if choice is not None and (
+            best is None or choice.forecast > (best.forecast if is_simple else _beaten_at(best.forecast))
+        ):
+            best = choice
+    return best
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,6 @@ class DensityPair:
         )
         return DensityPair(swapped, self.breakpoints, self.log_errors[::-1], self.defect)
 
-    def unmatched(self) -> float:
-        """Return the mass of the left side where the right density is 0: the limit of the divergence as ε grows."""
-        return _sum(self.mesh, np.where(self.mesh.loss == np.inf, np.exp(self.mesh.left), 0.0))
-
     def hockey_stick(self, epsilon: float) -> tuple[float, float, float]:
         """Return ∫ (left − e^ε right)₊, its error, and −d/dε of it.
 
@@ -173,7 +169,7 @@ class DensityPair:
         if value == np.inf or np.any(self.mesh.loss == np.inf) or np.any(self._losses(beside)[0] == np.inf):
             return np.inf, 0.0
         found, doubt = self._climb(np.unique(np.concatenate([self.mesh.outputs.ravel(), beside, *tails])))
-        return (found, max(doubt, value - found)) if found + error >= value else (value, error)
+        return (found, doubt) if found >= value else (value, error)
 
     def _losses(self, outputs: Reals) -> tuple[Reals, Reals]:
         """Return losses and what rounding may do to them; −inf where the left density is 0 or rounding is too much."""

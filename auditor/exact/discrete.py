@@ -139,11 +139,12 @@ class MassPair:
                 epsilons = np.log(np.maximum(mass + shift - delta, 0.0)) - log_denominator
             return float(np.nanmax(epsilons, initial=0.0))
 
-        # Rounding must not decide where a mass is just δ, so the value leans to the low side by it.
-        value = solve(-rounding, log_right)
-        high = solve(self.missing_left + rounding, log_right - spread) + self.blur
         log_missing = math.log(self.missing_right) if self.missing_right > 0 else -math.inf
+        high = solve(self.missing_left + rounding, log_right - spread) + self.blur
         low = solve(-rounding, np.logaddexp(log_right + spread, log_missing)) - self.blur
+        # Rounding must not decide where a mass is just δ, nor missing mass be taken for none: ε is infinite when sure.
+        value = solve(-rounding, log_right)
+        value = low if math.isinf(value) else value
         return value, 0.0 if low == np.inf else max(high - value, value - low)
 
     def log_moment(self, order: float) -> tuple[float, float]:

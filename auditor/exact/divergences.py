@@ -17,7 +17,7 @@ from auditor.exact.distributions import Coordinate, Density, Distribution, MassF
 # Below this ln E[(left/right)^α] is computed from what exceeds 1, or else an α near 1 would leave few digits.
 SMALL_MOMENT = 0.1
 
-# Beyond this e^ε leaves the range of doubles.
+# An ε beyond this counts as infinite: e^ε nears the end of the range of doubles.
 LARGEST_EPSILON = 512.0
 
 # A hockey-stick divergence that is this close to δ, as a share of it, is taken to be δ.
@@ -210,10 +210,7 @@ def _epsilon_at(pair: _Pair, delta: float) -> tuple[float, float]:
 
     if pair.densities is None:
         return pair.atoms.epsilon_at(delta)
-    never_right = pair.atoms.right == -math.inf
     aim = delta * (1 + TIE)
-    if math.fsum(map(math.exp, pair.atoms.left[never_right])) + pair.densities.unmatched() > aim:
-        return math.inf, 0.0
     if pair.hockey_stick(0.0)[0] <= aim:
         return 0.0, 0.0
 

@@ -119,6 +119,51 @@ def test_laplace_noise_of_two_scales_is_infinite_one_way_only() -> None:
     )
 
 
+def cauchy(location: float) -> Density:
+    return Density(lambda y: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, y - location)), (location,))
+
+
+@pytest.mark.parametrize("shift", [1e-3, 0.7, 3.0, 250.0])
+def test_a_largest_loss_between_nodes_is_climbed(shift: float) -> None:
+    """Cauchy noise: (1 + (y − θ)²)/(1 + y²) is largest at y = (θ − √(θ² + 4))/2, and ε = 2 arsinh(θ/2)."""
+    found = exact_epsilon(cauchy(0.0), cauchy(shift))
+    assert abs(found.value - 2 * math.asinh(shift / 2)) <= found.error
+    assert found.error <= 1e-12
+
+
+def test_a_largest_loss_beside_a_jump_is_reached() -> None:
+    """2(1 − y) against 1 on [0, 1]: ln 2, which is approached at the edge from inside and never attained."""
+
+    def falling(outputs: Reals) -> Reals:
+        with np.errstate(divide="ignore"):
+            return np.where((outputs > 0) & (outputs < 1), np.log(2 * np.clip(1 - outputs, 0, 1)), -np.inf)
+
+    assert max_divergence(Density(falling, (0.0, 1.0)), uniform(0.0, 1.0)).value == pytest.approx(
+        math.log(2), abs=1e-15
+    )
+
+
+def test_a_stated_error_of_log_densities_is_carried_to_every_answer() -> None:
+    """Densities that waver by η = 1e-7 around the true ones, and say so: each error covers what that does."""
+    eta = 1e-7
+
+    def wavering(location: float, phase: float) -> Density:
+        exact = laplace(location, 5.0)
+        return Density(lambda y: exact.log_density(y) + eta * np.cos(y + phase), exact.breakpoints, log_error=eta)
+
+    left, right = wavering(0.0, 0.0), wavering(1.0, math.pi)
+    true = laplace(0.0, 5.0), laplace(1.0, 5.0)
+    for measure in (
+        exact_epsilon,
+        lambda p, q: exact_epsilon(p, q, 1e-3),
+        lambda p, q: exact_delta(p, q, 0.1),
+        lambda p, q: renyi_divergence(p, q, 1.5),
+        lambda p, q: renyi_divergence(p, q, 40.0),
+    ):
+        found, truth = measure(left, right), measure(*true)
+        assert eta / 1e3 < abs(found.value - truth.value) <= found.error < 100 * eta
+
+
 def uniform(low: float, high: float) -> Density:
     def log_density(outputs: Reals) -> Reals:
         return np.where((low <= outputs) & (outputs <= high), -math.log(high - low), -np.inf)

@@ -119,15 +119,17 @@ def test_missing_mass_is_covered_by_the_error_wherever_it_lies(seed: int) -> Non
     rng = np.random.default_rng(seed)
     p, q = random_masses(rng, 8), random_masses(rng, 8)
     for cut in (5, 7):
-        short_p, short_q = (listed(m[:cut], 1 - m[:cut].sum()) for m in (p, q))
-        for epsilon in EPSILONS:
-            found, truth = exact_delta(short_p, short_q, epsilon), exact_delta(listed(p), listed(q), epsilon)
-            assert abs(found.value - truth.value) <= found.error
-        for delta in (0.05, 0.4):
-            found, truth = exact_epsilon(short_p, short_q, delta), exact_epsilon(listed(p), listed(q), delta)
-            assert abs(found.value - truth.value) <= found.error
-        assert exact_epsilon(short_p, short_q).error == math.inf  # an unlisted output may have any ratio
-        assert renyi_divergence(short_p, short_q, 2.0).error == math.inf
+        whole = (listed(p), listed(q))
+        short = tuple(listed(m[:cut], 1 - m[:cut].sum()) for m in (p, q))
+        for left, right in ((short[0], short[1]), (short[0], whole[1]), (whole[0], short[1])):
+            for epsilon in EPSILONS:
+                found, truth = hockey_stick(left, right, epsilon), hockey_stick(*whole, epsilon)
+                assert abs(found.value - truth.value) <= found.error
+            for delta in (0.05, 0.4):
+                found, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
+                assert abs(found.value - truth.value) <= found.error
+            assert exact_epsilon(left, right).error == math.inf  # an unlisted output may have any ratio
+            assert renyi_divergence(left, right, 2.0).error == math.inf
     with pytest.raises(InvalidInputError, match="sum to"):
         listed(p[:5])
 
