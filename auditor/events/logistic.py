@@ -24,6 +24,8 @@ LEAST_ON_ATOM = 8
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
 NEWTON_STEPS = 25
+# More outputs would hardly move a threshold that a few dozen weights decide.
+MOST_OUTPUTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,9 @@ class LogisticScore:
         return Column(self.name, np.round(score, 9) + 0.0)
 
 
-def fit_logistic(sample: Sample) -> LogisticScore | None:
-    """Fit the score to labelled outputs by penalised maximum likelihood; None where nothing varies."""
+def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | None:
+    """Fit the score to the first ``most`` labelled outputs by penalised maximum likelihood; None where nothing varies."""
+    sample = Sample(sample.left[: most // 2], sample.right[: most // 2])
     both = concatenate([sample.left, sample.right])
     terms = tuple(t for t in (_terms_of(column, len(both.columns)) for column in both.columns) if t is not None)
     if not terms or min(sample.left.size, sample.right.size) == 0:

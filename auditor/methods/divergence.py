@@ -203,7 +203,8 @@ def detectable_divergence(wager: Wager, p: Floats, q: Floats, claimed: float, al
 
 def _scores(fit: Sample) -> Iterator[Feature]:
     yield from evidence_scores(fit)
-    learned = fit_logistic(fit)
+    # A divergence needs the score itself, not only where it passes a threshold.
+    learned = fit_logistic(fit, most=200_000)
     if learned is not None:
         yield learned
 
