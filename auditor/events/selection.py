@@ -49,7 +49,7 @@ LEAST_IN_CELL = 8
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
 MOST_ATOMS = 400
 # Below this many outputs, regression has nothing to add to the features themselves.
-LEAST_TO_LEARN = 200
+LEAST_TO_LEARN = 500
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
 

@@ -1,0 +1,23 @@
+"""Mechanisms whose truth is known, as the benchmarks use them."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def laplace(value: float, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    return rng.laplace(value, 1 / epsilon, size)
+
+
+def randomised_response(bit: int, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    return bit ^ (rng.random(size) < 1 / (1 + math.exp(epsilon)))
+
+
+def gaussian(value: float, size: int, rng: np.random.Generator, *, sigma: float) -> Any:
+    return rng.normal(value, sigma, size)
+
+
+def revealing(bit: int, size: int, rng: np.random.Generator, *, epsilon: float, delta: float) -> Any:
+    """Exactly (ε, δ): the bit marked as certain with probability δ, else a randomised response."""
+    return np.where(rng.random(size) < delta, bit + 2, randomised_response(bit, size, rng, epsilon=epsilon))
