@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -12,11 +12,12 @@ from pydantic import BaseModel, ValidationError
 from auditor.auditing import Plan
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution
-from auditor.claims import PrivacyClaim, Probability, QueryClaim, claim_from_dict
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, Probability, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domains import make_domain
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
+from auditor.exact.conversions import implied_mu
 from auditor.neighbours.domains import Domain, groups
 from auditor.verdict import Verdict, alpha_for_each
 
@@ -121,13 +122,27 @@ def _questions(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) 
 
     domain = place.checked((*here, "neighbours"), lambda: make_domain(audit.neighbours))
     if isinstance(audit.claim, dict):
-        return [_Question(audit.name, audit, here, claim_of(audit.claim), domain)]
+        asked = _Question(audit.name, audit, here, claim_of(audit.claim), domain)
+        return [asked, place.checked((*here, "implied_mu"), lambda: _implied(asked))] if audit.implied_mu else [asked]
+    if audit.implied_mu:
+        raise InvalidInputError(
+            f"{place.at(*here, 'implied_mu')}: implied_mu goes with a single claim {{epsilon, delta}}"
+        )
     claims = [claim_of(numbers) for numbers in audit.claim]
     domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
     return [
         _Question(f"{audit.name}, contribution {i}", audit, here, claim, group)
         for i, (claim, group) in enumerate(zip(claims, domains, strict=True), start=1)
     ]
+
+
+def _implied(asked: _Question) -> _Question:
+    """Ask the second question: is μ what (ε, δ) implies where the noise is Gaussian? It is not the claim itself."""
+    claim = asked.claim
+    if not isinstance(claim, ApproximateDP) or not 0 < claim.delta < 1:
+        raise InvalidInputError(f"implied_mu goes with a claim {{epsilon, delta}}, 0 < delta < 1; the claim is {claim}")
+    name = f"{asked.name}: μ of Gaussian noise that just meets the claim"
+    return replace(asked, name=name, claim=GaussianDP(implied_mu(claim.epsilon, claim.delta)))
 
 
 def _plan(

@@ -79,6 +79,7 @@ class Audit(_Strict):
     neighbours: Neighbours
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     events: list[Literal["values", "bits"]] = ["values"]
+    implied_mu: bool = False
     search: Search | None = None
     seed: int | None = None
     samples: int | None = None

@@ -7,59 +7,37 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.events.blocks import (
+    LEAST_IN_CELL,
+    Blocks,
+    Choice,
+    Forecast,
+    RuleCounts,
+    cells_for,
+    cut,
+    log_ratios,
+    merge_cells,
+    pool,
+    sum_runs,
+)
 from auditor.events.cells import Cells, count_cells, readable_edges
-from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
+from auditor.events.event import LEFT, RIGHT, Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCounts:
-    """Counts of many rules at once, as arrays of one shape: hits of the event for the left and for the right side.
-
-    ``left_wins`` are hits of the left event on the left, ``left_losses`` on the right; the right event likewise.
-    """
-
-    left_wins: Floats
-    left_losses: Floats
-    right_wins: Floats
-    right_losses: Floats
-    trials: int
-
 
 # What events may look at.
 VALUES, BITS = "values", "bits"
 
-Forecast = Callable[[RuleCounts], Floats]
-
-# Intervals a column is cut into at first: 200 put a threshold within 0.5 % of the outputs of its best place, and
-# a cell of fewer than 8 outputs tells nothing of its own.
-MOST_CELLS = 200
-LEAST_IN_CELL = 8
-# Atoms ranked one by one; the rarest beyond these are left to abstention.
-MOST_ATOMS = 400
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An event and the bound it is forecast to give (an estimate, not proved)."""
-
-    test: Event
-    forecast: float
 
 
 def select_event(fit: Sample, judge: Sample, forecast: Forecast, kinds: Sequence[str] = (VALUES,)) -> Choice:
@@ -144,14 +122,14 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
 
 def _evidence_table(left: Column, right: Column) -> Cells:
     """Learn the log-likelihood ratio (nats, left over right) of each value in a column."""
-    pooled = _pool(left, right)
-    edges = readable_edges(pooled, _cells_for(len(pooled.numbers)))
+    pooled = pool(left, right)
+    edges = readable_edges(pooled, cells_for(len(pooled.numbers)))
     (a, a_atoms), (b, b_atoms) = count_cells(edges, left), count_cells(edges, right)
     ends = merge_cells(a, b)
-    merged = _sum_runs(a, ends), _sum_runs(b, ends)
-    ratios = _log_ratios(*merged)
+    merged = sum_runs(a, ends), sum_runs(b, ends)
+    ratios = log_ratios(*merged)
     atoms = {
-        atom: float(_log_ratios(np.array([a_atoms.get(atom, 0)]), np.array([b_atoms.get(atom, 0)]))[0])
+        atom: float(log_ratios(np.array([a_atoms.get(atom, 0)]), np.array([b_atoms.get(atom, 0)]))[0])
         for atom in pooled.atoms
     }
     return Cells(tuple(edges[end] for end in ends[:-1]), tuple(ratios.tolist()), atoms)
@@ -160,14 +138,14 @@ def _evidence_table(left: Column, right: Column) -> Cells:
 def _best_rule(feature: Feature, fit: Sample, judge: Sample, forecast: Forecast) -> Choice | None:
     fit_left, fit_right = feature.extract(fit.left), feature.extract(fit.right)
     judge_left, judge_right = feature.extract(judge.left), feature.extract(judge.right)
-    blocks, counts = _cut(fit_left, fit_right)
+    blocks, counts = cut(fit_left, fit_right)
     a, b = counts[:, : len(blocks.edges) + 1]
     ends = merge_cells(a, b)
-    ratios = _log_ratios(_sum_runs(a, ends), _sum_runs(b, ends))
-    merged = _Blocks([blocks.edges[end] for end in ends[:-1]], ratios, blocks.atoms, blocks.atom_ranks)
+    ratios = log_ratios(sum_runs(a, ends), sum_runs(b, ends))
+    merged = Blocks([blocks.edges[end] for end in ends[:-1]], ratios, blocks.atoms, blocks.atom_ranks)
     # Only a feature or an order that was learned from the first half needs the second to itself.
     learned = isinstance(feature, EvidenceSum | LogisticScore) or bool(blocks.atoms)
-    whole = _pool(fit_left, judge_left), _pool(fit_right, judge_right)
+    whole = pool(fit_left, judge_left), pool(fit_right, judge_right)
     best = _along_the_line(feature, blocks, *((judge_left, judge_right) if learned else whole), forecast)
     choice = merged.best(feature, judge_left, judge_right, forecast)
     if choice is not None and (best is None or choice.forecast > _beaten_at(best.forecast)):
@@ -176,24 +154,12 @@ def _best_rule(feature: Feature, fit: Sample, judge: Sample, forecast: Forecast)
 
 
 def _along_the_line(
-    feature: Feature, blocks: "_Blocks", left: Column, right: Column, forecast: Forecast
+    feature: Feature, blocks: "Blocks", left: Column, right: Column, forecast: Forecast
 ) -> Choice | None:
     """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
     rising = np.arange(len(blocks.edges) + 1.0) / (len(blocks.edges) + 1) - 0.5
     choices = [replace(blocks, ranks=ranks).best(feature, left, right, forecast) for ranks in (rising, -rising)]
     return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
-
-
-def _cut(left: Column, right: Column) -> "tuple[_Blocks, NDArray[np.int64]]":
-    """Cut a column into cells, and list its atoms by their log-ratio; return both sides' counts of all, of shape (2, blocks)."""
-    pooled = _pool(left, right)
-    edges = readable_edges(pooled, _cells_for(len(pooled.numbers)))
-    seen = count_cells([], pooled)[1]
-    atoms = sorted(pooled.atoms, key=lambda atom: -seen[atom])[:MOST_ATOMS]
-    blocks = _Blocks(edges, np.zeros(len(edges) + 1), atoms, np.zeros(len(atoms)))
-    counts = np.stack([blocks.count(left), blocks.count(right)])
-    ratios = _log_ratios(counts[0], counts[1])
-    return replace(blocks, atom_ranks=ratios[len(edges) + 1 :]), counts
 
 
 def _refined(choice: Choice, fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
@@ -206,7 +172,7 @@ def _refined(choice: Choice, fit: Sample, judge: Sample, forecast: Forecast) -> 
     if not isinstance(feature, Place) or fit.left.size + fit.right.size < LEAST_TO_LEARN:
         return choice
     halves = [(feature.extract(half.left), feature.extract(half.right)) for half in (fit, judge)]
-    whole = _pool(halves[0][0], halves[1][0]), _pool(halves[0][1], halves[1][1])
+    whole = pool(halves[0][0], halves[1][0]), pool(halves[0][1], halves[1][1])
     by_counts, by_regression = (_held_out(way, feature, halves, forecast) for way in (_by_counts, _by_regression))
     if by_regression <= by_counts:
         return choice
@@ -234,7 +200,7 @@ def _forecast_on(rule: Cells, left: Column, right: Column, forecast: Forecast) -
 
 
 def _by_counts(feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
-    return _along_the_line(feature, _cut(left, right)[0], left, right, forecast)
+    return _along_the_line(feature, cut(left, right)[0], left, right, forecast)
 
 
 def _by_regression(feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
@@ -242,8 +208,8 @@ def _by_regression(feature: Feature, left: Column, right: Column, forecast: Fore
     score = fit_logistic(alone)
     if score is None:
         return None
-    blocks, counts = _cut(left, right)
-    pooled = _pool(left, right)
+    blocks, counts = cut(left, right)
+    pooled = pool(left, right)
     at = blocks.locate(pooled)
     seen, inside = counts.sum(axis=0), at >= 0
     scores = score.extract(Outputs(len(pooled.numbers), (pooled,))).numbers
@@ -264,120 +230,3 @@ def _by_regression(feature: Feature, left: Column, right: Column, forecast: Fore
         ):
             best = choice
     return best
-
-
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """Cells with a rank each; rules guess left on the highest ranks and right on the lowest."""
-
-    edges: list[float]
-    ranks: Floats
-    atoms: list[str]
-    atom_ranks: Floats
-
-    def best(self, feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
-        """Return the rule with the best forecast on these outputs."""
-        return self.choose(
-            feature, self.count(left), self.count(right), len(left.numbers) + len(right.numbers), forecast
-        )
-
-    def choose(
-        self, feature: Feature, on_left: NDArray[Any], on_right: NDArray[Any], trials: int, forecast: Forecast
-    ) -> Choice | None:
-        """Return the rule with the best forecast, given (expected) counts of the blocks on each side."""
-        ranks = np.concatenate([self.ranks, self.atom_ranks])
-        order = np.argsort(-ranks, kind="stable")
-        m = len(order)
-        tops = np.arange(m + 1)
-        top_left, top_right = (np.concatenate([[0], np.cumsum(x[order])]) for x in (on_left, on_right))
-        bottom_left, bottom_right = (np.concatenate([[0], np.cumsum(x[order][::-1])]) for x in (on_left, on_right))
-        i, j = (grid.ravel() for grid in np.meshgrid(tops, tops, indexing="ij"))
-        allowed = (i + j <= m) & (i + j > 0)
-        i, j = i[allowed], j[allowed]
-        seen = RuleCounts(
-            top_left[i].astype(float),
-            top_right[i].astype(float),
-            bottom_right[j].astype(float),
-            bottom_left[j].astype(float),
-            trials,
-        )
-        values = forecast(seen)
-        at = int(np.argmax(values))
-        if not values[at] > -np.inf:
-            return None
-        guess = np.full(m, ABSTAIN)
-        guess[order[: i[at]]] = LEFT
-        guess[order[m - j[at] :]] = RIGHT
-        return Choice(Event(feature, self._rule(guess)), float(values[at]))
-
-    def locate(self, column: Column) -> NDArray[np.intp]:
-        """Return the block that each entry lies in; −1 for atoms that have none."""
-        at = np.searchsorted(np.asarray(self.edges), column.numbers, side="left")
-        if column.codes is None:
-            return at
-        places = {atom: len(self.edges) + 1 + i for i, atom in enumerate(self.atoms)}
-        of_atoms = np.array([*(places.get(atom, -1) for atom in column.atoms), -1])
-        return np.where(column.codes >= 0, of_atoms[column.codes], at)
-
-    def count(self, column: Column) -> NDArray[np.int64]:
-        cells, atoms = count_cells(self.edges, column)
-        return np.concatenate([cells, np.array([atoms.get(atom, 0) for atom in self.atoms], np.int64)])
-
-    def _rule(self, guess: Floats) -> Cells:
-        numbers, atoms = guess[: len(self.ranks)].tolist(), guess[len(self.ranks) :].tolist()
-        ends = [k for k in range(len(numbers)) if k + 1 == len(numbers) or numbers[k] != numbers[k + 1]]
-        return Cells(
-            tuple(self.edges[k] for k in ends[:-1]),
-            tuple(numbers[k] for k in ends),
-            {atom: worth for atom, worth in zip(self.atoms, atoms, strict=True) if worth != ABSTAIN},
-        )
-
-
-def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
-    """Merge neighbouring cells whose sides are mixed alike; return the last cell of each run.
-
-    The best segmentation by likelihood, with a price for each run (dynamic programming over all of them), so
-    that a run stands for a difference that the counts support.
-    """
-    m = len(left)
-    a = np.concatenate([[0], np.cumsum(left)]).astype(np.float64)
-    b = np.concatenate([[0], np.cumsum(right)]).astype(np.float64)
-    # A false split gains a χ²/2 with one degree of freedom, the best of about m of them ln m.
-    price = 1.0 + np.log(m)
-    best = np.zeros(m + 1)
-    came_from = np.zeros(m + 1, np.intp)
-    for end in range(1, m + 1):
-        likelihood = _log_likelihood(a[end] - a[:end], b[end] - b[:end])
-        total = best[:end] + likelihood - price
-        came_from[end] = np.argmax(total)
-        best[end] = total[came_from[end]]
-    ends, end = [], m
-    while end > 0:
-        ends.append(end - 1)
-        end = int(came_from[end])
-    return ends[::-1]
-
-
-def _log_likelihood(left: Floats, right: Floats) -> Floats:
-    from scipy.special import xlogy
-
-    total = left + right
-    return np.asarray(xlogy(left, left) + xlogy(right, right) - xlogy(total, total))
-
-
-def _log_ratios(left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
-    """Return ln of left over right, each with half an output more, which keeps it finite."""
-    return np.asarray(np.log((left + 0.5) / (right + 0.5)))
-
-
-def _sum_runs(counts: NDArray[np.int64], ends: list[int]) -> NDArray[np.int64]:
-    return np.diff(np.concatenate([[0], np.cumsum(counts)[ends]]))
-
-
-def _pool(left: Column, right: Column) -> Column:
-    sides = [Outputs(len(c.numbers), (c,)) for c in (left, right)]
-    return concatenate(sides).columns[0]
-
-
-def _cells_for(outputs: int) -> int:
-    return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))

@@ -29,13 +29,6 @@ def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
     # Regrouped as p((p/q)^(α − 1) − 1) − (α − 1)(p − q), in which both terms are small with α − 1.
     change = np.where(size < 1, p * np.expm1(beyond * near), tilted - p)
     value = change - beyond * np.where(np.abs(loss) < 1, q * np.expm1(near), p - q)
-    # For |αL| < 1/100 these cancel too: the series α(α − 1) Σ (1 + α + … + α^(k−2)) L^k/k! to L^8, below rounding.
-    small = np.where(size < 0.01, loss, 0.0)
-    series, geometric = np.zeros_like(small), 0.0
-    for k in range(2, 9):
-        geometric = geometric * order + 1
-        series += geometric * small**k / math.factorial(k)
-    value = np.where(size < 0.01, order * beyond * q * series, value)
     return np.where(some, value, beyond * q), np.where(some, order * np.abs(change), 0.0)
 
 
@@ -142,8 +135,8 @@ class MassPair:
         log_missing = math.log(self.missing_right) if self.missing_right > 0 else -math.inf
         high = solve(self.missing_left + rounding, log_right - spread) + self.blur
         low = solve(-rounding, np.logaddexp(log_right + spread, log_missing)) - self.blur
-        # Rounding must not decide where a mass is just δ, nor missing mass be taken for none: ε is infinite when sure.
-        value = solve(-rounding, log_right)
+        value = solve(0.0, log_right)
+        # Neither rounding of a mass that is just δ nor missing mass taken for none makes ε infinite: then it is unknown.
         value = low if math.isinf(value) else value
         return value, 0.0 if low == np.inf else max(high - value, value - low)
 

@@ -13,8 +13,9 @@ from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
 from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
+from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
-from auditor.events.selection import VALUES, Choice, RuleCounts, select_event
+from auditor.events.selection import VALUES, select_event
 
 Floats = NDArray[np.float64]
 

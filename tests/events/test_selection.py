@@ -9,8 +9,9 @@ import pytest
 
 from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.claims import PureDP
+from auditor.events.blocks import merge_cells
 from auditor.events.event import LEFT, RIGHT, Event
-from auditor.events.selection import merge_cells, select_event
+from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 

@@ -131,6 +131,18 @@ def test_a_largest_loss_between_nodes_is_climbed(shift: float) -> None:
     assert found.error <= 1e-12
 
 
+@pytest.mark.parametrize("power", [0.1, 0.3, 1.0])
+def test_a_largest_loss_in_the_limit_of_a_slow_tail_is_extrapolated(power: float) -> None:
+    """With u = 1/(1 + |y|), f/g = c(1 − u^p/2) tends to c = 1/(1 − 1/(2(1 + p))) as y grows, by y^−p."""
+    c = 1 / (1 - 0.5 / (1 + power))
+    wide = Density(lambda y: -math.log(2) - 2 * np.log1p(np.abs(y)), (0.0,))
+    tilted = Density(lambda y: wide.log_density(y) + np.log(c * (1 - (1 + np.abs(y)) ** -power / 2)), (0.0,))
+    found = max_divergence(tilted, wide)
+    assert abs(found.value - math.log(c)) <= found.error
+    assert found.error < (0.2 if power == 0.1 else 1e-3)
+    assert found.value == pytest.approx(math.log(c), abs=1e-3)
+
+
 def test_a_largest_loss_beside_a_jump_is_reached() -> None:
     """2(1 − y) against 1 on [0, 1]: ln 2, which is approached at the edge from inside and never attained."""
 
@@ -144,14 +156,17 @@ def test_a_largest_loss_beside_a_jump_is_reached() -> None:
 
 
 def test_a_stated_error_of_log_densities_is_carried_to_every_answer() -> None:
-    """Densities that waver by η = 1e-7 around the true ones, and say so: each error covers what that does."""
+    """Densities that waver by η = 1e-7 around the true ones, and say so: each error covers what that does.
+
+    They waver antisymmetrically, so that their integrals do not tell.
+    """
     eta = 1e-7
 
-    def wavering(location: float, phase: float) -> Density:
+    def wavering(location: float) -> Density:
         exact = laplace(location, 5.0)
-        return Density(lambda y: exact.log_density(y) + eta * np.cos(y + phase), exact.breakpoints, log_error=eta)
+        return Density(lambda y: exact.log_density(y) + eta * np.sin(y - location), exact.breakpoints, log_error=eta)
 
-    left, right = wavering(0.0, 0.0), wavering(1.0, math.pi)
+    left, right = wavering(0.0), wavering(1.0)
     true = laplace(0.0, 5.0), laplace(1.0, 5.0)
     for measure in (
         exact_epsilon,
@@ -213,6 +228,14 @@ def test_a_release_by_accident_shows_in_delta_and_not_in_the_loss_of_the_refusal
     assert hockey_stick(left, right, 2.0).value == pytest.approx(1e-4, rel=1e-9)
     tie = exact_epsilon(left, right, 1e-4)
     assert tie.value in (0.0, math.inf) or tie.error > 1e-3
+
+
+def test_epsilon_of_a_refusal_alone_has_a_closed_form() -> None:
+    """Refusals with ½ and 1/10: at its ε only the refusal is over, and ½ − e^ε/10 = δ."""
+    left, right = test_then_release(0.5, laplace(0.0, 1.0)), test_then_release(0.9, laplace(0.0, 1.0))
+    for delta in (1e-6, 0.05):
+        found = exact_epsilon(left, right, delta)
+        assert abs(found.value - math.log((0.5 - delta) / 0.1)) <= found.error <= 1e-10
 
 
 def test_epsilon_with_an_atom_is_where_delta_is_reached() -> None:

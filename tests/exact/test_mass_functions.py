@@ -14,6 +14,7 @@ from auditor.exact.divergences import (
     exact_delta,
     exact_epsilon,
     exact_renyi,
+    exact_rho,
     hockey_stick,
     max_divergence,
     renyi_curve,
@@ -85,6 +86,30 @@ def test_supports_that_differ_make_epsilon_infinite_up_to_their_mass() -> None:
     assert renyi_divergence(p, q, 2.0).value == math.inf
     assert math.isfinite(renyi_divergence(q, p, 2.0).value)
     assert exact_delta(p, q, 600.0).value == pytest.approx(0.1)
+
+
+def test_conditioning_loses_the_same_at_every_order() -> None:
+    """p is q given that an event of mass m did not happen: D_α(p ‖ q) = −ln(1 − m) for all α, infinite the other way."""
+    q = np.array([0.4, 0.35, 0.2, 0.04, 0.01])
+    for cut in (3, 4):
+        p = np.where(np.arange(5) < cut, q, 0) / q[:cut].sum()
+        for order in (1.001, 2.0, 50.0):
+            found = renyi_divergence(listed(p), listed(q), order)
+            assert abs(found.value + math.log(q[:cut].sum())) <= found.error < 1e-13
+        assert renyi_divergence(listed(q), listed(p), 2.0).value == math.inf
+
+
+def test_rho_is_the_larger_of_both_directions() -> None:
+    p, q = listed(np.array([0.9, 0.1])), listed(np.array([0.5, 0.5]))
+    orders = [1.5, 3.0]
+    one_way, other_way = (max(renyi_divergence(*pair, a).value / a for a in orders) for pair in ((p, q), (q, p)))
+    assert one_way < other_way
+    assert exact_rho(p, q, orders).value == exact_rho(q, p, orders).value == other_way
+
+
+def test_a_product_misses_what_any_coordinate_misses() -> None:
+    part = MassFunction({0: math.log(0.5), 1: math.log(0.25)}, 0.25)
+    assert MassFunction.product([part, part]).missing == pytest.approx(1 - 0.75**2)
 
 
 def test_equal_sides_lose_nothing() -> None:
