@@ -11,7 +11,7 @@ import auditor
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.exact.known_continuous import gaussian_delta
-from benchmarks._mechanisms import gaussian, laplace
+from benchmarks._mechanisms import gaussian, laplace, samples_for
 
 ALPHA = 0.05
 
@@ -48,15 +48,15 @@ def measure() -> dict[str, Any]:
             "refuted": float(np.mean([refuted for _, _, refuted in runs])),
         }
     for outputs in (10**4, 10**5):
-        runs = _many(400, gaussian, {"sigma": 1.0}, auditor.GaussianDP(1.0), round(outputs / 1.1), "fixed")
+        runs = _many(400, gaussian, {"sigma": 1.0}, auditor.GaussianDP(1.0), samples_for(outputs), "fixed")
         figures[f"median μ_L of μ = 1 at {outputs:,}"] = float(np.median([bound for _, bound, _ in runs]))
     for outputs in (10**5, 10**6):
-        runs = _many(100, gaussian, {"sigma": 1.0}, auditor.ZeroConcentratedDP(0.5), round(outputs / 1.1), "fixed")
+        runs = _many(100, gaussian, {"sigma": 1.0}, auditor.ZeroConcentratedDP(0.5), samples_for(outputs), "fixed")
         figures[f"median ρ_L of ρ = 0.5 at {outputs:,}"] = float(np.median([bound for _, bound, _ in runs]))
     sigma = 1 / brentq(lambda mu: gaussian_delta(mu, 1.0) - 1e-5, 0.1, 1.0)
     claim = auditor.ApproximateDP(1.0, 1e-5)
     for method in ("fixed", "sequential"):
-        runs = _many(200, gaussian, {"sigma": sigma / 2}, claim, round(2e4 / 1.1), method)
+        runs = _many(200, gaussian, {"sigma": sigma / 2}, claim, samples_for(20_000), method)
         name = f"share of runs that refute (1, 1e-5), noise too small by 2, at 20,000, {method}"
         figures[name] = float(np.mean([refuted for _, _, refuted in runs]))
     half = 5_000_000

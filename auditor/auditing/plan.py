@@ -22,6 +22,8 @@ T = TypeVar("T")
 # Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
 SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.10
+# An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
+LEAST_SELECTION = 2_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Plan:
     @property
     def selection_outputs(self) -> int:
         """How many outputs the event is learned from."""
-        return max(100, round(SELECTION_SHARE * self.samples))
+        return max(100, round(SELECTION_SHARE * self.samples), min(LEAST_SELECTION, self.samples // 4))
 
 
 @dataclass(frozen=True, slots=True)

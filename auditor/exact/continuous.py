@@ -36,6 +36,9 @@ NO_DELTA = 1e-25
 # Terms e^−40 below the largest do not move a double.
 NEGLIGIBLE = 40.0
 
+# Rounding of an exponent (nats) up to which a sum of exponentials is still a sum, and not its largest term.
+COARSE = 0.1
+
 # Where rounding may move a privacy loss by more than this (nats), it is not looked at: far tails.
 LARGEST_NOISE = 1e-6
 
@@ -95,7 +98,8 @@ class DensityPair:
         """Return ∫ (left − e^ε right)₊, its error, and −d/dε of it.
 
         Beside the difference of the two rules, the error counts kinks, losses that may cross ε between nodes,
-        rounding, and ``log_errors``."""
+        rounding, and ``log_errors``.
+        """
 
         def integrand(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
             loss = mesh.loss
@@ -124,13 +128,17 @@ class DensityPair:
                 terms = order * mesh.left + (1 - order) * mesh.right
             return np.where(mesh.left == -np.inf, -np.inf, terms)
 
+        def rounding(mesh: Mesh) -> Reals:
+            return order * _noise(mesh.left, self.log_errors[0]) + (order - 1) * _noise(mesh.right, self.log_errors[1])
+
         def integrand(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
             terms = exponent(mesh)
             below = terms - terms.max()
             values = np.exp(below)
             rise = np.where(below < -NEGLIGIBLE, peaks_between(mesh, terms), 0.0)
             hidden = np.exp(np.minimum(below + rise, 0.0)) - values
-            noise = order * _noise(mesh.left, self.log_errors[0]) + (order - 1) * _noise(mesh.right, self.log_errors[1])
+            # Rounding of a nat or more (at a huge order) must not pass for a peak that is resolved.
+            noise = np.minimum(rounding(mesh), COARSE)
             return values[None], (hidden * mesh.measure).sum(axis=1), (values * noise * mesh.measure) @ KRONROD
 
         top = exponent(self.mesh).max()
@@ -138,9 +146,11 @@ class DensityPair:
             return float(top), 0.0
         self.mesh, totals, errors = integrate(self.mesh, integrand, PRECISION)
         terms = exponent(self.mesh)
-        if abs(self.mesh.outputs.ravel()[terms.argmax()]) > self.mesh.reach:
+        peak = np.unravel_index(terms.argmax(), terms.shape)
+        if abs(self.mesh.outputs[peak]) > self.mesh.reach:
             return np.inf, 0.0
-        return float(terms.max() + math.log(totals[0])), float(errors[0] / totals[0]) + self.defect
+        beyond = max(0.0, float(rounding(self.mesh)[peak]) - COARSE)
+        return float(terms[peak] + math.log(totals[0])), float(errors[0] / totals[0]) + beyond + self.defect
 
     def surplus(self, order: float) -> tuple[float, float]:
         """Return the integral of :func:`~auditor.exact.discrete.surplus`, and its error; the moment must be small."""

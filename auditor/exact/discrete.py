@@ -25,9 +25,9 @@ def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
     some, beyond = left > -np.inf, order - 1
     loss = np.where(some, left - np.where(some, right, 0.0), 0.0)
     p, q, tilted = np.exp(left), np.exp(right), np.exp(right + order * loss)
-    near, size = np.where(np.abs(loss) < 1, loss, 0.0), order * np.abs(loss)
     # Regrouped as p((p/q)^(α − 1) − 1) − (α − 1)(p − q), in which both terms are small with α − 1.
-    change = np.where(size < 1, p * np.expm1(beyond * near), tilted - p)
+    bent, near = (np.where(np.abs(size) < 1, size, 0.0) for size in (beyond * loss, loss))
+    change = np.where(np.abs(beyond * loss) < 1, p * np.expm1(bent), tilted - p)
     value = change - beyond * np.where(np.abs(loss) < 1, q * np.expm1(near), p - q)
     return np.where(some, value, beyond * q), np.where(some, order * np.abs(change), 0.0)
 

@@ -52,12 +52,14 @@ class _Pair:
         return value, max((error for loss, error in found if loss + error >= value), default=0.0)
 
     def hockey_stick(self, epsilon: float) -> tuple[float, float, float]:
-        """Return the divergence, its error, and −d/dε of the part under the densities."""
+        """Return the divergence, its error, and −d/dε of it."""
         value, error = self.atoms.hockey_stick(epsilon)
+        over = self.atoms.right[self.atoms.loss > epsilon]
+        slope = math.fsum(math.exp(epsilon + log_mass) for log_mass in over)
         if self.densities is None:
-            return value, error, 0.0
-        smooth, smooth_error, slope = self.densities.hockey_stick(epsilon)
-        return value + smooth, error + smooth_error, slope
+            return value, error, slope
+        smooth, smooth_error, smooth_slope = self.densities.hockey_stick(epsilon)
+        return value + smooth, error + smooth_error, slope + smooth_slope
 
     def renyi(self, order: float) -> tuple[float, float]:
         value, error = self.atoms.log_moment(order)
@@ -211,8 +213,6 @@ def _epsilon_at(pair: _Pair, delta: float) -> tuple[float, float]:
     if pair.densities is None:
         return pair.atoms.epsilon_at(delta)
     aim = delta * (1 + TIE)
-    if pair.hockey_stick(0.0)[0] <= aim:
-        return 0.0, 0.0
 
     def excess(epsilon: float) -> float:
         # In logarithms, in which the tail of δ(ε) is close to straight.
@@ -223,12 +223,10 @@ def _epsilon_at(pair: _Pair, delta: float) -> tuple[float, float]:
         high *= 2
         if high > LARGEST_EPSILON:
             return math.inf, 0.0
-    root = float(brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-14))
-    _, error, slope = pair.hockey_stick(root)
-    atoms = pair.atoms
-    active = atoms.loss > root
-    slope += math.fsum(math.exp(root + log_mass) for log_mass in atoms.right[active])
-    return root, 1e-13 + ((error + TIE * delta) / slope if slope > 0 else math.inf)
+    root = float(brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-14)) if excess(0.0) > 0 else 0.0
+    value, error, slope = pair.hockey_stick(root)
+    beyond = error + TIE * delta if root > 0 else max(0.0, value + error - delta)
+    return root, (1e-13 if root > 0 else 0.0) + (beyond / slope if slope > 0 else math.inf if beyond > 0 else 0.0)
 
 
 def renyi_divergence(left: Distribution, right: Distribution, order: float) -> Exact:

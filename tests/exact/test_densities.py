@@ -8,6 +8,7 @@ import pytest
 from auditor.errors import InvalidInputError
 from auditor.exact.distributions import Density, MassFunction, Product, Reals, mixture
 from auditor.exact.divergences import (
+    Exact,
     exact_delta,
     exact_epsilon,
     exact_renyi,
@@ -52,6 +53,14 @@ def test_gaussian_epsilon_by_root_finding_is_the_closed_form(mu: float, delta: f
     assert found.error <= 1e-8
     # The root at −μ/2 ± …: a third way, the definition itself.
     assert truth == 0 or gaussian_delta(mu, truth) == pytest.approx(delta, rel=1e-8)
+
+
+def test_a_delta_just_below_the_total_variation_is_not_said_to_need_nothing() -> None:
+    """δ = δ(0)(1 − 5e-13) takes ε = 5e-13 δ(0)/Φ(−½): a hair, which the error must cover if the value is 0."""
+    total_variation = gaussian_delta(1.0, 0.0)
+    found = exact_epsilon(gaussian(0.0, 1.0), gaussian(1.0, 1.0), total_variation * (1 - 5e-13))
+    assert abs(found.value - 5e-13 * total_variation / 0.3085) <= found.error < 1e-10
+    assert exact_epsilon(gaussian(0.0, 1.0), gaussian(1.0, 1.0), total_variation + 1e-9) == Exact(0.0, 0.0, False)
 
 
 @pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 3.0])

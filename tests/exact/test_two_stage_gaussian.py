@@ -119,7 +119,7 @@ def test_far_tails_neither_vanish_nor_overflow() -> None:
     x, sigma, r = 4e5, 0.1, 6.0
     outputs = np.array([1e19, -1e22, 1e30])
     assert two_stage_gaussian(x, sigma, r).log_density(outputs) == pytest.approx(
-        -np.abs(outputs) / (r * sigma), rel=1e-4
+        -np.abs(outputs) / (r * sigma), rel=2e-3
     )
     found = renyi_divergence(two_stage_gaussian(x, sigma, r), two_stage_gaussian(x + 1, sigma, r), 30.0)
     assert found.value == pytest.approx(30 * (1 / (2 * r**2) + 1) / x**2, rel=1e-3)
@@ -157,12 +157,18 @@ def test_the_second_stage_is_post_processing(x: int) -> None:
 
 
 def test_high_orders_approach_half_of_rho() -> None:
-    """In the far tail ln f ≈ −|y|/(rσ) + x√(|y|/(rσ))·√…: completing the square gives D_α/α → ρ/2 as α grows."""
-    sigma = 10.0
-    curve = renyi_curve(two_stage_gaussian(6, sigma, 0.3), two_stage_gaussian(5, sigma, 0.3), [1e3, 1e4, 1e5])
-    shares = [2 * sigma**2 * found.value / order for found, order in zip(curve, [1e3, 1e4, 1e5], strict=True)]
-    assert shares[0] > shares[1] > shares[2] > 0.5
-    assert shares[2] == pytest.approx(0.5, abs=2e-3)
+    """Far out ln f ≈ −t²/σ² + xt/σ² with t² = σ|y|/r, so that f^α f'^(1−α) peaks at t = α/2, and D_α/α → ρ/2.
+
+    What is left falls like 1/α. At α = 10⁷ the exponents are 10¹⁹, and round by hundreds of nats.
+    """
+    sigma, orders = 10.0, np.array([1e3, 1e4, 1e5, 1e7])
+    curve = renyi_curve(two_stage_gaussian(20, sigma, 0.3), two_stage_gaussian(21, sigma, 0.3), list(orders))
+    shares = 2 * sigma**2 * np.array([found.value for found in curve]) / orders
+    errors = 2 * sigma**2 * np.array([found.error for found in curve]) / orders
+    assert np.all(errors < 1e-7)
+    rest = (shares - 0.5) * orders
+    assert rest[1:] == pytest.approx(rest[2], rel=0.02)
+    assert abs(shares[3] - 0.5 - rest[2] / orders[3]) <= errors[3]
 
 
 def test_there_is_no_pure_epsilon() -> None:
