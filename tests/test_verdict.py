@@ -1,14 +1,20 @@
 """The error budget of a file, and what a bound says of a claim."""
 
+import itertools
 import math
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.auditing import settle
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
+from auditor.report.result import AuditResult, OutputsSpent
 from auditor.verdict import Verdict, alpha_for_each, holm_levels, judge
 
 
@@ -60,3 +66,77 @@ def test_holm_is_never_below_an_even_share_and_never_above_the_whole(p_values: l
 
 def test_holm_of_nothing_is_nothing() -> None:
     assert holm_levels([], 0.05) == []
+
+
+def holm_by_closed_testing(p_values: Sequence[float], alpha: float) -> set[int]:
+    """Refute what every intersection that contains it refutes by Bonferroni: another definition of the same procedure."""
+    indices = range(len(p_values))
+    sets = [c for size in range(1, len(p_values) + 1) for c in itertools.combinations(indices, size)]
+    return {i for i in indices if all(min(p_values[j] for j in c) <= alpha / len(c) for c in sets if i in c)}
+
+
+@given(st.lists(st.floats(0, 0.2) | st.sampled_from([0.0, 0.01, 0.02, 0.05]), min_size=1, max_size=6))
+def test_holm_is_the_closure_of_bonferroni(p_values: list[float]) -> None:
+    levels = holm_levels(p_values, 0.1)
+    assert {i for i, level in enumerate(levels) if p_values[i] <= level} == holm_by_closed_testing(p_values, 0.1)
+
+
+@pytest.mark.parametrize("true_claims", [1, 2, 3])
+def test_the_chance_of_any_false_alarm_in_a_file_stays_at_alpha(true_claims: int) -> None:
+    """Exact, over a grid of 20 equally likely p-values for each sound claim; those of the broken ones are tiny."""
+    alpha, grid = 0.2, (np.arange(20) + 1) / 20
+    broken = [1e-9, 1e-8]
+    alarms = 0
+    for p_values in itertools.product(grid.tolist(), repeat=true_claims):
+        levels = holm_levels([*p_values, *broken], alpha)
+        alarms += any(p <= level for p, level in zip(p_values, levels, strict=False))
+    assert alarms / 20**true_claims <= alpha + 1e-12
+    if true_claims == 1:
+        assert alarms / 20 == pytest.approx(alpha)  # the level is used in full: the broken ones cost nothing
+
+
+def test_one_shared_p_value_is_no_false_alarm_more() -> None:
+    """Holm holds under any dependence: here all sound claims have the same p-value."""
+    alpha, grid = 0.2, (np.arange(1000) + 1) / 1000
+    alarms = sum(any(p <= level for level in holm_levels([p] * 4, alpha)) for p in grid.tolist())
+    assert alarms / 1000 <= alpha
+
+
+# --- settle ---
+
+
+def result(name: str, p_value: float | None, alpha: float = 0.01) -> AuditResult:
+    """An audit whose bound is 2 at levels that refute, else 0.5; no level where nothing is random."""
+    bound = Bound("epsilon", 2.0 if p_value is not None and p_value <= alpha else 0.5, 1 - alpha, "m")
+    options: dict[str, Any] = {}
+    if p_value is not None:
+        options = {"p_value": p_value, "alpha": alpha, "at_level": lambda level: result(name, p_value, level)}
+    verdict = judge(PureDP(1.0), bound)
+    spent = OutputsSpent()
+    return AuditResult(name, "m", PureDP(1.0), verdict, verdict, spent, "", 3.0, True, 0, bound=bound, **options)
+
+
+@given(st.lists(st.none() | st.floats(0, 0.2), max_size=6), st.integers(0, 3))
+def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[float | None], not_run: int) -> None:
+    results = [result(str(i), p) for i, p in enumerate(p_values)]
+    settled = settle(results, 0.1, len(p_values) + not_run)
+    known = [1.0 if p is None else p for p in p_values] + [1.0] * not_run
+    levels = holm_levels(known, 0.1)
+    refuted = {i for i, p in enumerate(known) if p <= levels[i]}
+    assert [r.name for r in settled] == [r.name for r in results]
+    for i, (before, after) in enumerate(zip(results, settled, strict=True)):
+        assert after.seconds == before.seconds
+        if p_values[i] is None:
+            assert after is before
+        else:
+            assert (after.verdict is Verdict.VIOLATION) == (i in refuted)
+            assert after.bound == result("", p_values[i], after.alpha or 0).bound
+
+
+def test_audits_that_gave_no_answer_keep_their_share() -> None:
+    """Were they left out of the count, whoever fails most would test the others most gladly."""
+    [settled] = settle([result("a", 0.03)], 0.1, 4)
+    assert settled.alpha == pytest.approx(0.025)
+    assert settled.verdict is Verdict.NO_VIOLATION_FOUND
+    [settled] = settle([result("a", 0.03)], 0.1, 1)
+    assert settled.verdict is Verdict.VIOLATION

@@ -14,14 +14,17 @@ from auditor.auditing.plan import Ledger
 from auditor.blackbox.mechanism import Mechanism
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
-from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair, Side, plain
+from auditor.errors import InvalidInputError, MechanismError
+from auditor.neighbours.pair import Pair, Relation, Side, plain, same
+from auditor.neighbours.records import Records
 from auditor.neighbours.search import search_pairs
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict
 
-# Differences are of doubles: a counterexample must exceed the claim by more than their rounding.
+# Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
+# and with the answers themselves (a sum of 10⁴ records errs by at most 10⁴ units in its last place, 2·10⁻¹² of it).
 ROUNDING = 1e-9
+ROUNDING_OF_ANSWERS = 1e-11
 # A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments.
 MOST_PAIRS = 20_000
 
@@ -32,39 +35,46 @@ class _Difference:
     left: Any
     right: Any
     size: float
+    excess: float  # over the claim and what rounding may do
 
 
 def audit_query(claim: QueryClaim, mechanism: Mechanism, ledger: Ledger) -> AuditResult:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
-    Raises MechanismError for a query that takes size or rng, or answers differently when asked twice.
+    Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
+    numbers; InvalidInputError for a monotone claim on neighbours of which none is part of the other.
     """
     if mechanism.batched or mechanism.takes_rng:
         raise MechanismError(
             f'"{mechanism.name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)'
         )
     seen: dict[str, _Difference] = {}
+    # Of totals, the right side has one person more; of records, the data sets themselves tell which holds the other.
+    adds = not isinstance(ledger.plan.domain, Records)
 
     def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
-        sizes = []
+        excesses = []
         for pair in pairs:
             if pair.key() not in seen:
-                seen[pair.key()] = _difference(claim, mechanism, pair)
-            sizes.append(seen[pair.key()].size)
-        return sizes
+                seen[pair.key()] = _difference(claim, mechanism, pair, adds)
+            excesses.append(seen[pair.key()].excess)
+        return excesses
 
     rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.seed))
     pairs_budget = min(MOST_PAIRS, ledger.plan.search_outputs)
     search_pairs(ledger.plan.domain, evaluate, pairs_budget, rng, least_outputs=1)
-    found = max(seen.values(), key=lambda difference: difference.size) if seen else None
+    found = max(seen.values(), key=lambda difference: difference.excess) if seen else None
     if found is None:
         pair = ledger.plan.domain.corners()[0]
-        found = _difference(claim, mechanism, pair)
+        found = _difference(claim, mechanism, pair, adds)
+    if found.size == -math.inf:
+        raise InvalidInputError(
+            f"a claim of {claim} compares a data set with a part of it; no pair of these neighbours is such, use add_remove"
+        )
     bound = Bound(claim.quantity, found.size, 1.0, "largest difference found")
-    broken = found.size > claim.value * (1 + ROUNDING) + ROUNDING
     values = {"left": plain(found.left), "right": plain(found.right)}
     return ledger.result(
-        Verdict.VIOLATION if broken else Verdict.NO_VIOLATION_FOUND,
+        Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
         f"{max(1, len(seen)):,} pairs of data sets looked at",
         pair=found.pair,
         event={"description": f"the query answers {values['left']} and {values['right']}", "values": values},
@@ -72,27 +82,59 @@ def audit_query(claim: QueryClaim, mechanism: Mechanism, ledger: Ledger) -> Audi
     )
 
 
-def _difference(claim: QueryClaim, mechanism: Mechanism, pair: Pair) -> _Difference:
+def _difference(claim: QueryClaim, mechanism: Mechanism, pair: Pair, adds: bool) -> _Difference:
     left, right = _answer(mechanism, pair, "left"), _answer(mechanism, pair, "right")
+    a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
+    told = f'"{mechanism.name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
+    if a.shape != b.shape:
+        raise MechanismError(f"{told}; both must have one shape")
     if isinstance(claim, Sensitivity):
-        size = float(np.abs(np.asarray(left, float) - np.asarray(right, float)).sum())
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is told below
+            size = float(np.abs(a - b).sum())
     else:
-        smaller, larger = (left, right) if len(pair.left) <= len(pair.right) else (right, left)
-        size = float(smaller) - float(larger)
+        if a.shape:
+            raise MechanismError(f"{told}; a claim of {claim} is about a single number")
+        size = _fall(pair, float(a), float(b), adds)
     if math.isnan(size):
-        raise MechanismError(
-            f'"{mechanism.name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
-        )
-    return _Difference(pair, left, right, size)
+        raise MechanismError(f"{told}; their difference is not a number")
+    rounding = ROUNDING * (1 + claim.value) + ROUNDING_OF_ANSWERS * float(np.abs(a).sum() + np.abs(b).sum())
+    # Infinite answers have no rounding.
+    excess = size - claim.value - (rounding if math.isfinite(rounding) else 0.0)
+    return _Difference(pair, left, right, size, excess)
+
+
+def _fall(pair: Pair, left: float, right: float, adds: bool) -> float:
+    """Return by how much the answer falls from the smaller data set to the larger; −∞ where neither is part of the other."""
+    records = plain(pair.left), plain(pair.right)
+    if adds and pair.relation is Relation.ADD_REMOVE and len(records[0]) == len(records[1]):
+        return left - right
+    if not all(isinstance(side, list) for side in records):
+        return -math.inf
+    if _is_part(*records):
+        return left - right
+    return right - left if _is_part(records[1], records[0]) else -math.inf
+
+
+def _is_part(some: list[Any], whole: list[Any]) -> bool:
+    """Whether ``some`` is ``whole`` with records left out."""
+    rest = iter(whole)
+    return all(any(same(record, other) for other in rest) for record in some)
 
 
 def _answer(mechanism: Mechanism, pair: Pair, side: Side) -> Any:
     rng = np.random.default_rng(0)
     first, second = (mechanism.call_once(pair, side, rng) for _ in range(2))
-    if isinstance(first, BaseException):
-        raise MechanismError(
-            f'"{mechanism.name}" raises {type(first).__name__}: {first} on {plain(pair.dataset(side))}'
-        )
-    if not np.array_equal(np.asarray(first), np.asarray(second), equal_nan=True):
-        raise MechanismError(f'"{mechanism.name}" answers {first!r} and then {second!r} on {plain(pair.dataset(side))}')
+    where = f"on {plain(pair.dataset(side))}"
+    numbers = []
+    for answer in (first, second):
+        if isinstance(answer, BaseException):
+            raise MechanismError(f'"{mechanism.name}" raises {type(answer).__name__}: {answer} {where}')
+        try:
+            numbers.append(np.asarray(answer, np.float64))
+        except (TypeError, ValueError):
+            raise MechanismError(
+                f'"{mechanism.name}" answers {answer!r} {where}; a query answers with a number, or a vector of numbers'
+            ) from None
+    if not np.array_equal(numbers[0], numbers[1], equal_nan=True):
+        raise MechanismError(f'"{mechanism.name}" answers {first!r} and then {second!r} {where}')
     return first

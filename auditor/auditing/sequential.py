@@ -35,6 +35,8 @@ FIRST_STAGE, GROWTH_OF_STAGES = 2_000, 4
 STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage
 # The first outputs of a game are taken in one draw, later draws are this share of what came before.
 FIRST_DRAW, GROWTH_OF_DRAWS = 6, 0.25
+# Where the first outputs all raise, so many are drawn one by one: a whole batch raises where one of its outputs does.
+DRAW_AFTER_FAILURE = 100
 
 
 @dataclass
@@ -114,12 +116,18 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     while played < outputs:
         if ledger.plan.seconds is not None and time.monotonic() - ledger.started > ledger.plan.seconds:
             return f"{ledger.plan.seconds:g} seconds were over"
-        size = min(outputs - played, FIRST_DRAW if draw == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
+        first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
+        size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
         drawn, labels = _draw(pair, size, (stage, draw), ledger, one_by_one=raised)
         if played == 0 and drawn.failure():
-            return f"{FAILED}: {drawn.failure()}"
+            if raised:
+                return f"{FAILED}: {drawn.failure()}"
+            raised, draw = True, 1
+            continue
         raised = raised or drawn.has_exceptions()
-        used = game.play(drawn, labels, at_claim, target)
+        # Where the claim is refuted but a smaller hypothesis is not yet, there is nothing to stop at within a draw.
+        still_open = capital.highest[at_claim] < -math.log(ledger.plan.alpha)
+        used = game.play(drawn, labels, at_claim, target if still_open else math.inf)
         played, draw = played + used, draw + 1
         ledger.spend(Phase.BOUND, used)
         capital.look(game)

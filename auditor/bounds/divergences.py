@@ -49,11 +49,11 @@ class Wager:
 
 def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[Floats, Floats]:
     """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
+    # Beyond e^700, which no stake survives, Q's payoff is as good as −∞ and a double no longer holds it.
     if order == 1:
-        return 2 * values - divergence, -2 * np.expm1(values) - divergence
+        return 2 * values - divergence, -2 * np.expm1(np.minimum(values, 700.0)) - divergence
     q = order / (order - 1)
-    on_p = 2 * np.exp((order - 1) * values) - (1 - 1 / q)
-    # Beyond e^700, which no stake survives, the payoff is as good as −∞ and a double no longer holds it.
+    on_p = 2 * np.exp(np.minimum((order - 1) * values, 700.0)) - (1 - 1 / q)
     on_q = -2 / q * np.exp(np.minimum(divergence + order * values, 700.0)) - (1 - 1 / q)
     return on_p, on_q
 

@@ -34,7 +34,8 @@ def trade_off(events: Sequence[Counts], alpha: float) -> list[tuple[float, float
     for counts in events:
         first = float(clopper_pearson_upper(counts.hits_right, counts.trials_right, share))
         second = 1 - float(clopper_pearson_lower(counts.hits_left, counts.trials_left, share))
-        points.append((first, second))
+        if first < 1:  # else the corner (1, 0) says more, and would no longer be the last
+            points.append((first, second))
     hull: list[tuple[float, float]] = []
     for point in sorted(points):
         while len(hull) > 1 and _turns_up(hull[-2], hull[-1], point):

@@ -105,6 +105,8 @@ def _informative_tables(features: Sequence[Feature], fit: Sample) -> tuple[tuple
 
 
 def _varies(column: Column) -> bool:
+    if len(column.numbers) == 0:
+        return False
     if column.codes is None:
         return bool(np.any(column.numbers != column.numbers[0]))
     return bool(np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.ptp(column.numbers) > 0))

@@ -68,6 +68,11 @@ class Records:
         self._choices = list(choices) if choices is not None else ladder(*check_range("record", record or ()), integer)
         if not self._choices:
             raise InvalidInputError("choices are empty; a record needs a value")
+        for choice in self._choices:
+            if isinstance(choice, list | tuple | dict | set | np.ndarray):
+                raise InvalidInputError(
+                    f"choices hold {choice!r}; each must be a single value, columns says how many make a record"
+                )
         low, high = check_range("size", size)
         if low < 0 or not all(isinstance(n, int) for n in (low, high)):
             raise InvalidInputError(f"size goes from {low!r} to {high!r}; it counts records, an integer from 0 up")
@@ -169,13 +174,14 @@ class Records:
 
     def _pair(self, base: tuple[Record, ...], moves: tuple[_Move, ...]) -> Pair | None:
         moved = list(base)
-        for move in moves:
+        for i, move in enumerate(moves):
             if move.op == "insert":
                 moved.insert(round(move.at * len(moved)), move.record)
                 continue
             if not moved:
                 return None
-            place = min(int(move.at * len(moved)), len(moved) - 1)
+            # One after the other, so that several replacements of one place are those of several.
+            place = (min(int(move.at * len(moved)), len(moved) - 1) + i) % len(moved)
             if move.op == "remove":
                 del moved[place]
             else:

@@ -34,9 +34,17 @@ def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+# What the table reads of each audit.
+_KEYS = ("name", "mechanism", "verdict", "expected", "passed", "bound", "exact", "pair", "outputs")
+
+
 def _audits(file: Path) -> list[dict[str, Any]]:
     try:
-        audits: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["audits"]
+        audits: list[dict[str, Any]] = list(json.loads(file.read_text(encoding="utf-8"))["audits"])
+        for audit in audits:
+            missing = [key for key in _KEYS if key not in audit]
+            if missing:
+                raise KeyError(missing[0])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{file} is not a report of this program: {error}") from None
     return audits

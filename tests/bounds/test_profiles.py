@@ -1,0 +1,191 @@
+"""Bounds that hold together, and bounds on δ and μ: levels and powers by exact enumeration."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binom, multinomial
+
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
+from auditor.bounds.power import detectable_mu
+from auditor.bounds.profiles import privacy_profile, trade_off
+from auditor.errors import InvalidInputError
+
+
+def counted(wins: int, losses: int, trials: int, *, one_tailed: bool = False) -> GuessCounts:
+    """Make counts in which all guesses were "left"; the bounds know only wins, guesses, trials and directions."""
+    left = Counts(wins, trials - losses, losses, losses)
+    return GuessCounts(left, Counts(0, trials - losses, 0, losses), one_tailed)
+
+
+def sigma(epsilon: float) -> float:
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def true_delta(at: float, epsilon: float, delta: float) -> float:
+    """δ(at) of the bit marked as certain with probability δ, else a randomised response of ε."""
+    lie = 1 - sigma(epsilon)
+    return delta + (1 - delta) * max(0.0, (1 - lie) - math.exp(at) * lie)
+
+
+def joint(trials: int, *rates: float) -> tuple[np.ndarray, np.ndarray]:
+    """All counts of a multinomial (the rates, and the rest), and their chances."""
+    grid = np.array([c for c in itertools.product(range(trials + 1), repeat=len(rates)) if sum(c) <= trials])
+    full = np.column_stack([grid, trials - grid.sum(axis=1)])
+    return grid, multinomial.pmf(full, trials, [*rates, max(0.0, 1 - sum(rates))])
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.1), (0.5, 0.3), (2.0, 0.02)])
+def test_points_of_a_profile_hold_together(epsilon: float, delta: float) -> None:
+    """Exact: over all counts of two rules on the same trials (only certain outputs; all), any point above the truth."""
+    n, alpha, at = 16, 0.2, np.array([0.0, epsilon / 2, epsilon, 2 * epsilon])
+    truth = np.array([true_delta(e, epsilon, delta) for e in at])
+    outcomes, chances = joint(n, delta, (1 - delta) * sigma(epsilon))
+    error = 0.0
+    for (certain, won), chance in zip(outcomes.tolist(), chances, strict=True):
+        events = [counted(certain, 0, n), counted(certain + won, n - certain - won, n)]
+        error += chance * bool(np.any(privacy_profile(events, at, alpha) > truth + 1e-9))
+    assert error <= alpha
+
+
+def test_a_profile_is_near_the_truth_on_many_outputs_and_falls_with_epsilon() -> None:
+    n, epsilon, delta, at = 10**6, 1.0, 0.1, np.array([0.0, 0.5, 1.0, 2.0])
+    certain, won = round(delta * n), round((1 - delta) * sigma(epsilon) * n)
+    events = [counted(certain, 0, n), counted(certain + won, n - certain - won, n)]
+    found = privacy_profile(events, at, 0.01)
+    truth = np.array([true_delta(e, epsilon, delta) for e in at])
+    assert np.all(found < truth)
+    assert np.all(found > 0.95 * truth)
+    assert np.all(np.diff(found) <= 0)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.1), (0.0, 0.2), (1.0, 0.0), (3.0, 0.01)])
+@pytest.mark.parametrize("guess_rate", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("one_tailed", [True, False])
+def test_delta_exceeds_the_truth_at_most_at_its_level(
+    epsilon: float, delta: float, guess_rate: float, one_tailed: bool
+) -> None:
+    """Exact: the sum over the trinomial on the edge P(win) = e^ε P(loss) + mδ/2."""
+    n, alpha = 20, 0.1
+    free = (1 if one_tailed else 2) * delta / 2
+    win = min(guess_rate, (math.exp(epsilon) * guess_rate + free) / (1 + math.exp(epsilon)))
+    outcomes, chances = joint(n, win, guess_rate - win)
+    bounds = np.array(
+        [guess_delta(counted(w, x, n, one_tailed=one_tailed), epsilon, alpha) for w, x in outcomes.tolist()]
+    )
+    assert chances[bounds > delta + 1e-9].sum() <= alpha
+
+
+def test_delta_is_the_smallest_that_is_not_refuted() -> None:
+    counts, alpha = counted(300, 40, 1000), 0.05
+    for epsilon in (0.0, 1.0, 1.5):
+        delta = guess_delta(counts, epsilon, alpha)
+        assert 0 < delta < 0.3
+        assert (
+            guess_epsilon(counts, delta * (1 - 1e-6), alpha)
+            > epsilon
+            >= guess_epsilon(counts, delta * (1 + 1e-6), alpha)
+        )
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 10.0])
+def test_delta_of_nothing_is_nothing(epsilon: float) -> None:
+    assert guess_delta(counted(0, 0, 100), epsilon, 0.05) == 0
+    assert guess_delta(counted(0, 50, 100), epsilon, 0.05) == 0
+
+
+# --- trade-off curves ---
+
+P, Q = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])
+TRUE_CURVE = [(0.0, 1.0), (0.1, 0.4), (0.4, 0.1), (1.0, 0.0)]
+
+
+def lies_below_somewhere(curve: list[tuple[float, float]], truth: list[tuple[float, float]]) -> bool:
+    (x, y), (u, v) = np.array(curve).T, np.array(truth).T
+    at = np.union1d(x, u)
+    return bool(np.any(np.interp(at, x, y) < np.interp(at, u, v) - 1e-12))
+
+
+def nested(left: Any, right: Any) -> list[Counts]:
+    """Count the events {0} and {0, 1} from the counts of 0 and of 1."""
+    n = 8
+    return [
+        Counts(int(left[0]), n, int(right[0]), n),
+        Counts(int(left[0] + left[1]), n, int(right[0] + right[1]), n),
+    ]
+
+
+def test_a_trade_off_curve_lies_below_the_truth_at_most_at_its_level() -> None:
+    """Exact: over all counts of three values on both sides; each event may err by itself, all must hold together."""
+    alpha, error = 0.5, 0.0
+    lefts, chances_left = joint(8, P[0], P[1])
+    rights, chances_right = joint(8, Q[0], Q[1])
+    for left, a in zip(lefts, chances_left, strict=True):
+        for right, b in zip(rights, chances_right, strict=True):
+            error += a * b * lies_below_somewhere(trade_off(nested(left, right), alpha), TRUE_CURVE)
+    assert 0 < error <= alpha
+
+
+def test_a_trade_off_curve_comes_near_the_truth() -> None:
+    n = 10**6
+    events = [Counts(600_000, n, 100_000, n), Counts(900_000, n, 400_000, n)]
+    for found, true in zip(trade_off(events, 0.01), TRUE_CURVE, strict=True):
+        assert found == pytest.approx(true, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [Counts(5, 10, 10, 10)],  # always on the right: the limit of type I errors is 1
+        [Counts(0, 10, 0, 10)],
+        [Counts(10, 10, 10, 10), Counts(9, 10, 1, 10)],
+        [Counts(9, 10, 1, 10), Counts(9, 10, 1, 10), Counts(8, 10, 2, 10), Counts(0, 0, 0, 0)],
+    ],
+)
+def test_a_trade_off_curve_is_convex_and_runs_from_corner_to_corner(events: list[Counts]) -> None:
+    curve = trade_off(events, 0.1)
+    assert curve[0] == (0.0, 1.0)
+    assert curve[-1] == (1.0, 0.0)
+    steps = np.diff(np.array(curve), axis=0)
+    assert np.all(steps[:, 0] > 0)
+    assert np.all(np.diff(steps[:, 1] / steps[:, 0]) > 0)
+
+
+# --- μ ---
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("trials", [1, 30, 300])
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+def test_mu_exceeds_the_truth_at_most_at_its_level(mu: float, trials: int, alpha: float) -> None:
+    """Exact: P over W ~ Bin(N, Φ(μ/2)) that the bound passes μ; it must come close to alpha from below."""
+    wins = np.arange(trials + 1)
+    bounds = np.array([guess_mu(counted(w, trials - w, trials), alpha) for w in wins.tolist()])
+    error = binom.pmf(wins, trials, ndtr(mu / 2))[bounds > mu + 1e-9].sum()
+    assert error <= alpha * (1 + 1e-9)
+    if trials == 300 and mu <= 0.5:
+        assert error > alpha / 3
+
+
+def test_mu_is_told_that_a_rule_abstained() -> None:
+    with pytest.raises(InvalidInputError, match="it must never abstain"):
+        guess_mu(counted(50, 10, 100), 0.05)
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+@pytest.mark.parametrize("claimed", [0.0, 1.0])
+def test_the_detectable_mu_is_refuted_with_the_stated_chance(chance: float, claimed: float) -> None:
+    trials, alpha = 500, 0.01
+    mu = detectable_mu(counted(300, 200, trials), claimed, alpha, chance)
+    refutes = np.array([guess_mu(counted(w, trials - w, trials), alpha) > claimed for w in range(trials + 1)])
+    power = binom.pmf(np.arange(trials + 1), trials, ndtr(mu / 2))[refutes].sum()
+    assert power == pytest.approx(chance, abs=1e-9)
+    assert mu > claimed
+
+
+def test_no_mu_is_detectable_with_too_few_outputs() -> None:
+    assert detectable_mu(counted(5, 5, 10), 8.0, 0.001, 0.8) == math.inf

@@ -1,0 +1,164 @@
+"""Every method on fresh outputs of mechanisms whose truth is known: never above it too often, and near it on many."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import auditor
+from auditor.blackbox.mechanism import Mechanism, Sample
+from auditor.blackbox.outputs import from_list
+from auditor.errors import InvalidInputError
+from auditor.events.cells import Cells
+from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
+from auditor.events.features import Place
+from auditor.events.selection import BITS
+from auditor.methods import method_for
+from auditor.methods.guessing import GaussianGuesses
+from auditor.methods.profile import ProfileGuesses
+from auditor.neighbours.pair import Pair
+from auditor.selfcheck import gaussian, laplace, revealing
+
+ALPHA = 0.1
+PAIR = auditor.Pairs([(0, 1)]).corners()[0]
+
+
+def draw(function: Callable[..., Any], size: int, rng: np.random.Generator, pair: Pair = PAIR) -> Sample:
+    mechanism = Mechanism.from_callable(function, {}, "m")
+    return mechanism.draw(pair, rng.random(size) < 0.5, rng)
+
+
+def bound_of(method: Any, function: Callable[..., Any], sizes: tuple[int, int], seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    test = method.learn(draw(function, sizes[0], rng)).test
+    return float(method.bound(test, test.count(draw(function, sizes[1], rng))))
+
+
+LAPLACE = functools.partial(laplace, epsilon=1.0)
+GAUSSIAN = functools.partial(gaussian, mu=1.0)
+REVEALING = functools.partial(revealing, epsilon=1.0, delta=0.1)
+# Claim, method, mechanism, the true value of the claim's quantity, the share of it reached with 20,000 outputs.
+CASES: list[tuple[Any, str, Callable[..., Any], float, float]] = [
+    (auditor.PureDP(1.0), "fixed", LAPLACE, 1.0, 0.8),
+    (auditor.PureDP(1.0), "two-intervals", LAPLACE, 1.0, 0.7),
+    (auditor.ApproximateDP(1.0, 0.1), "fixed", REVEALING, 1.0, 0.7),
+    (auditor.GaussianDP(1.0), "fixed", GAUSSIAN, 1.0, 0.9),
+    (auditor.ZeroConcentratedDP(0.5), "fixed", GAUSSIAN, 0.5, 0.7),
+    (auditor.RenyiDP(1.5, 0.75), "fixed", GAUSSIAN, 0.75, 0.45),
+    (auditor.RenyiDP(4.0, 2.0), "fixed", GAUSSIAN, 2.0, 0.3),
+]
+NAMES = [f"{type(case[0]).__name__}-{case[1]}" for case in CASES]
+
+
+@pytest.mark.parametrize(("claim", "name", "mechanism", "truth", "share"), CASES, ids=NAMES)
+def test_bounds_exceed_the_truth_at_most_at_their_level(
+    claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
+) -> None:
+    """Threshold at 1e-7 a case."""
+    runs, method = 24, method_for(claim, name, ALPHA, 1000)
+    above = sum(bound_of(method, mechanism, (600, 1000), seed) > truth + 1e-9 for seed in range(runs))
+    assert above <= binom.isf(1e-7, runs, ALPHA)
+
+
+@pytest.mark.parametrize(("claim", "name", "mechanism", "truth", "share"), CASES, ids=NAMES)
+def test_on_many_outputs_a_sensible_share_of_the_truth_is_reached(
+    claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
+) -> None:
+    bounds = [bound_of(method_for(claim, name, ALPHA, 20_000), mechanism, (4000, 20_000), seed) for seed in range(3)]
+    assert np.median(bounds) > share * truth
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="the figure takes the learned score to be the best one: 0.562 is stated at 80 %, where under 10 % are caught",
+)
+def test_the_detectable_rho_is_refuted_about_as_often_as_stated() -> None:
+    """Learned and bounded anew in 16 audits with the ρ said to be caught with 80 %.
+
+    Tolerance: at least 4 of 16, which 80 % miss with probability 3e-8.
+    """
+    claim, outputs, runs = auditor.ZeroConcentratedDP(0.5), 10_000, 16
+    method, rng = method_for(claim, "fixed", ALPHA, outputs), np.random.default_rng(2)
+    test = method.learn(draw(GAUSSIAN, 2000, rng)).test
+    rho = method.detectable(test, test.count(draw(GAUSSIAN, outputs, rng)), 0.8)
+    over = functools.partial(gaussian, mu=math.sqrt(2 * rho))
+    assert sum(bound_of(method, over, (2000, outputs), seed) > 0.5 for seed in range(runs)) >= 4
+
+
+def test_detectable_is_infinite_where_nothing_was_learned() -> None:
+    method, silent = method_for(auditor.ZeroConcentratedDP(0.5), "fixed", ALPHA, 1000), lambda data, rng: None
+    rng = np.random.default_rng(0)
+    learned = method.learn(draw(silent, 200, rng))
+    counts = learned.test.count(draw(silent, 200, rng))
+    assert learned.forecast == -math.inf
+    assert method.bound(learned.test, counts) == 0
+    assert method.detectable(learned.test, counts, 0.8) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("size", [0, 1, 8, 200])
+def test_the_rule_for_mu_never_abstains(seed: int, size: int) -> None:
+    """On numbers, on atoms it has seen and on those it has not, whatever it could learn."""
+    rng = np.random.default_rng(seed)
+
+    def mixed(bit: int, rng: np.random.Generator) -> Any:
+        return [rng.normal(bit), None, "a" if bit else "b", math.nan, (1, 2), math.inf][rng.integers(6)]
+
+    method = GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 1000)
+    test = method.learn(draw(mixed, size, rng)).test
+    fresh = [None, "never seen", math.nan, -math.inf, math.inf, 0.0, 1e300, -5, [1, 2, 3], {"a": 1}, ValueError("x")]
+    counts = test.count(Sample(from_list(fresh), from_list(fresh[::-1])))
+    assert counts.guesses == counts.trials == 2 * len(fresh)
+    assert method.bound(test, counts) == 0
+
+
+def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
+    event = Event(Place("output"), Cells((0.0, 1.0), (RIGHT, ABSTAIN, LEFT), {}, ABSTAIN))
+    outputs = from_list([-1.0, 0.5, 2.0, None])
+    counts = event.decided().count(Sample(outputs, outputs))
+    assert (counts.left.hits_left, counts.right.hits_left) == (3, 1)
+
+
+def test_a_profile_is_caught_at_the_one_point_where_it_is_passed() -> None:
+    """The bit is revealed with probability 0.1: fine at δ = 0.2, not at (3, 0.01)."""
+    claim = auditor.PrivacyProfile([(1.0, 0.2), (3.0, 0.01), (1.5, 0.15)])
+    method, rng = ProfileGuesses(claim, 0.001, 5000), np.random.default_rng(0)
+    test = method.learn(draw(REVEALING, 1000, rng)).test
+    counts = test.count(draw(REVEALING, 5000, rng))
+    assert method.bound(test, counts) > 0
+    each = [
+        inner.bound(event, seen) - point.epsilon
+        for inner, event, seen, point in zip(method._methods(), test.events, counts.points, claim.profile, strict=True)
+    ]
+    assert [excess > 0 for excess in each] == [False, True, False]
+    assert method.bound(test, counts) == max(each)
+    # Each point has its share of the error only.
+    assert all(inner.alpha == pytest.approx(0.001 / 3) for inner in method._methods())
+
+
+def test_a_profile_at_its_edge_raises_few_alarms() -> None:
+    edge = [(0.5, 0.1 + 0.9 * (1 - math.exp(-0.5)) / (1 + math.exp(-1))), (1.0, 0.1)]
+    runs, claim = 24, auditor.PrivacyProfile(edge)
+    alarms = sum(
+        bound_of(ProfileGuesses(claim, ALPHA, 1000), REVEALING, (600, 1000), seed) > 1e-9 for seed in range(runs)
+    )
+    assert alarms <= binom.isf(1e-7, runs, ALPHA)
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "events"),
+    [
+        (auditor.PureDP(1.0), "fixed", ()),
+        (auditor.PureDP(1.0), "fixed", ("colours",)),
+        (auditor.GaussianDP(1.0), "two-intervals", ("values",)),
+        (auditor.ZeroConcentratedDP(1.0), "fixed", (BITS,)),
+        (auditor.PureDP(1.0), "sequential", (BITS,)),
+    ],
+)
+def test_what_a_method_cannot_do_is_told(claim: Any, name: str, events: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInputError):
+        method_for(claim, name, ALPHA, 1000, events)

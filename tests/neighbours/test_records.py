@@ -1,0 +1,223 @@
+"""Every pair of records is neighbouring by the definition, checked from outside; corners are the worst cases."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.records import Records
+
+
+def pairs_of(domain: Records, seed: int = 0, walk: int = 10) -> list[Pair]:
+    """Return every corner, random members, and walks of single steps from each kind."""
+    rng = np.random.default_rng(seed)
+    corners = domain.corners()
+    pairs = [*corners, *(domain.random(rng) for _ in range(walk))]
+    for start in (corners[0], corners[-1], domain.random(rng)):
+        pair = start
+        for _ in range(walk):
+            pair = domain.mutate(pair, rng)
+            pairs.append(pair)
+    return pairs
+
+
+def edits(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """Return the fewest records to leave out and put in: lengths less twice the longest common subsequence."""
+    row = [0] * (len(right) + 1)
+    for a in left:
+        above, row = row, [0]
+        for j, b in enumerate(right):
+            row.append(above[j] + 1 if a == b else max(row[j], above[j + 1]))
+    return len(left) + len(right) - 2 * row[-1]
+
+
+def distance(pair: Pair, relation: str) -> float:
+    """Return how many steps of the relation lie between the two data sets."""
+    left, right = pair.left, pair.right
+    if relation == "add_remove":
+        # What both begin and end with costs nothing, and long data sets much time.
+        while left and right and left[-1] == right[-1]:
+            left, right = left[:-1], right[:-1]
+        start = next(
+            (i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
+        )
+        return edits(left[start:], right[start:])
+    return sum(a != b for a, b in zip(left, right, strict=True)) if len(left) == len(right) else float("inf")
+
+
+def made(make: Callable[[], Records]) -> Records | None:
+    """Return the domain, or None where its parameters allow no pair."""
+    try:
+        return make()
+    except InvalidInputError as error:
+        assert "no pairs" in str(error)
+        return None
+
+
+NUMBERS = st.tuples(st.integers(-50, 50), st.integers(0, 80)).map(lambda x: {"record": (x[0], x[0] + x[1])})
+KINDS = st.one_of(
+    NUMBERS.map(lambda kind: {**kind, "integer": True}),
+    NUMBERS,
+    NUMBERS.map(lambda kind: {"record": (kind["record"][0] / 7, kind["record"][1] / 7)}),
+    st.lists(st.sampled_from(["a", "bb", "", 0, 1.5]), min_size=1, max_size=4, unique=True).map(
+        lambda choices: {"choices": choices}
+    ),
+)
+SIZES = st.tuples(st.integers(0, 8), st.integers(0, 25)).map(lambda size: (size[0], size[0] + size[1]))
+
+
+@given(KINDS, SIZES, st.none() | st.integers(1, 3), st.sampled_from(["add_remove", "substitute"]), st.integers(1, 3))
+@settings(max_examples=60)
+def test_pairs_are_neighbours_within_their_ranges(
+    kind: dict[str, Any], size: tuple[int, int], columns: int | None, relation: str, steps: int
+) -> None:
+    domain = made(lambda: Records(**kind, size=size, columns=columns, relation=relation, distance=steps))
+    if domain is None:
+        return
+    for pair in pairs_of(domain):
+        assert pair.relation is Relation(relation)
+        assert 1 <= distance(pair, relation) <= steps
+        for side in (pair.left, pair.right):
+            assert size[0] <= len(side) <= size[1]
+            values = side if columns is None else list(itertools.chain.from_iterable(side))
+            assert columns is None or all(len(record) == columns for record in side)
+            if "choices" in kind:
+                assert all(value in kind["choices"] for value in values)
+                continue
+            low, high = kind["record"]
+            assert all(low <= value <= high for value in values)
+            assert {type(value) for value in values} <= {int if kind.get("integer") else float}
+
+
+@given(KINDS, SIZES, st.none() | st.integers(1, 3), st.sampled_from(["add_remove", "substitute"]))
+@settings(max_examples=40)
+def test_mechanisms_receive_arrays_of_one_type_and_shape(
+    kind: dict[str, Any], size: tuple[int, int], columns: int | None, relation: str
+) -> None:
+    """Neither the type nor the shape of a record tells the sides apart, empty data included."""
+    domain = made(lambda: Records(**kind, size=size, columns=columns, relation=relation))
+    if domain is None:
+        return
+    for pair in pairs_of(domain, walk=4):
+        left, right = pair.dataset("left"), pair.dataset("right")
+        assert left.dtype == right.dtype
+        if "record" in kind:
+            assert left.dtype == (np.int64 if kind.get("integer") else np.float64)
+        for array, side in ((left, pair.left), (right, pair.right)):
+            assert array.shape == ((len(side),) if columns is None else (len(side), columns))
+            assert [str(x) for x in array.ravel()] == [str(x) for x in np.array(side, dtype=left.dtype).ravel()]
+
+
+def test_every_distance_up_to_the_allowed_one_is_reached() -> None:
+    for relation, steps in itertools.product(("add_remove", "substitute"), (1, 2, 3)):
+        domain = Records((0, 10), integer=True, size=(0, 12), relation=relation, distance=steps)
+        assert max(distance(pair, relation) for pair in domain.corners()) == steps
+        assert max(distance(pair, relation) for pair in pairs_of(domain)) == steps
+
+
+def test_the_same_seed_gives_the_same_pairs() -> None:
+    domain = Records((0.0, 1.0), size=(0, 20))
+    assert pairs_of(domain, seed=3) == pairs_of(domain, seed=3)
+    assert pairs_of(domain, seed=3) != pairs_of(domain, seed=4)
+
+
+# --- The worst cases of the documents lie at the corners ---
+
+
+def corners(**options: Any) -> set[tuple[Any, Any]]:
+    """Return the corners, either way round."""
+    found = Records(**{"record": (0, 10), "integer": True, "size": (0, 20), **options}).corners()
+    assert len({pair.key() for pair in found}) == len(found)
+    return {(pair.left, pair.right) for pair in found} | {(pair.right, pair.left) for pair in found}
+
+
+def insertions(base: tuple[int, ...], record: int) -> list[tuple[Any, Any]]:
+    """Insert at the first, the middle and the last place."""
+    return [(base, (*base[:at], record, *base[at:])) for at in (0, len(base) // 2, len(base))]
+
+
+@pytest.mark.parametrize("record", [0, 10])
+def test_empty_data_and_one_record(record: int) -> None:
+    assert ((), (record,)) in corners()
+    assert ((10 - record,), (10 - record, record)) in corners()
+    assert ((10 - record,), (record,)) in corners(relation="substitute")
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 20])
+@pytest.mark.parametrize(("all_at", "record"), [(0, 0), (0, 10), (10, 0), (10, 10)])
+def test_all_records_at_one_end_and_a_first_middle_or_last_one_removed(n: int, all_at: int, record: int) -> None:
+    assert set(insertions((all_at,) * n, record)) <= corners(size=(0, 21))
+
+
+@pytest.mark.parametrize("base", [(0,) * 9 + (10,), (10,) * 9 + (0,), (0, 10) * 5, (10, 0) * 5, (0,) * 5 + (10,) * 5])
+def test_an_outlier_alternating_records_and_blocks(base: tuple[int, ...]) -> None:
+    # A record may come before or after an equal one: the data sets are the same.
+    assert {insertions(base, 0)[0], insertions(base, 10)[2]} <= corners()
+
+
+@pytest.mark.parametrize("at", [0, 5, 9])
+@pytest.mark.parametrize("base", [(0,) * 10, (0, 10) * 5, (10,) * 10])
+def test_a_first_middle_or_last_record_substituted(base: tuple[int, ...], at: int) -> None:
+    changed = (*base[:at], 10 - base[at], *base[at + 1 :])
+    assert (base, changed) in corners(relation="substitute")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 20, 50])
+def test_a_record_of_a_sign_opposite_to_all_others(n: int) -> None:
+    ones = (1,) * n
+    assert (ones, (*ones, -n)) in corners(record=(-n, n), size=(0, 60))
+    assert (ones, (-n, *ones)) in corners(record=(-n, n), size=(0, 60))
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 200), (7, 7), (100, 300), (0, 1), (49, 51)])
+def test_the_smallest_and_the_largest_size_are_corners(low: int, high: int) -> None:
+    found = Records((0.0, 1.0), size=(low, high), relation="substitute").corners()
+    sizes = {len(pair.left) for pair in found}
+    assert {max(low, 1), high} <= sizes
+    assert (low, high) == (7, 7) or {
+        low,
+        high,
+    } <= {len(side) for pair in Records((0.0, 1.0), size=(low, high)).corners() for side in (pair.left, pair.right)}
+
+
+def test_columns_are_at_the_ends_together() -> None:
+    found = corners(record=(0, 1), columns=2, size=(0, 3))
+    assert ((), ((1, 1),)) in found
+    assert (((0, 0), (0, 0)), ((0, 0), (1, 1), (0, 0))) in found
+
+
+# --- What cannot be meant ---
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({}, "needs either record"),
+    ({"record": (0, 1), "choices": [1]}, "not both"),
+    ({"choices": []}, "choices are empty"),
+    ({"choices": [[0, 1], [1, 0]]}, "choices hold [0, 1]; each must be a single value"),
+    ({"choices": [(0, 1)]}, "choices hold (0, 1)"),
+    ({"record": (1, 0)}, "low must be at most high"),
+    ({"record": (0, float("nan"))}, "nan"),
+    ({"record": (0, 1.5), "integer": True}, "both must be integers"),
+    ({"record": (0, 1), "size": (-1, 3)}, "size goes from -1"),
+    ({"record": (0, 1), "size": (0, 2.5)}, "size goes from 0 to 2.5"),
+    ({"record": (0, 1), "size": (0, 0)}, "has no pairs under add_remove"),
+    ({"record": (0, 1), "size": (0, 0), "relation": "substitute"}, "has no pairs under substitute"),
+    ({"record": (1, 1), "relation": "substitute"}, "has no pairs under substitute"),
+    ({"choices": ["a"], "relation": "substitute"}, "has no pairs under substitute"),
+    ({"record": (0, 1), "size": (3, 3)}, "has no pairs under add_remove"),
+    ({"record": (0, 1), "columns": 0}, "columns is 0"),
+    ({"record": (0, 1), "distance": 0}, "distance is 0"),
+    ({"record": (0, 1), "relation": "substitut"}, 'did you mean "substitute"'),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_what_cannot_be_meant_is_told(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        Records(**{"size": (0, 5), **options})
+    assert told in str(caught.value)

@@ -1,0 +1,175 @@
+"""What is foreseen before any sampling, against the exact power of the test, and the installation's check of itself."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binom
+
+import auditor
+from auditor.auditing.plan import Plan
+from auditor.auditing.planning import CHANCES, EXCESS, SHARES, foresee, smallest_caught
+from auditor.blackbox.mechanism import Source
+from auditor.bounds.divergences import Wager, divergence_bound, payoffs
+from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.guesses import guess_epsilon, guess_mu
+from auditor.bounds.intervals import clopper_pearson_lower
+from auditor.neighbours.domains import Pairs
+from auditor.selfcheck import Row, self_check
+
+ALPHA = 0.01
+CUT = 2.5  # nats
+
+
+def planned(claim: Any, samples: int = 2000, method: str = "fixed") -> Plan:
+    return Plan("", Source("m", function=len), claim, Pairs([(0, 1)]), ALPHA, samples, method)
+
+
+def counted(wins: int, losses: int, trials: int) -> GuessCounts:
+    left = Counts(wins, trials - losses, losses, losses)
+    return GuessCounts(left, Counts(0, trials - losses, 0, losses), one_tailed=False)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("chance", CHANCES)
+@pytest.mark.parametrize("claimed", [0.2, 1.0])
+def test_the_smallest_epsilon_caught_is_refuted_with_the_stated_chance(
+    share: float, chance: float, claimed: float
+) -> None:
+    """Exact: the sum over the wins of a rule that guesses on that share of the outputs."""
+    outputs = 4000
+    caught = smallest_caught(planned(auditor.PureDP(claimed), outputs), share, chance)
+    guesses = int(share * outputs)
+    wins = np.arange(guesses + 1)
+    refutes = [guess_epsilon(counted(w, guesses - w, outputs), 0.0, ALPHA) > claimed for w in wins.tolist()]
+    power = binom.pmf(wins, guesses, 1 / (1 + math.exp(-caught)))[refutes].sum() if caught < math.inf else chance
+    assert power == pytest.approx(chance, abs=1e-9)
+    assert caught > claimed
+
+
+@pytest.mark.parametrize("chance", CHANCES)
+def test_the_smallest_mu_caught_is_refuted_with_the_stated_chance(chance: float) -> None:
+    caught = smallest_caught(planned(auditor.GaussianDP(1.0)), 1.0, chance)
+    wins = np.arange(2001)
+    refutes = [guess_mu(counted(w, 2000 - w, 2000), ALPHA) > 1.0 for w in wins.tolist()]
+    assert binom.pmf(wins, 2000, ndtr(caught / 2))[refutes].sum() == pytest.approx(chance, abs=1e-9)
+
+
+@pytest.mark.parametrize("chance", CHANCES)
+def test_the_smallest_probability_caught_is_refuted_with_the_stated_chance(chance: float) -> None:
+    at_most = auditor.Probability(0.1, at_most=True)
+    caught = smallest_caught(planned(at_most), 1.0, chance)
+    hits = np.arange(2001)
+    refutes = clopper_pearson_lower(hits, 2000, ALPHA) > 0.1
+    assert binom.pmf(hits, 2000, caught)[refutes].sum() == pytest.approx(chance, abs=1e-9)
+    # The same question of the event that does not happen.
+    at_least = auditor.Probability(0.9, at_least=True)
+    assert smallest_caught(planned(at_least), 1.0, chance) == pytest.approx(1 - caught)
+
+
+def test_of_a_profile_the_point_that_is_caught_first_counts() -> None:
+    points = [(1.0, 0.0), (0.5, 0.1)]
+    caught = smallest_caught(planned(auditor.PrivacyProfile(points), 20_000), 1.0, 0.8)
+    alone = [
+        smallest_caught(
+            Plan("", Source("m", function=len), auditor.ApproximateDP(*p), Pairs([(0, 1)]), ALPHA / 2, 20_000), 1.0, 0.8
+        )
+        - p[0]
+        for p in points
+    ]
+    assert caught == pytest.approx(min(alone))
+
+
+@pytest.mark.parametrize("chance", CHANCES)
+def test_the_smallest_rho_caught_is_refuted_about_as_often_as_stated(chance: float) -> None:
+    """The figure is a normal approximation: 200 simulated audits of a Gaussian mechanism with that ρ, seeded, within 0.2.
+
+    Five standard errors are 0.14; the payoff's spread at the claim stands for that at the truth, which is the rest.
+    """
+    rho, outputs, runs = 0.5, 20_000, 200
+    caught = smallest_caught(planned(auditor.ZeroConcentratedDP(rho), outputs), 1.0, chance)
+    assert rho < caught < 1.5 * rho
+    # The best wager against the claim, played on a mechanism that is just over it.
+    mu, truth = math.sqrt(2 * rho), math.sqrt(2 * caught)
+    x = np.linspace(-6, 6 + truth, 200)
+    left, right = (np.exp(-((x - m) ** 2) / 2) for m in (0.0, truth))
+    p, q = left / left.sum(), right / right.sum()
+    # Scores are cut, as the method cuts them: else one output could cost the whole capital.
+    values = np.clip(truth**2 / 2 - truth * x, -4, CUT)
+    on_p, on_q = payoffs(1.0, values, rho)
+    tilt = float(p @ on_p - q @ on_q) / 2
+    spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
+    lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
+    stake = min(math.sqrt(-2 * math.log(ALPHA) / outputs) / spread, 0.9 / -lowest)
+    assert mu < truth
+    wager, rng, refuted = Wager(1.0, tuple(values.tolist()), False, stake, tilt), np.random.default_rng(5), 0
+    for _ in range(runs):
+        half = int(rng.binomial(outputs, 0.5))
+        counts = ScoreCounts(
+            tuple(rng.multinomial(half, p).tolist()), tuple(rng.multinomial(outputs - half, q).tolist())
+        )
+        refuted += divergence_bound(wager, counts, ALPHA) > rho
+    assert abs(refuted / runs - chance) < 0.2
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        auditor.PureDP(1.0),
+        auditor.ApproximateDP(1.0, 0.01),
+        auditor.GaussianDP(1.0),
+        auditor.ZeroConcentratedDP(0.5),
+        auditor.RenyiDP(2.0, 1.0),
+        auditor.Probability(0.1, at_most=True),
+    ],
+)
+def test_the_outputs_needed_catch_what_they_are_needed_for(claim: Any) -> None:
+    """With them the violation is caught, with a twentieth less it is not."""
+    for row in foresee(planned(claim)):
+        if row.needed == math.inf:
+            continue
+        power = 2 if isinstance(claim, auditor.ZeroConcentratedDP | auditor.RenyiDP) else 1
+        wanted = claim.value * (1 + EXCESS) ** power
+        if isinstance(claim, auditor.Probability):
+            wanted = claim.probability + EXCESS * (1 - claim.probability)
+        assert smallest_caught(planned(claim, int(row.needed)), row.share, row.chance) <= wanted * (1 + 1e-9)
+        if row.needed > 250:
+            assert smallest_caught(planned(claim, int(0.95 * row.needed)), row.share, row.chance) > wanted
+
+
+def test_more_outputs_catch_smaller_violations_and_a_surer_catch_takes_a_larger_one() -> None:
+    for claim in (auditor.PureDP(1.0), auditor.GaussianDP(1.0), auditor.ZeroConcentratedDP(0.5)):
+        few, many = (smallest_caught(planned(claim, n), 1.0, 0.8) for n in (1000, 100_000))
+        assert claim.value < many < few
+        assert smallest_caught(planned(claim), 1.0, 0.8) < smallest_caught(planned(claim), 1.0, 0.95)
+
+
+def test_two_intervals_need_more_outputs_than_guesses() -> None:
+    claim = auditor.PureDP(1.0)
+    two, one = (smallest_caught(planned(claim, method=m), 1.0, 0.8) for m in ("two-intervals", "fixed"))
+    assert claim.value < one < two
+
+
+def test_nothing_is_foreseen_where_nothing_is_random() -> None:
+    assert foresee(planned(auditor.Sensitivity(1.0))) == []
+
+
+# --- the check of an installation ---
+
+
+def test_the_installation_checks_itself() -> None:
+    rows = list(self_check(runs=1))
+    assert len(rows) == 20
+    assert all(row.sound for row in rows)
+    assert {row.method for row in rows} == {"fixed", "sequential"}
+    assert all(row.allowed is None or row.truth for row in rows)
+
+
+def test_a_row_with_too_many_alarms_is_unsound() -> None:
+    assert Row("m", "c", "fixed", "t", 4, 40, 0.1).sound
+    assert not Row("m", "c", "fixed", "t", 25, 40, 0.1).sound
+    assert Row("m", "c", "fixed", "t", 40, 40, None).sound
+    low, high = Row("m", "c", "fixed", "t", 4, 40, 0.1).interval
+    assert low < 0.1 < high

@@ -1,0 +1,213 @@
+"""Claims about the probability of an event: refuted, confirmed on the worst data set, or neither, at an exact level."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import auditor
+from auditor.report.words import finding
+from auditor.verdict import Verdict
+
+N = 100
+CLAIMS = [0.0, 0.05, 0.5, 0.9, 1.0]
+ALPHA = 0.05
+
+
+def exactly(hits: int) -> Callable[..., Any]:
+    """Return a mechanism that reports the event so many times in N, and never at random."""
+    return lambda data, size: np.arange(size) < hits
+
+
+def audit(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Any:
+    made = {"samples": N, "seed": 3, "workers": 1, "confidence": 1 - ALPHA, **options}
+    return auditor.audit(mechanism, claim, list(neighbours) if isinstance(neighbours, tuple) else neighbours, **made)
+
+
+@functools.cache
+def outcome(hits: int, p: float, at_most: bool) -> Any:
+    return audit(exactly(hits), auditor.Probability(p, at_most=at_most, at_least=not at_most))
+
+
+# --- By enumeration: every number of hits in N trials ---
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", CLAIMS)
+def test_the_level_is_exact_in_both_directions(p: float, at_most: bool) -> None:
+    """Whatever the true probability, a true claim is refuted, or a false one confirmed, with probability at most alpha."""
+    outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
+    refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
+    confirmed = np.array([found.event["confirmed"] for found in outcomes])
+    assert not np.any(refuted & confirmed)
+    truths = np.unique(np.concatenate([np.linspace(0, 1, 401), [p, np.nextafter(p, 0), np.nextafter(p, 1)]]))
+    for truth in truths[(truths >= 0) & (truths <= 1)]:
+        chance = binom.pmf(np.arange(N + 1), N, truth)
+        holds = truth <= p if at_most else truth >= p
+        wrong = refuted if holds else confirmed
+        assert chance[wrong].sum() <= ALPHA * (1 + 1e-9), truth
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
+def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) -> None:
+    """The test is not timid either: with the next number of hits added, the level would be passed."""
+    hits = np.arange(N + 1)
+    chance = binom.pmf(hits, N, p)
+    for called in ("refuted", "confirmed"):
+        is_called = np.array(
+            [
+                outcome(h, p, at_most).verdict is Verdict.VIOLATION
+                if called == "refuted"
+                else outcome(h, p, at_most).event["confirmed"]
+                for h in hits
+            ]
+        )
+        upper = at_most == (called == "refuted")  # called when there are many hits
+        assert list(is_called) == sorted(is_called, reverse=not upper)
+        following = hits[~is_called][-1] if upper else hits[~is_called][0]
+        assert chance[is_called].sum() <= ALPHA < chance[is_called].sum() + chance[following]
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
+def test_the_p_value_is_the_tail_of_the_binomial(p: float, at_most: bool) -> None:
+    for hits in range(0, N + 1, 7):
+        tail = binom.sf(hits - 1, N, p) if at_most else binom.cdf(hits, N, p)
+        found = outcome(hits, p, at_most)
+        if tail < 0.99:
+            assert found.p_value == pytest.approx(tail, rel=1e-3)
+        assert found.p_value >= tail * (1 - 1e-9)
+        assert (found.p_value <= ALPHA) == (found.verdict is Verdict.VIOLATION)
+
+
+def test_the_same_counts_can_be_judged_at_another_level() -> None:
+    found = audit(exactly(62), auditor.Probability(0.5, at_most=True))
+    assert found.verdict is Verdict.VIOLATION  # P[Bin(100, ½) ≥ 62] = 0.0105
+    again = found.at_level(0.01)
+    assert again.verdict is Verdict.NO_VIOLATION_FOUND
+    assert again.event == found.event
+    assert (again.alpha, again.bound.confidence) == (0.01, 0.99)
+
+
+# --- A probability of exactly 0 or 1 ---
+
+
+@pytest.mark.parametrize(
+    ("p", "at_most", "hits", "verdict", "confirmed"),
+    [
+        # One case against a certainty refutes it; no number of cases proves it.
+        (1.0, False, N, Verdict.NO_VIOLATION_FOUND, False),
+        (1.0, False, N - 1, Verdict.VIOLATION, False),
+        (0.0, True, 0, Verdict.NO_VIOLATION_FOUND, False),
+        (0.0, True, 1, Verdict.VIOLATION, False),
+        # What holds of every probability is confirmed by anything.
+        (1.0, True, N, Verdict.NO_VIOLATION_FOUND, True),
+        (0.0, False, 0, Verdict.NO_VIOLATION_FOUND, True),
+    ],
+)
+def test_certainties(p: float, at_most: bool, hits: int, verdict: Verdict, confirmed: bool) -> None:
+    found = outcome(hits, p, at_most)
+    assert (found.verdict, found.event["confirmed"]) == (verdict, confirmed)
+
+
+def test_one_case_in_many_refutes_a_certainty() -> None:
+    found = audit(exactly(999_999), auditor.Probability(1.0, at_least=True), samples=1_000_000, batch=1_000_000)
+    assert found.verdict is Verdict.VIOLATION
+    assert found.at_level(1e-9).verdict is Verdict.VIOLATION
+
+
+# --- What is shown ---
+
+
+@pytest.mark.parametrize(
+    ("at_most", "hits", "words"),
+    [
+        (True, 80, ["probability ≥ 0.723", "where probability ≤ 0.5 is claimed"]),
+        (True, 20, ["probability ≤ 0.277", "which confirms the claim there"]),
+        (True, 52, ["probability ≤ 0.606", "which neither refutes nor confirms the claim"]),
+        (False, 20, ["probability ≤ 0.277", "where probability ≥ 0.5 is claimed"]),
+        (False, 80, ["probability ≥ 0.723", "which confirms the claim there"]),
+        (False, 48, ["probability ≥ 0.394", "which neither refutes nor confirms the claim"]),
+    ],
+)
+def test_the_limit_shown_is_the_one_that_decides(at_most: bool, hits: int, words: list[str]) -> None:
+    """One-sided limits at 95 %, by bisection of the binomial's tail: 80 of 100 gives 0.7228, 20 of 100 0.2772."""
+    found = outcome(hits, 0.5, at_most)
+    assert found.event["counts"] == {"left": [hits, N]}
+    for part in words:
+        assert part in finding(found)
+    is_lower = "lower" in found.bound.method
+    value = found.bound.value
+    tail = binom.sf(hits - 1, N, value) if is_lower else binom.cdf(hits, N, value)
+    assert tail == pytest.approx(ALPHA)
+
+
+# --- The worst data set ---
+
+
+def rises(value: int, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < 0.1 + 0.08 * value
+
+
+@pytest.mark.parametrize(("at_most", "worst"), [(True, 9), (False, 0)])
+def test_the_worst_data_set_is_found(at_most: bool, worst: int) -> None:
+    claim = auditor.Probability(0.5, at_most=at_most, at_least=not at_most)
+    found = audit(rises, claim, auditor.Value(list(range(10))), samples=20_000, search=40_000)
+    assert found.verdict is Verdict.VIOLATION
+    assert (found.pair.left, found.pair.right, str(found.pair.relation)) == (worst, None, "alone")
+
+
+def test_the_worst_data_set_may_be_the_smaller_or_the_larger_of_its_pair() -> None:
+    def empty(records: Any, size: int) -> Any:
+        return np.full(size, len(records) == 0)
+
+    def full(records: Any, size: int) -> Any:
+        return np.full(size, len(records) == 7)
+
+    domain = auditor.Records((0.0, 1.0), size=(0, 7))
+    for mechanism, n in ((empty, 0), (full, 7)):
+        found = audit(mechanism, auditor.Probability(0.5, at_most=True), domain, search=50_000)
+        assert (found.verdict, len(found.pair.left)) == (Verdict.VIOLATION, n)
+
+
+def test_what_was_searched_does_not_count() -> None:
+    """A mechanism that shows the event in the search, and not afterwards, is not blamed."""
+    drawn = 0
+
+    def at_first(value: int, size: int) -> Any:
+        nonlocal drawn
+        drawn += size
+        return np.full(size, drawn <= 20_000)
+
+    claim = auditor.Probability(0.5, at_most=True)
+    found = audit(at_first, claim, auditor.Value([0, 1, 2]), samples=1000, search=20_000)
+    assert 0 < found.outputs.search <= 20_000
+    assert drawn > 20_000 or found.outputs.search < 20_000
+    assert found.outputs.bound == sum(found.event["counts"]["left"][1:]) == 1000
+
+
+# --- What is no event ---
+
+
+@pytest.mark.parametrize("output", [0.5, 2, -1, "yes", None, float("nan"), [True], (True, False)], ids=repr)
+def test_a_mechanism_must_return_whether_the_event_happened(output: Any) -> None:
+    with pytest.raises(auditor.MechanismError, match="true or false"):
+        audit(lambda data, rng: output, auditor.Probability(0.5, at_most=True))
+
+
+def test_a_mechanism_that_raises_is_no_event() -> None:
+    def raises(data: Any, rng: Any) -> bool:
+        raise ValueError("no answer")
+
+    with pytest.raises(auditor.MechanismError, match="true or false"):
+        audit(raises, auditor.Probability(0.5, at_least=True))
+
+
+@pytest.mark.parametrize("output", [True, np.True_, 1, 1.0])
+def test_truths_may_be_written_in_several_ways(output: Any) -> None:
+    found = audit(lambda data, rng: output, auditor.Probability(0.5, at_most=True))
+    assert found.event["counts"] == {"left": [N, N]}

@@ -1,0 +1,138 @@
+"""The table of the documents' claims, made from a folder of reports."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.errors import InvalidInputError
+from auditor.report.rows import rows_table
+from auditor.specimens import Statement, list_specimens
+
+SOUND = Statement(1, "002", "ε", "one value of k", holds=True)
+FAULTY = Statement(9, "000", "(ε, δ)", "substitution", holds=False)
+SPECIMENS = [("m:sound", SOUND), ("m:faulty", FAULTY), ("m:both", SOUND), ("m:both", FAULTY)]
+
+
+def entry(mechanism: str, expected: str = "no_violation_found", **changes: Any) -> dict[str, Any]:
+    made = {
+        "name": f"audit of {mechanism}",
+        "mechanism": mechanism,
+        "verdict": expected,
+        "expected": expected,
+        "passed": True,
+        "bound": {"quantity": "epsilon", "value": 0.98765, "confidence": 0.999, "method": "guesses"},
+        "exact": {"value": 1.0, "error": 1e-12},
+        "pair": {"left": [0, 1], "right": [0], "relation": "add_remove"},
+        "outputs": {"search": 1000, "selection": 200, "bound": 30_000},
+    }
+    return {**made, **changes}
+
+
+def folder(place: Path, **reports: list[dict[str, Any]]) -> Path:
+    for name, audits in reports.items():
+        (place / name).mkdir()
+        (place / name / "report.json").write_text(json.dumps({"version": 1, "audits": audits}), encoding="utf-8")
+    return place
+
+
+def rows(place: Path, specimens: Any = SPECIMENS) -> list[list[str]]:
+    lines = [line for line in rows_table(specimens, place).splitlines() if line.startswith("|")]
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[2:]]
+    return [[re.sub(r"\\(.)", r"\1", cell.strip()) for cell in row] for row in cells]
+
+
+def test_a_row_says_what_was_claimed_and_what_was_found(tmp_path: Path) -> None:
+    place = folder(tmp_path, one=[entry("m:sound")])
+    [row] = rows(place, SPECIMENS[:1])
+    assert row == [
+        "1",
+        "002",
+        "m:sound",
+        "one value of k",
+        "ε",
+        "yes",
+        "[audit of m:sound](one/summary.md)",
+        "epsilon 0.988",
+        "1.000",
+        "[0, 1] and [0]",
+        "31,200",
+    ]
+
+
+def test_an_audit_belongs_to_the_statement_whose_verdict_it_expects(tmp_path: Path) -> None:
+    place = folder(tmp_path, one=[entry("m:both", "violation", name="broken"), entry("m:both", name="kept")])
+    both = [row for row in rows(place) if row[2] == "m:both"]
+    assert [(row[0], row[5], row[6]) for row in both] == [
+        ("1", "yes", "[kept](one/summary.md)"),
+        ("9", "**no**", "[broken](one/summary.md)"),
+    ]
+
+
+def test_statements_without_an_audit_are_not_left_out(tmp_path: Path) -> None:
+    found = rows(folder(tmp_path, one=[entry("m:sound")]))
+    assert [row[6] for row in found] == ["[audit of m:sound](one/summary.md)", *["not audited here"] * 3]
+    assert [row[6] for row in rows(tmp_path / "empty")] == ["not audited here"] * 4
+
+
+def test_several_audits_of_one_statement_are_several_rows(tmp_path: Path) -> None:
+    place = folder(tmp_path, b=[entry("m:sound", name="third")], a=[entry("m:sound", name=n) for n in ("1st", "2nd")])
+    assert [row[6] for row in rows(place, SPECIMENS[:1])] == [
+        "[1st](a/summary.md)",
+        "[2nd](a/summary.md)",
+        "[third](b/summary.md)",
+    ]
+
+
+def test_the_quickstart_is_no_row_of_its_own(tmp_path: Path) -> None:
+    place = folder(tmp_path, quickstart=[entry("m:sound")])
+    assert rows(place, SPECIMENS[:1])[0][6] == "not audited here"
+
+
+def test_an_audit_that_did_not_end_as_expected_says_so(tmp_path: Path) -> None:
+    place = folder(tmp_path, one=[entry("m:faulty", "violation", verdict="no_violation_found", passed=False)])
+    assert rows(place, SPECIMENS[1:2])[0][6].endswith("— ended as no_violation_found")
+
+
+@pytest.mark.parametrize(
+    ("changes", "cells"),
+    [
+        ({"bound": None, "pair": None, "exact": None}, ["–", "", "–"]),
+        ({"exact": {"value": "Infinity", "error": 0.0}}, ["epsilon 0.988", "∞", "[0, 1] and [0]"]),
+        (
+            {"pair": {"left": list(range(50)), "right": 0.123456}},
+            ["epsilon 0.988", "1.000", "50 records: 0, 1, …, 49 and 0.1235"],
+        ),
+        ({"pair": {"left": [[1.0, 2.0]], "right": []}}, ["epsilon 0.988", "1.000", "[[1, 2]] and []"]),
+    ],
+)
+def test_what_is_missing_infinite_or_long_has_its_words(
+    tmp_path: Path, changes: dict[str, Any], cells: list[str]
+) -> None:
+    [row] = rows(folder(tmp_path, one=[entry("m:sound", **changes)]), SPECIMENS[:1])
+    assert row[7:10] == cells
+
+
+def test_names_cannot_break_the_table(tmp_path: Path) -> None:
+    place = folder(tmp_path, one=[entry("m:sound", name="a | b <i>", pair={"left": "x|y", "right": "*"})])
+    [row] = rows(place, SPECIMENS[:1])
+    assert len(row) == 11
+    assert row[6] == "[a | b <i>](one/summary.md)"
+    assert "a \\| b" in rows_table(SPECIMENS, place)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "3", '{"audits": 3}', '{"audits": [3]}', '{"audits": [{}]}'])
+def test_what_is_no_report_is_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "one").mkdir()
+    file = tmp_path / "one" / "report.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=f"{file} is not a report of this program"):
+        rows_table(SPECIMENS, tmp_path)
+
+
+def test_the_documents_rows_stand_in_order_and_all_but_the_open_problem() -> None:
+    found = [statement.row for _, statement in list_specimens("mechanisms")]
+    assert found == sorted(found)
+    assert set(found) == set(range(1, 23)) - {21}
