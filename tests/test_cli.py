@@ -371,7 +371,7 @@ def test_outputs_of_each_phase_are_counted(folder: Folder) -> None:
     assert sum(trials) == 4000
     assert 0 < several["outputs"]["search"] <= 0.15 * 4000
     assert single["outputs"]["search"] == 0, "there is one pair only"
-    assert single["outputs"]["selection"] == 400
+    assert single["outputs"]["selection"] == 1000
 
 
 def test_a_mechanism_with_entropy_of_its_own_is_not_called_reproducible(folder: Folder) -> None:

@@ -162,10 +162,6 @@ def test_no_more_outputs_are_drawn_than_allowed(claim: Any, parameters: dict[str
         assert result.stop_reason == "all 8,000 outputs drawn"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="ε = 0 is not refuted with the claim it is part of: at a smaller ε stakes are larger, and cost more δ",
-)
 def test_a_claim_whose_delta_is_too_small_is_refuted() -> None:
     """The capital against (1, 0.3) passes 1/α by far, yet the bound waits for every smaller ε."""
     result = audit(

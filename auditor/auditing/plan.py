@@ -100,14 +100,25 @@ class Ledger:
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
-        return Sampler(self.plan.source, self.plan.name, self.plan.seed, self.plan.execution)
+        execution = self.plan.execution
+        if not self.reproducible:
+            # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
+            execution = replace(execution, workers=1)
+        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution)
 
     def draw(
-        self, pair: Pair, outputs: int, phase: Phase, observe: Callable[[Sample], T], *, one_by_one: bool = False
+        self,
+        pair: Pair,
+        outputs: int,
+        phase: Phase,
+        observe: Callable[[Sample], T],
+        *,
+        one_by_one: bool = False,
+        form: str = "",
     ) -> Iterator[T]:
         """Draw outputs on one pair, and yield what ``observe`` makes of each batch."""
         sampler, done = self.sampler(), 0
-        for seen in sampler.map(sampler.batches(pair, outputs, phase, one_by_one), observe):
+        for seen in sampler.map(sampler.batches(pair, outputs, phase, one_by_one, form), observe):
             done = min(outputs, done + self.plan.execution.batch)
             self.listener(Progress(self.plan.name, phase, done, outputs))
             yield seen

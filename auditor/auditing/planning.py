@@ -2,7 +2,8 @@
 
 What is not known before is on how many outputs the best event has something to say. The figures are given for a share of
 them: all (as for randomised response), a tenth, a hundredth. For the event of a share they are exact, by the power of the
-test; for divergences they are of a Gaussian mechanism at the claim, by the normal approximation.
+test; for divergences they are of a Gaussian mechanism whose log-ratio is known, by the normal approximation, and a score that
+has to be learned needs more.
 """
 
 import math

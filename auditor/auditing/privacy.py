@@ -3,12 +3,13 @@
 The three phases draw outputs of their own, so what was searched and selected for cannot bias what is proved.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import Ledger, smallest_level
 from auditor.auditing.search import find_pair
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.mechanism import Sample, changed_form
 from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sampling import Phase
 from auditor.bounds.evidence import Bound
@@ -36,12 +37,22 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     test = method.learn(sample).test
     counts: Any = None
     # A batch that raises says nothing of its outputs: the event abstains on all of them, which errs on the safe side. Where
-    # exceptions were seen before, batches of one tell which outputs they are.
-    for seen in ledger.draw(pair, plan.samples, Phase.BOUND, test.count, one_by_one=sample.raised()):
+    # batches raised before, batches of one tell which outputs do.
+    one_by_one = sample.redrawn or sample.raised()
+    observe, failed = _Counted(test), 0
+    for seen, lost in ledger.draw(pair, plan.samples, Phase.BOUND, observe, one_by_one=one_by_one, form=sample.form):
         counts = seen if counts is None else counts + seen
+        failed += lost
+    if failed > plan.samples / 2:
+        return ledger.result(
+            Verdict.INCONCLUSIVE, f"batches with {failed:,} of {plan.samples:,} outputs raised", pair=pair
+        )
     # What is known of a specimen is known over the reals, and says nothing of its bits.
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
     return _at_level(plan.alpha, claim, ledger, pair, test, counts)
+
+
+CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
 def _at_level(
@@ -60,7 +71,7 @@ def _at_level(
         pair=pair,
         event=test.to_dict(counts),
         bound=bound,
-        power={name: at.detectable(test, counts, chance) for name, chance in (("80%", 0.80), ("95%", 0.95))},
+        power={name: caught for name, chance in CHANCES if (caught := at.detectable(test, counts, chance)) is not None},
         p_value=smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
         alpha=alpha,
         at_level=lambda level: _at_level(level, claim, ledger, pair, test, counts),
@@ -69,7 +80,30 @@ def _at_level(
 
 def _collect(pair: Pair, ledger: Ledger) -> Sample:
     samples = list(ledger.draw(pair, ledger.plan.selection_outputs, Phase.SELECTION, as_drawn))
-    return Sample(concatenate([s.left for s in samples]), concatenate([s.right for s in samples]))
+    forms = sorted({s.form for s in samples if s.form})
+    if len(forms) > 1:
+        raise changed_form(*forms[:2])
+    return Sample(
+        concatenate([s.left for s in samples]),
+        concatenate([s.right for s in samples]),
+        form="".join(forms),
+        redrawn=any(s.redrawn for s in samples),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Count what a test sees in a batch, and how many outputs were lost because the batch as a whole raised."""
+
+    test: Test[Any]
+
+    def __call__(self, sample: Sample) -> tuple[Any, int]:
+        lost = sample.left.size + sample.right.size if _all_raised(sample) else 0
+        return self.test.count(sample), lost
+
+
+def _all_raised(sample: Sample) -> bool:
+    return all(side.size == 0 or side.failure() for side in (sample.left, sample.right))
 
 
 def as_drawn(sample: Sample) -> Sample:

@@ -16,7 +16,7 @@ from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import Ledger
 from auditor.auditing.privacy import as_drawn
 from auditor.auditing.search import find_pair
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.mechanism import Sample, changed_form
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sampling import Batch, Phase
 from auditor.bounds.betting import refuted_up_to
@@ -112,13 +112,13 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     claim: PrivacyClaim = game.claim
     at_claim = int(np.searchsorted(capital.grid, hair_above(claim)))
     target = -math.log(ledger.plan.alpha) - float(capital.carried[at_claim])
-    played, draw, raised = 0, 0, False
+    played, draw, raised, form = 0, 0, False, ""
     while played < outputs:
         if ledger.plan.seconds is not None and time.monotonic() - ledger.started > ledger.plan.seconds:
             return f"{ledger.plan.seconds:g} seconds were over"
         first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
         size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
-        drawn, labels = _draw(pair, size, (stage, draw), ledger, one_by_one=raised)
+        drawn, labels, form = _draw(pair, size, (stage, draw), ledger, one_by_one=raised, form=form)
         if played == 0 and drawn.failure():
             if raised:
                 return f"{FAILED}: {drawn.failure()}"
@@ -137,19 +137,22 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
 
 
 def _draw(
-    pair: Pair, size: int, number: tuple[int, int], ledger: Ledger, *, one_by_one: bool
-) -> tuple[Outputs, NDArray[np.bool_]]:
-    """Draw labelled outputs in a random order of the sides."""
+    pair: Pair, size: int, number: tuple[int, int], ledger: Ledger, *, one_by_one: bool, form: str
+) -> tuple[Outputs, NDArray[np.bool_], str]:
+    """Draw labelled outputs in a random order of the sides; return them, their labels, and the form of their batches."""
     most = ledger.plan.execution.batch
     batches = [
-        Batch(pair, min(most, size - start), Phase.BOUND, (*number, i), one_by_one)
+        Batch(pair, min(most, size - start), Phase.BOUND, (*number, i), one_by_one, form)
         for i, start in enumerate(range(0, size, most))
     ]
     samples: list[Sample] = list(ledger.sampler().map(batches, as_drawn))
+    forms = sorted({s.form for s in samples if s.form})
+    if len(forms) > 1:
+        raise changed_form(*forms[:2])
     left, right = concatenate([s.left for s in samples]), concatenate([s.right for s in samples])
     # The sides of trials are independent coins, so that any order of them is as good as that of the draws.
     order = np.random.default_rng(
         np.random.SeedSequence(ledger.plan.seed, spawn_key=(Phase.BOUND, *number))
     ).permutation(size)
     labels = np.arange(size) < left.size
-    return concatenate([left, right])[order], labels[order]
+    return concatenate([left, right])[order], labels[order], "".join(forms) or form

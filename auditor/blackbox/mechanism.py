@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.outputs import Outputs, from_batch, from_list
+from auditor.blackbox.outputs import Outputs, form_of, from_batch, from_list
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair, Side
 
@@ -172,13 +172,17 @@ class Mechanism:
             return Sample(from_list(made[0]), from_list(made[1]))
         sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
         sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
-        drawn = {}
+        drawn, forms = {}, set()
         for side in sides:
             batch = self._call(pair.dataset("left" if side else "right"), rng, size=sizes[side]) if sizes[side] else []
             if isinstance(batch, BaseException):
-                return Sample(*(from_list([batch] * sizes[left]) for left in (True, False)))
+                return Sample(from_list([batch] * sizes[True]), from_list([batch] * sizes[False]))
             drawn[side] = from_batch(batch, sizes[side])
-        return Sample(drawn[True], drawn[False])
+            if sizes[side]:
+                forms.add(form_of(batch))
+        if len(forms) > 1:
+            raise changed_form(*sorted(forms))
+        return Sample(drawn[True], drawn[False], form="".join(forms))
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised."""
@@ -202,12 +206,22 @@ class Mechanism:
             return error
 
 
+def changed_form(one: str, other: str) -> MechanismError:
+    """Say that two batches do not hold their outputs alike."""
+    return MechanismError(
+        f"the mechanism returned {one} for one batch and {other} for another; what a batch looks like must not depend on the "
+        "outputs in it, or one rare output would show on all of them: return a list, or always the same kind of array"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Outputs drawn on the left and on the right data set of a pair; a fair coin picked the side of each."""
 
     left: Outputs
     right: Outputs
+    form: str = ""  # what held the outputs of a batch; see form_of
+    redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
 
     def raised(self) -> bool:
         """Whether any output is an exception."""

@@ -111,8 +111,13 @@ def from_batch(batch: Any, size: int) -> Outputs:
         raise MechanismError(
             f"the mechanism returned {length} outputs for a batch of {size}; the first axis of what it returns must be size"
         )
+    if isinstance(batch, np.ma.MaskedArray):
+        raise MechanismError(
+            "the mechanism returned a masked array; return an array, with NaN or None for what is missing"
+        )
     if isinstance(batch, np.ndarray) and batch.dtype.kind in "biuf":
-        return _from_array(batch)
+        # Whether an array holds integers or floats depends on all of its outputs, so that it says nothing of one.
+        return _from_array(batch, "number")
     outputs = list(batch)
     if len(outputs) != size:
         raise MechanismError(
@@ -128,23 +133,35 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
     if kind in (int, float, bool, np.float64, np.int64, np.bool_) and all(type(o) is kind for o in outputs):
         array = np.array(outputs)
         if array.dtype.kind in "biuf" and (kind is not int or array.dtype.kind == "i"):
-            return _from_array(array)
+            return _from_array(array, type(array[0].item()).__name__)
     return _from_rows([_leaves(output) for output in outputs])
 
 
-def _from_array(array: NDArray[Any]) -> Outputs:
+def form_of(batch: Any) -> str:
+    """Say what holds the outputs of a batch. Where that changes, it may tell of all outputs of a batch what one of them did."""
+    if not isinstance(batch, np.ndarray):
+        return "a list"
+    kind = "numbers" if batch.dtype.kind in "biuf" else _KIND.get(batch.dtype.kind, "objects")
+    return f"an array of {kind} with {batch.ndim} axes"
+
+
+def _from_array(array: NDArray[Any], kind: str) -> Outputs:
     size = array.shape[0]
     flat = array.reshape(size, math.prod(array.shape[1:]))
-    kind = _KIND[array.dtype.kind]
     if array.ndim == 1:
         names = ["output"]
     else:
         names = [f"output[{','.join(map(str, index))}]" for index in np.ndindex(array.shape[1:])]
-        kind = f"array of {kind}"
+        kind = ARRAY_OF_NUMBERS
     columns = [column for i, name in enumerate(names) for column in _number_columns(name, flat[:, i])]
-    constant = np.broadcast_to(np.int32(0), (size,))
-    kinds = Column("type", np.broadcast_to(np.float64(0), (size,)), constant, (kind,))
-    return Outputs(size, (*columns, kinds))
+    columns.append(_constant("type", kind, size))
+    if array.ndim > 1:
+        columns.append(_constant("shape of output", str(array.shape[1:]), size))
+    return Outputs(size, tuple(columns))
+
+
+def _constant(name: str, atom: str, size: int) -> Column:
+    return Column(name, np.broadcast_to(np.float64(0), (size,)), np.broadcast_to(np.int32(0), (size,)), (atom,))
 
 
 def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
@@ -191,7 +208,7 @@ def _leaves(output: Any) -> dict[str, Leaf]:
     return leaves
 
 
-def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
+def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:  # noqa: PLR0912 - a branch for each kind of value
     """Write the leaves of a value under their places. A number is a float unless its type is written too."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -201,7 +218,10 @@ def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
     if isinstance(value, np.ndarray):
         leaves[f"shape of {place}"] = str(value.shape)
         for index, item in np.ndenumerate(value):
-            _flatten(f"{place}[{','.join(map(str, index))}]", item, leaves)
+            inside = f"{place}[{','.join(map(str, index))}]"
+            _flatten(inside, item, leaves)
+            if kind == ARRAY_OF_NUMBERS:
+                leaves.pop(f"type of {inside}", None)
     elif isinstance(value, list | tuple | dict):
         leaves[f"length of {place}"] = float(len(value))
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
@@ -222,6 +242,7 @@ def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
             leaves[f"length of {place}"] = float(len(value))
 
 
+ARRAY_OF_NUMBERS = "array of numbers"
 # Without widths: those of a batch's integers and strings depend on all of its outputs.
 _KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 
@@ -230,6 +251,8 @@ def _kind(value: Any) -> str:
     if isinstance(value, BaseException):
         return "exception"
     if isinstance(value, np.ndarray):
+        if value.dtype.kind in "biuf":
+            return ARRAY_OF_NUMBERS
         return f"array of {_KIND.get(value.dtype.kind, str(value.dtype))}"
     return type(value).__name__
 

@@ -10,13 +10,13 @@ import hashlib
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TypeVar
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.mechanism import Sample, Source, changed_form
 from auditor.errors import InvalidInputError, WorkerLostError
 from auditor.neighbours.pair import Pair, Relation
 
@@ -41,6 +41,7 @@ class Batch:
     phase: Phase
     number: tuple[int, ...]
     one_by_one: bool = False
+    form: str = ""  # that earlier batches had; another is an error
 
 
 BACKENDS = ("loky", "threading")
@@ -98,10 +99,12 @@ class Sampler:
         )
         return _with_own_errors(results)
 
-    def batches(self, pair: Pair, outputs: int, phase: Phase, one_by_one: bool = False) -> Iterator[Batch]:
+    def batches(
+        self, pair: Pair, outputs: int, phase: Phase, one_by_one: bool = False, form: str = ""
+    ) -> Iterator[Batch]:
         """Cut a number of outputs on one pair into batches."""
         for number, start in enumerate(range(0, outputs, self.execution.batch)):
-            yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,), one_by_one)
+            yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,), one_by_one, form)
 
 
 def _with_own_errors(results: Iterator[T]) -> Iterator[T]:
@@ -130,5 +133,7 @@ def _draw(source: Source, seed: int, audit: int, batch: Batch, observe: Callable
     sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one)
     if batch.phase < Phase.BOUND and mechanism.batched and not batch.one_by_one and sample.raised():
         # To learn from, each output must be a value or an exception of its own. Nothing is proved by these.
-        sample = mechanism.draw(batch.pair, labels, stream, one_by_one=True)
+        sample = replace(mechanism.draw(batch.pair, labels, stream, one_by_one=True), redrawn=True)
+    if batch.form and sample.form and batch.form != sample.form:
+        raise changed_form(batch.form, sample.form)
     return observe(sample)

@@ -23,18 +23,23 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EpsilonNull:
-    """The hypotheses "(ε, δ)-private", for each ε (nats) of a rising grid."""
+    """The hypotheses "(ε, δ)-private", for each ε (nats) of a rising grid.
+
+    Stakes are those against ``least`` where ε lies below it. The price of a stake where δ > 0 could else keep a capital against a
+    small ε below that against a larger one; so it never falls as ε falls below ``least``, and what refutes that refutes all below.
+    """
 
     grid: Floats
     delta: float
+    least: float = 0.0
 
     def log_factors(self, rates: Floats, directions: int) -> tuple[Floats, Floats, Floats]:
         """Return ln of the factors for rates of winning that are hoped for, each of shape (rates, grid).
 
         In order: on a win, on a loss, and on any trial on top of that. The stake is (r − σ)/σ where the hoped-for rate r
-        exceeds σ = e^ε/(1 + e^ε), the best for that rate at δ = 0, and nothing where it does not.
+        exceeds σ = e^ε/(1 + e^ε), ε at least ``least``, the best for that rate at δ = 0, and nothing where it does not.
         """
-        sigma = 1 / (1 + np.exp(-self.grid))
+        sigma = 1 / (1 + np.exp(-np.maximum(self.grid, self.least)))
         stake = np.maximum(0.0, np.asarray(rates)[..., None] / sigma - 1)
         with np.errstate(divide="ignore"):
             on_loss = np.log(np.maximum(0.0, 1 - np.exp(self.grid) * stake))

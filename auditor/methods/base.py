@@ -55,5 +55,5 @@ class Method(Protocol[C]):
     def also(self, counts: C) -> dict[str, float]:
         """Return what else the counts prove, together with the bound, by name."""
 
-    def detectable(self, test: Any, counts: C, chance: float) -> float:
-        """Return the smallest value of the quantity that would have refuted the claim with this chance."""
+    def detectable(self, test: Any, counts: C, chance: float) -> float | None:
+        """Return the smallest value of the quantity that would have refuted the claim with this chance; None if not known."""

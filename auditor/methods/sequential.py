@@ -60,7 +60,7 @@ def new_game(claim: PrivacyClaim, alpha: float) -> Game:
         raise InvalidInputError("method sequential has no bets against a whole profile; use method: fixed")
     grid = hypotheses(claim)
     if isinstance(claim, PureDP | ApproximateDP):
-        return GuessGame(EpsilonNull(grid, claim.delta), claim)
+        return GuessGame(EpsilonNull(grid, claim.delta, hair_above(claim) if claim.delta > 0 else 0.0), claim)
     if isinstance(claim, GaussianDP):
         return GuessGame(GaussianNull(grid), claim)
     return DivergenceGame(grid, claim, alpha)
@@ -222,7 +222,7 @@ class GuessGame:
         price = np.zeros(len(self.null.grid))
         if isinstance(self.null, EpsilonNull):
             # Nor may the price of a trial depend on the output: that of the largest stake there is, e^(−ε).
-            price = -np.log1p(np.exp(-self.null.grid) * self.null.delta)
+            price = -np.log1p(np.exp(-np.maximum(self.null.grid, self.null.least)) * self.null.delta)
         return np.where(won[:, None], on_win, on_loss) + price
 
 

@@ -73,7 +73,9 @@ def finding(audit: AuditResult) -> str:
     pair = pair_words(audit.pair)
     if audit.verdict is Verdict.VIOLATION:
         return f"On the neighbours {pair}, {_event_words(audit.event)}; this proves {bound}, above the claimed {audit.claim}."
-    caught = (audit.power or {}).get("95%", math.inf)
+    if not audit.power:
+        return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}."
+    caught = audit.power["95%"]
     symbol = SYMBOL[audit.bound.quantity]
     would = (
         f"a mechanism with {symbol} of {number(caught)} on this event would have been caught with 95 % chance"

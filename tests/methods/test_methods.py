@@ -72,31 +72,14 @@ def test_on_many_outputs_a_sensible_share_of_the_truth_is_reached(
     assert np.median(bounds) > share * truth
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the figure takes the learned score to be the best one: 0.562 is stated at 80 %, where under 10 % are caught",
-)
-def test_the_detectable_rho_is_refuted_about_as_often_as_stated() -> None:
-    """Learned and bounded anew in 16 audits with the ρ said to be caught with 80 %.
-
-    Tolerance: at least 4 of 16, which 80 % miss with probability 3e-8.
-    """
-    claim, outputs, runs = auditor.ZeroConcentratedDP(0.5), 10_000, 16
-    method, rng = method_for(claim, "fixed", ALPHA, outputs), np.random.default_rng(2)
-    test = method.learn(draw(GAUSSIAN, 2000, rng)).test
-    rho = method.detectable(test, test.count(draw(GAUSSIAN, outputs, rng)), 0.8)
-    over = functools.partial(gaussian, mu=math.sqrt(2 * rho))
-    assert sum(bound_of(method, over, (2000, outputs), seed) > 0.5 for seed in range(runs)) >= 4
-
-
-def test_detectable_is_infinite_where_nothing_was_learned() -> None:
+def test_of_divergences_no_power_is_stated() -> None:
     method, silent = method_for(auditor.ZeroConcentratedDP(0.5), "fixed", ALPHA, 1000), lambda data, rng: None
     rng = np.random.default_rng(0)
     learned = method.learn(draw(silent, 200, rng))
     counts = learned.test.count(draw(silent, 200, rng))
     assert learned.forecast == -math.inf
     assert method.bound(learned.test, counts) == 0
-    assert method.detectable(learned.test, counts, 0.8) == math.inf
+    assert method.detectable(learned.test, counts, 0.8) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
