@@ -58,6 +58,6 @@ def test_one_rare_output_does_not_give_away_its_batch(method: str) -> None:
 
 
 def test_batches_of_changing_form_are_an_error_with_a_name() -> None:
-    with pytest.raises(MechanismError, match="an array of numbers .* for one batch and an array of str"):
+    with pytest.raises(MechanismError, match=r"an array of numbers .* for one batch and an array of str"):
         for seed in range(20):
             auditor.audit(rarely_a_text, PURE, [(0, 1)], samples=2000, seed=seed, workers=1)
