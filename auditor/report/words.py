@@ -39,7 +39,20 @@ def bound_words(audit: AuditResult) -> str:
         return "–"
     quantity = audit.bound.quantity
     upper = audit.bound.method.endswith("upper limit")
-    return f"{SYMBOL.get(quantity, quantity)} {'≤' if upper else '≥'} {number(audit.bound.value)}"
+    return f"{SYMBOL.get(quantity, quantity)} {'≤' if upper else '≥'} {_no_more_than_proved(audit.bound.value, upper)}"
+
+
+def _no_more_than_proved(value: float, upper: bool) -> str:
+    """Round away from what would be more than was proved.
+
+    >>> _no_more_than_proved(0.7228, False), _no_more_than_proved(0.7228, True), _no_more_than_proved(1.0, False)
+    ('0.722', '0.723', '1.000')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    # Doubles just below a decimal are meant as that decimal.
+    rounded = (math.ceil if upper else math.floor)(round(value * 1000, 6)) / 1000
+    return f"{rounded:.3f}"
 
 
 def exact_words(audit: AuditResult) -> str:
