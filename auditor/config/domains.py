@@ -1,7 +1,9 @@
 """Make domains of what a configuration says of neighbours."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from auditor.blackbox.mechanism import load
 from auditor.config import schema
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import Domain, Pairs, Totals, Value
@@ -14,17 +16,18 @@ _KEYS: dict[str, set[str]] = {
     "records": {"record", "size", "columns", "relation", "distance"},
     "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
     "pairs": {"pairs", "relation"},
+    "generator": {"generator", "relation"},
 }
 
 
-def make_domain(neighbours: schema.Neighbours) -> Domain:
+def make_domain(neighbours: schema.Neighbours, search_path: tuple[str, ...] = ()) -> Domain:
     """Make the domain, or raise InvalidInputError saying which keys do not go together."""
     given = {key: value for key, value in neighbours if value is not None and key != "domain"}
-    if neighbours.domain is None and neighbours.pairs is None:
+    if neighbours.domain is None and neighbours.pairs is None and neighbours.generator is None:
         raise InvalidInputError(
-            "neighbours needs a domain (value, records, totals), or pairs: [{left: ..., right: ...}, ...]"
+            "neighbours needs a domain (value, records, totals), pairs: [{left: ..., right: ...}, ...], or generator: module:name"
         )
-    kind = neighbours.domain or "pairs"
+    kind = neighbours.domain or ("pairs" if neighbours.pairs is not None else "generator")
     for key in given:
         if key not in _KEYS[kind]:
             raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, _KEYS[kind])}')
@@ -37,8 +40,23 @@ def make_domain(neighbours: schema.Neighbours) -> Domain:
         return _records(**given)
     if kind == "totals":
         return Totals(**given)
-    pairs = [(pair.left, pair.right) for pair in given["pairs"]]
+    if kind == "generator":
+        pairs = _generated(given["generator"], search_path)
+    else:
+        pairs = [(pair.left, pair.right) for pair in given["pairs"]]
     return Pairs(pairs, given.get("relation", Relation.AS_GIVEN))
+
+
+def _generated(name: str, search_path: tuple[str, ...]) -> list[tuple[Any, Any]]:
+    """Return all pairs (left, right) that a function yields."""
+    made = load(name, search_path)()
+    if not isinstance(made, Iterable):
+        raise InvalidInputError(f'generator "{name}" returned {type(made).__name__}; it must yield pairs (left, right)')
+    pairs = list(made)
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidInputError(f'generator "{name}" yielded {pair!r}; it must yield pairs (left, right)')
+    return [(left, right) for left, right in pairs]
 
 
 def _records(record: schema.Record | None = None, size: Any = None, **others: Any) -> Domain:

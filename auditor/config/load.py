@@ -70,10 +70,10 @@ def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Config
             raise InvalidInputError(
                 f'{place.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    questions = [q for i, audit in enumerate(config.audits) for q in _questions(audit, ("audits", i), place)]
+    folders = search_path(file)
+    questions = [q for i, audit in enumerate(config.audits) for q in _questions(audit, ("audits", i), place, folders)]
     random = sum(not isinstance(question.claim, QueryClaim) for question in questions)
     alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, random))
-    folders = search_path(file)
     plans = tuple(_plan(config, question, alpha, place, folders, overrides) for question in questions)
     return Configuration(file.stem, file, config.confidence, plans)
 
@@ -116,11 +116,13 @@ class _Question:
     domain: Domain
 
 
-def _questions(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) -> list[_Question]:
+def _questions(
+    audit: schema.Audit, here: tuple[str | int, ...], place: _Place, folders: tuple[str, ...]
+) -> list[_Question]:
     def claim_of(numbers: dict[str, Any]) -> PrivacyClaim | QueryClaim | Probability:
         return place.checked((*here, "claim"), lambda: claim_from_dict(numbers))
 
-    domain = place.checked((*here, "neighbours"), lambda: make_domain(audit.neighbours))
+    domain = place.checked((*here, "neighbours"), lambda: make_domain(audit.neighbours, folders))
     if isinstance(audit.claim, dict):
         asked = _Question(audit.name, audit, here, claim_of(audit.claim), domain)
         return [asked, place.checked((*here, "implied_mu"), lambda: _implied(asked))] if audit.implied_mu else [asked]

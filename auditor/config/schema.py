@@ -67,6 +67,7 @@ class Neighbours(_Strict):
     integer: bool | None = None
     relation: Literal["add_remove", "substitute"] | None = None
     pairs: list[PairSpelledOut] | None = None
+    generator: str | None = None
 
 
 class Audit(_Strict):
