@@ -25,13 +25,13 @@ CASES: list[tuple[str, Callable[..., Any], dict[str, float], Any, str, int, int]
     ("(ε, δ), revealing", revealing, AT_DELTA, MIXED, "fixed", 500, 20_000),
     ("profile, revealing", revealing, AT_DELTA, PROFILE, "fixed", 500, 20_000),
     ("μ, Gaussian", gaussian, AT_SIGMA, auditor.GaussianDP(1.0), "fixed", 500, 20_000),
-    ("ρ, Gaussian", gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), "fixed", 2_000, 20_000),
-    ("Rényi of order 2, Gaussian", gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), "fixed", 2_000, 20_000),
+    ("ρ, Gaussian", gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), "fixed", 2_000, 5_000),
+    ("Rényi of order 2, Gaussian", gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), "fixed", 2_000, 5_000),
     ("ε, two intervals, randomised response", randomised_response, AT_EPSILON, PURE, "two-intervals", 500, 20_000),
-    ("ε, sequential, randomised response", randomised_response, AT_EPSILON, PURE, "sequential", 1_000, 20_000),
-    ("ε, sequential, Laplace", laplace, AT_EPSILON, PURE, "sequential", 1_000, 20_000),
-    ("(ε, δ), sequential, revealing", revealing, AT_DELTA, MIXED, "sequential", 1_000, 20_000),
-    ("μ, sequential, Gaussian", gaussian, AT_SIGMA, auditor.GaussianDP(1.0), "sequential", 1_000, 20_000),
+    ("ε, sequential, randomised response", randomised_response, AT_EPSILON, PURE, "sequential", 1_000, 4_000),
+    ("ε, sequential, Laplace", laplace, AT_EPSILON, PURE, "sequential", 1_000, 4_000),
+    ("(ε, δ), sequential, revealing", revealing, AT_DELTA, MIXED, "sequential", 1_000, 4_000),
+    ("μ, sequential, Gaussian", gaussian, AT_SIGMA, auditor.GaussianDP(1.0), "sequential", 1_000, 4_000),
     ("ρ, sequential, Gaussian", gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), "sequential", 1_000, 4_000),
     (
         "ε, sequential to 10⁵ outputs, randomised response",
@@ -42,9 +42,9 @@ CASES: list[tuple[str, Callable[..., Any], dict[str, float], Any, str, int, int]
         100_000,
         500,
     ),
-    ("ε, sequential to 10⁵ outputs, Laplace", laplace, AT_EPSILON, PURE, "sequential", 100_000, 500),
+    ("ε, sequential to 10⁵ outputs, Laplace", laplace, AT_EPSILON, PURE, "sequential", 100_000, 100),
 ]
-CHUNK = 250
+CHUNK = 50
 
 
 def _alarms(case: int, first: int, runs: int) -> int:
