@@ -9,8 +9,7 @@ from typing import Any
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import Ledger, smallest_level
 from auditor.auditing.search import find_pair
-from auditor.blackbox.mechanism import Sample, changed_form
-from auditor.blackbox.outputs import concatenate
+from auditor.blackbox.mechanism import Sample, join_samples
 from auditor.blackbox.sampling import Phase
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
@@ -79,16 +78,7 @@ def _at_level(
 
 
 def _collect(pair: Pair, ledger: Ledger) -> Sample:
-    samples = list(ledger.draw(pair, ledger.plan.selection_outputs, Phase.SELECTION, as_drawn))
-    forms = sorted({s.form for s in samples if s.form})
-    if len(forms) > 1:
-        raise changed_form(*forms[:2])
-    return Sample(
-        concatenate([s.left for s in samples]),
-        concatenate([s.right for s in samples]),
-        form="".join(forms),
-        redrawn=any(s.redrawn for s in samples),
-    )
+    return join_samples(list(ledger.draw(pair, ledger.plan.selection_outputs, Phase.SELECTION, as_drawn)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import Ledger
 from auditor.auditing.privacy import as_drawn
 from auditor.auditing.search import find_pair
-from auditor.blackbox.mechanism import Sample, changed_form
+from auditor.blackbox.mechanism import join_samples
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sampling import Batch, Phase
 from auditor.bounds.betting import refuted_up_to
@@ -145,14 +145,10 @@ def _draw(
         Batch(pair, min(most, size - start), Phase.BOUND, (*number, i), one_by_one, form)
         for i, start in enumerate(range(0, size, most))
     ]
-    samples: list[Sample] = list(ledger.sampler().map(batches, as_drawn))
-    forms = sorted({s.form for s in samples if s.form})
-    if len(forms) > 1:
-        raise changed_form(*forms[:2])
-    left, right = concatenate([s.left for s in samples]), concatenate([s.right for s in samples])
+    sample = join_samples(list(ledger.sampler().map(batches, as_drawn)))
     # The sides of trials are independent coins, so that any order of them is as good as that of the draws.
     order = np.random.default_rng(
         np.random.SeedSequence(ledger.plan.seed, spawn_key=(Phase.BOUND, *number))
     ).permutation(size)
-    labels = np.arange(size) < left.size
-    return concatenate([left, right])[order], labels[order], "".join(forms) or form
+    labels = np.arange(size) < sample.left.size
+    return concatenate([sample.left, sample.right])[order], labels[order], sample.form or form

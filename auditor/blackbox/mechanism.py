@@ -8,14 +8,14 @@ import importlib.machinery
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.outputs import Outputs, form_of, from_batch, from_list
+from auditor.blackbox.outputs import Outputs, concatenate, form_of, from_batch, from_list
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair, Side
 
@@ -231,3 +231,16 @@ class Sample:
         """Cut the sample in two, each with half of either side."""
         a, b = self.left.size // 2, self.right.size // 2
         return Sample(self.left[:a], self.right[:b]), Sample(self.left[a:], self.right[b:])
+
+
+def join_samples(samples: Sequence[Sample]) -> Sample:
+    """Return the outputs of all batches. Raises MechanismError where the batches do not hold them alike."""
+    forms = sorted({sample.form for sample in samples if sample.form})
+    if len(forms) > 1:
+        raise changed_form(*forms[:2])
+    return Sample(
+        concatenate([sample.left for sample in samples]),
+        concatenate([sample.right for sample in samples]),
+        form="".join(forms),
+        redrawn=any(sample.redrawn for sample in samples),
+    )
