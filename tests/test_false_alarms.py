@@ -93,13 +93,13 @@ def test_alarms_on_sound_mechanisms_stay_below_their_rate(
 def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on() -> None:
     """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
     plan = Plan("", Source("", function=laplace), PURE, Pairs([(0.0, 1.0)]), alpha=ALPHA, samples=500)
-    forecast = Guesses(PURE, plan.alpha, plan.samples).forecast
+    method = Guesses(PURE, plan.alpha, plan.samples)
     mechanism, [pair] = plan.source.build(), plan.domain.corners()
     alarms = 0
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         sample = mechanism.draw(pair, rng.random(500) < 0.5, rng)
-        event = select_event(sample, sample, forecast).test
+        event = select_event(sample, sample, method).test
         alarms += guess_epsilon(event.count(sample), 0.0, ALPHA) > 1.0
     assert alarms > MOST_ALARMS
 

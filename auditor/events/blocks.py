@@ -1,8 +1,8 @@
 """Blocks of a column, intervals and atoms, and the best rule that guesses by them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ MOST_ATOMS = 400
 
 @dataclass(frozen=True, slots=True)
 class RuleCounts:
-    """Counts of many rules at once, as arrays of one shape: hits of the event for the left and for the right side.
+    """Counts of many rules, or of many blocks, at once, as arrays of one shape: hits of guesses for the left and for the right.
 
     ``left_wins`` are hits of the left event on the left, ``left_losses`` on the right; the right event likewise.
     """
@@ -35,8 +35,24 @@ class RuleCounts:
     right_losses: Floats
     trials: int
 
+    @classmethod
+    def of(cls, on_left: NDArray[Any], on_right: NDArray[Any], trials: int) -> "RuleCounts":
+        """Return what guessing either side on blocks with these counts won and lost."""
+        left, right = on_left.astype(np.float64), on_right.astype(np.float64)
+        return cls(left, right, right, left, trials)
+
 
 Forecast = Callable[[RuleCounts], Floats]
+
+
+class Forecaster(Protocol):
+    """Estimates the bound that each rule would give on the trials planned. Proves nothing."""
+
+    def forecast(self, seen: RuleCounts) -> Floats:
+        """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
+
+    def boldly(self, caution: float) -> "Forecaster":
+        """Return the same, so many standard errors on the safe side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +65,58 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Intervals between edges and single atoms, with a rank each; rules guess left on the highest and right on the lowest."""
+    """Intervals between edges and single atoms: what the rules on one column are made of."""
 
     edges: list[float]
-    ranks: Floats
     atoms: list[str]
-    atom_ranks: Floats
 
-    def best(self, feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
-        """Return the rule with the best forecast on these outputs."""
-        return self.choose(
-            feature, self.count(left), self.count(right), len(left.numbers) + len(right.numbers), forecast
-        )
+    def count(self, column: Column) -> NDArray[np.int64]:
+        """Return how many entries lie in each block, intervals first."""
+        cells, atoms = count_cells(self.edges, column)
+        return np.concatenate([cells, np.array([atoms.get(atom, 0) for atom in self.atoms], np.int64)])
+
+    def means(self, column: Column) -> Floats:
+        """Return the mean of the numbers in each interval, in rising order; infinite ones count as the nearest finite."""
+        numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
+        finite = numbers[np.isfinite(numbers)]
+        if len(finite) == 0:
+            return np.arange(len(self.edges) + 1.0)
+        numbers = np.clip(numbers, finite.min(), finite.max())
+        cells = np.searchsorted(np.asarray(self.edges), numbers, side="left")
+        seen = np.bincount(cells, minlength=len(self.edges) + 1)
+        # Divided first, since sums of the largest doubles overflow.
+        return np.asarray(np.bincount(cells, weights=numbers / seen[cells], minlength=len(seen)), np.float64)
 
     def choose(
-        self, feature: Feature, on_left: NDArray[Any], on_right: NDArray[Any], trials: int, forecast: Forecast
+        self, feature: Feature, ranks: Floats, seen: RuleCounts, forecast: Forecast, sides: Forecast | None = None
     ) -> Choice | None:
-        """Return the rule with the best forecast, given (expected) counts of the blocks on each side."""
-        ranks = np.concatenate([self.ranks, self.atom_ranks])
+        """Return the rule with the best forecast that guesses left on blocks of the highest rank and right on the lowest.
+
+        ``seen`` holds for each block what guessing either side on it alone won and lost, or is expected to. With
+        ``sides``, each side's threshold is placed as if the other were its mirror image, and ``sides`` then says which of
+        the two to guess: else a side that looks a little better by luck crowds out the other, and half of the guesses.
+        """
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
-        tops = np.arange(m + 1)
-        top_left, top_right = (np.concatenate([[0], np.cumsum(x[order])]) for x in (on_left, on_right))
-        bottom_left, bottom_right = (np.concatenate([[0], np.cumsum(x[order][::-1])]) for x in (on_left, on_right))
-        i, j = (grid.ravel() for grid in np.meshgrid(tops, tops, indexing="ij"))
+        trials = seen.trials
+        # Of guessing left on the top k blocks, and right on the bottom k.
+        left, right = (
+            [np.concatenate([[0.0], np.cumsum(x[at])]) for x in of_blocks]
+            for at, of_blocks in (
+                (order, (seen.left_wins, seen.left_losses)),
+                (order[::-1], (seen.right_wins, seen.right_losses)),
+            )
+        )
+        i, j = (grid.ravel() for grid in np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij"))
+        deciding = forecast
+        if sides is not None and (ends := _mirrored(left, right, trials, forecast)) is not None:
+            deciding = sides
+            i, j = np.array([1, 1, 0]) * ends[0], np.array([1, 0, 1]) * ends[1]
         allowed = (i + j <= m) & (i + j > 0)
         i, j = i[allowed], j[allowed]
-        seen = RuleCounts(
-            top_left[i].astype(float),
-            top_right[i].astype(float),
-            bottom_right[j].astype(float),
-            bottom_left[j].astype(float),
-            trials,
-        )
-        values = forecast(seen)
-        at = int(np.argmax(values))
+        rules = RuleCounts(left[0][i], left[1][i], right[0][j], right[1][j], trials)
+        values = forecast(rules)
+        at = int(np.argmax(values if deciding is forecast else deciding(rules)))
         if not values[at] > -np.inf:
             return None
         guess = np.full(m, ABSTAIN)
@@ -91,28 +124,25 @@ class Blocks:
         guess[order[m - j[at] :]] = RIGHT
         return Choice(Event(feature, self._rule(guess)), float(values[at]))
 
-    def locate(self, column: Column) -> NDArray[np.intp]:
-        """Return the block that each entry lies in; −1 for atoms that have none."""
-        at = np.searchsorted(np.asarray(self.edges), column.numbers, side="left")
-        if column.codes is None:
-            return at
-        places = {atom: len(self.edges) + 1 + i for i, atom in enumerate(self.atoms)}
-        of_atoms = np.array([*(places.get(atom, -1) for atom in column.atoms), -1])
-        return np.where(column.codes >= 0, of_atoms[column.codes], at)
-
-    def count(self, column: Column) -> NDArray[np.int64]:
-        """Return how many entries lie in each block."""
-        cells, atoms = count_cells(self.edges, column)
-        return np.concatenate([cells, np.array([atoms.get(atom, 0) for atom in self.atoms], np.int64)])
-
     def _rule(self, guess: Floats) -> Cells:
-        numbers, atoms = guess[: len(self.ranks)].tolist(), guess[len(self.ranks) :].tolist()
-        ends = [k for k in range(len(numbers)) if k + 1 == len(numbers) or numbers[k] != numbers[k + 1]]
+        intervals = len(self.edges) + 1
+        numbers, atoms = guess[:intervals].tolist(), guess[intervals:].tolist()
+        ends = [k for k in range(intervals) if k + 1 == intervals or numbers[k] != numbers[k + 1]]
         return Cells(
             tuple(self.edges[k] for k in ends[:-1]),
             tuple(numbers[k] for k in ends),
             {atom: worth for atom, worth in zip(self.atoms, atoms, strict=True) if worth != ABSTAIN},
         )
+
+
+def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Forecast) -> tuple[int, int] | None:
+    """Return how many blocks to guess left on if right had a mirror image, and the other way round; None where both do not fit."""
+    ends = []
+    for side in (left, right):
+        wins, losses = (np.where(2 * (side[0] + side[1]) <= trials, x, 0.0) for x in side)
+        values = forecast(RuleCounts(wins, losses, wins, losses, trials))
+        ends.append(int(np.argmax(np.where(wins + losses > 0, values, -np.inf))))
+    return (ends[0], ends[1]) if all(ends) and sum(ends) < len(left[0]) else None
 
 
 def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
@@ -169,12 +199,9 @@ def cells_for(outputs: int) -> int:
 
 
 def cut(left: Column, right: Column) -> tuple[Blocks, NDArray[np.int64]]:
-    """Cut a column into cells, and list its atoms by their log-ratio; return both sides' counts of all, of shape (2, blocks)."""
+    """Cut a column into cells and its most frequent atoms; return both sides' counts of all, of shape (2, blocks)."""
     pooled = pool(left, right)
     edges = readable_edges(pooled, cells_for(len(pooled.numbers)))
     seen = count_cells([], pooled)[1]
-    atoms = sorted(pooled.atoms, key=lambda atom: -seen[atom])[:MOST_ATOMS]
-    blocks = Blocks(edges, np.zeros(len(edges) + 1), atoms, np.zeros(len(atoms)))
-    counts = np.stack([blocks.count(left), blocks.count(right)])
-    ratios = log_ratios(counts[0], counts[1])
-    return replace(blocks, atom_ranks=ratios[len(edges) + 1 :]), counts
+    blocks = Blocks(edges, sorted(pooled.atoms, key=lambda atom: -seen[atom])[:MOST_ATOMS])
+    return blocks, np.stack([blocks.count(left), blocks.count(right)])

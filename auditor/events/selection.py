@@ -6,10 +6,10 @@ differ have been merged (it shows anywhere else). In each order the rule guesses
 on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
@@ -18,15 +18,16 @@ from auditor.events.blocks import (
     Blocks,
     Choice,
     Forecast,
+    Forecaster,
     RuleCounts,
-    cells_for,
     cut,
     log_ratios,
     merge_cells,
     pool,
     sum_runs,
 )
-from auditor.events.cells import Cells, count_cells, readable_edges
+from auditor.events.cells import Cells
+from auditor.events.curve import Curve, fit_curve
 from auditor.events.event import LEFT, RIGHT, Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
@@ -38,9 +39,23 @@ VALUES, BITS = "values", "bits"
 LEAST_TO_LEARN = 500
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
+# Thresholds are compared at rates so many standard errors on the safe side: many, where they are placed by their own counts and
+# luck decides between rules that are nearly alike; few, where a curve has already smoothed the counts.
+CAREFUL, BOLD = 5.0, 1.0
+# Standard errors of a curve on the safe side.
+SAFE = 2.0
+# A choice seen too seldom for a careful forecast must promise so much (nats) to be kept: luck among weak rules promises less.
+WORTH_KEEPING = 0.1
+# A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
+ENOUGH_FOR_CURVE = 25.0
+# With more atoms, the one that looks best does so by luck.
+MOST_CERTAIN_ATOMS = 4
+
+Floats = NDArray[np.float64]
+Counted = NDArray[np.int64]
 
 
-def select_event(fit: Sample, judge: Sample, forecast: Forecast, kinds: Sequence[str] = (VALUES,)) -> Choice:
+def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,)) -> Choice:
     """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers.
@@ -49,11 +64,11 @@ def select_event(fit: Sample, judge: Sample, forecast: Forecast, kinds: Sequence
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best = Choice(always, -np.inf)
     for feature in _features(fit, kinds):
-        choice = _best_rule(feature, fit, judge, forecast)
+        choice = _best_rule(feature, fit, judge, forecaster.forecast)
         needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best = choice
-    return _refined(best, fit, judge, forecast)
+    return _refined(best, fit, judge, forecaster)
 
 
 def _beaten_at(forecast: float) -> float:
@@ -76,7 +91,8 @@ def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
         tables = _informative_tables([Place(name) for name in places], fit)
         if len(tables) > 1:
             yield EvidenceSum(tables)
-    if places and fit.left.size + fit.right.size >= LEAST_TO_LEARN:
+    # On a single place, thresholds placed by a curve do all that a score could.
+    if len(places) > 1 and fit.left.size + fit.right.size >= LEAST_TO_LEARN:
         learned = fit_logistic(fit)
         if learned is not None:
             yield learned
@@ -124,111 +140,114 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
 
 def _evidence_table(left: Column, right: Column) -> Cells:
     """Learn the log-likelihood ratio (nats, left over right) of each value in a column."""
-    pooled = pool(left, right)
-    edges = readable_edges(pooled, cells_for(len(pooled.numbers)))
-    (a, a_atoms), (b, b_atoms) = count_cells(edges, left), count_cells(edges, right)
-    ends = merge_cells(a, b)
-    merged = sum_runs(a, ends), sum_runs(b, ends)
-    ratios = log_ratios(*merged)
-    atoms = {
-        atom: float(log_ratios(np.array([a_atoms.get(atom, 0)]), np.array([b_atoms.get(atom, 0)]))[0])
-        for atom in pooled.atoms
-    }
-    return Cells(tuple(edges[end] for end in ends[:-1]), tuple(ratios.tolist()), atoms)
+    blocks, (on_left, on_right) = cut(left, right)
+    merged, ranks = _merged(blocks, on_left, on_right)
+    cells = len(merged.edges) + 1
+    atoms = dict(zip(merged.atoms, ranks[cells:].tolist(), strict=True))
+    return Cells(tuple(merged.edges), tuple(ranks[:cells].tolist()), atoms)
+
+
+def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks, Floats]:
+    """Merge neighbouring intervals that do not differ; return the blocks, and the log-ratio of each."""
+    cells = len(blocks.edges) + 1
+    ends = merge_cells(on_left[:cells], on_right[:cells])
+    ratios = log_ratios(sum_runs(on_left[:cells], ends), sum_runs(on_right[:cells], ends))
+    merged = Blocks([blocks.edges[end] for end in ends[:-1]], blocks.atoms)
+    return merged, np.concatenate([ratios, log_ratios(on_left[cells:], on_right[cells:])])
+
+
+def _columns(feature: Feature, sample: Sample) -> tuple[Column, Column]:
+    return feature.extract(sample.left), feature.extract(sample.right)
+
+
+def _is_learned(feature: Feature) -> bool:
+    """Whether a feature was learned from the first half, so that it must be judged on the second alone."""
+    return isinstance(feature, EvidenceSum | LogisticScore)
 
 
 def _best_rule(feature: Feature, fit: Sample, judge: Sample, forecast: Forecast) -> Choice | None:
-    fit_left, fit_right = feature.extract(fit.left), feature.extract(fit.right)
-    judge_left, judge_right = feature.extract(judge.left), feature.extract(judge.right)
-    blocks, counts = cut(fit_left, fit_right)
-    a, b = counts[:, : len(blocks.edges) + 1]
-    ends = merge_cells(a, b)
-    ratios = log_ratios(sum_runs(a, ends), sum_runs(b, ends))
-    merged = Blocks([blocks.edges[end] for end in ends[:-1]], ratios, blocks.atoms, blocks.atom_ranks)
-    # Only a feature or an order that was learned from the first half needs the second to itself.
-    learned = isinstance(feature, EvidenceSum | LogisticScore) or bool(blocks.atoms)
-    whole = pool(fit_left, judge_left), pool(fit_right, judge_right)
-    best = _along_the_line(feature, blocks, *((judge_left, judge_right) if learned else whole), forecast)
-    choice = merged.best(feature, judge_left, judge_right, forecast)
+    fitted, judged = _columns(feature, fit), _columns(feature, judge)
+    blocks, (on_left, on_right) = cut(*fitted)
+    merged, ranks = _merged(blocks, on_left, on_right)
+    counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))
+    trials = len(judged[0].numbers) + len(judged[1].numbers)
+    choice = merged.choose(feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
+    if not (_is_learned(feature) or blocks.atoms):
+        # Nor was any order of the line learned: both halves may judge.
+        counts = counts[0] + on_left, counts[1] + on_right
+        trials += len(fitted[0].numbers) + len(fitted[1].numbers)
+    of_atoms = ranks[len(merged.edges) + 1 :]
+    best = _along_the_line(feature, blocks, of_atoms, RuleCounts.of(*counts, trials), forecast)
     if choice is not None and (best is None or choice.forecast > _beaten_at(best.forecast)):
         best = choice
     return best
 
 
 def _along_the_line(
-    feature: Feature, blocks: "Blocks", left: Column, right: Column, forecast: Forecast
+    feature: Feature,
+    blocks: Blocks,
+    of_atoms: Floats,
+    seen: RuleCounts,
+    forecast: Forecast,
+    sides: Forecast | None = None,
 ) -> Choice | None:
     """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
-    rising = np.arange(len(blocks.edges) + 1.0) / (len(blocks.edges) + 1) - 0.5
-    choices = [replace(blocks, ranks=ranks).best(feature, left, right, forecast) for ranks in (rising, -rising)]
+    cells = len(blocks.edges) + 1
+    rising = np.arange(cells) / cells - 0.5
+    choices = [
+        blocks.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides) for ranks in (rising, -rising)
+    ]
     return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
 
 
-def _refined(choice: Choice, fit: Sample, judge: Sample, forecast: Forecast) -> Choice:
-    """Place the thresholds on the chosen feature anew, by whichever of two ways does better on outputs it did not see.
+def _refined(choice: Choice, fit: Sample, judge: Sample, forecaster: Forecaster) -> Choice:
+    """Place the thresholds on the chosen feature anew: on a curve where the evidence carries one, else by the counts.
 
-    The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare; a regression on the
-    feature alone says how often guesses in each cell should win, but may miss a sharp edge.
+    The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare, while on a curve all
+    cells of a plateau are alike. What was seen too seldom for a careful forecast to promise anything stays as it was chosen.
     """
     feature = choice.test.feature
-    if not isinstance(feature, Place) or fit.left.size + fit.right.size < LEAST_TO_LEARN:
+    judged = _columns(feature, judge)
+    left, right = judged if _is_learned(feature) else map(pool, _columns(feature, fit), judged)
+    blocks, (on_left, on_right) = cut(left, right)
+    trials, cells = len(left.numbers) + len(right.numbers), len(blocks.edges) + 1
+    if trials < LEAST_TO_LEARN or len(blocks.atoms) > MOST_CERTAIN_ATOMS or cells == 1:
         return choice
-    halves = [(feature.extract(half.left), feature.extract(half.right)) for half in (fit, judge)]
-    whole = pool(halves[0][0], halves[1][0]), pool(halves[0][1], halves[1][1])
-    by_counts, by_regression = (_held_out(way, feature, halves, forecast) for way in (_by_counts, _by_regression))
-    if by_regression <= by_counts:
+    careful, of_atoms = forecaster.boldly(CAREFUL).forecast, log_ratios(on_left[cells:], on_right[cells:])
+    curve = fit_curve(blocks.means(pool(left, right)), on_left[:cells], on_right[:cells])
+    if curve.gain < ENOUGH_FOR_CURVE:
+        counts = RuleCounts.of(on_left, on_right, trials)
+        placed = _along_the_line(feature, blocks, of_atoms, counts, careful)
+    else:
+        expected, bold = _expected(curve, on_left, on_right, trials), forecaster.boldly(BOLD).forecast
+        placed = _along_the_line(feature, blocks, of_atoms, expected, bold, careful)
+        by_ratio = np.concatenate([curve.log_ratios, of_atoms])
+        anywhere = blocks.choose(feature, by_ratio, expected, bold, careful)
+        # A rule with one threshold for a side is easier to read than the best set of cells.
+        if anywhere is not None and (placed is None or anywhere.forecast > _beaten_at(placed.forecast)):
+            placed = anywhere
+    if placed is None or (placed.forecast <= 0 and choice.forecast > WORTH_KEEPING):
         return choice
-    return _by_regression(feature, *whole, forecast) or choice
+    return Choice(placed.test, float(forecaster.forecast(_seen(placed.test.rule, left, right))[0]))
 
 
-Way = Callable[[Feature, Column, Column, Forecast], Choice | None]
+def _expected(curve: Curve, on_left: Counted, on_right: Counted, trials: int) -> RuleCounts:
+    """Return what guesses on each block should win and lost by the curve, on the safe side; atoms as they were counted."""
+    cells = len(curve.log_ratios)
+    seen = (on_left + on_right)[:cells]
+    left, right = (seen / (1 + np.exp(-(sign * curve.log_ratios - SAFE * curve.errors))) for sign in (1.0, -1.0))
+    return RuleCounts(
+        np.concatenate([left, on_left[cells:]]),
+        np.concatenate([seen - left, on_right[cells:]]),
+        np.concatenate([right, on_right[cells:]]),
+        np.concatenate([seen - right, on_left[cells:]]),
+        trials,
+    )
 
 
-def _held_out(way: Way, feature: Feature, halves: Sequence[tuple[Column, Column]], forecast: Forecast) -> float:
-    """Return the mean forecast of thresholds placed on one half, judged on the other."""
-    total = 0.0
-    for placed_on, judged_on in ((halves[0], halves[1]), (halves[1], halves[0])):
-        choice = way(feature, *placed_on, forecast)
-        total += -np.inf if choice is None else _forecast_on(choice.test.rule, *judged_on, forecast)
-    return total / 2
-
-
-def _forecast_on(rule: Cells, left: Column, right: Column, forecast: Forecast) -> float:
+def _seen(rule: Cells, left: Column, right: Column) -> RuleCounts:
     a, b = rule.look_up(left), rule.look_up(right)
     hits = [
         np.array([float(np.count_nonzero(x == side))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))
     ]
-    return float(forecast(RuleCounts(hits[0], hits[1], hits[2], hits[3], len(a) + len(b)))[0])
-
-
-def _by_counts(feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
-    return _along_the_line(feature, cut(left, right)[0], left, right, forecast)
-
-
-def _by_regression(feature: Feature, left: Column, right: Column, forecast: Forecast) -> Choice | None:
-    alone = Sample(Outputs(len(left.numbers), (left,)), Outputs(len(right.numbers), (right,)))
-    score = fit_logistic(alone)
-    if score is None:
-        return None
-    blocks, counts = cut(left, right)
-    pooled = pool(left, right)
-    at = blocks.locate(pooled)
-    seen, inside = counts.sum(axis=0), at >= 0
-    scores = score.extract(Outputs(len(pooled.numbers), (pooled,))).numbers
-    totals = np.bincount(at[inside], weights=scores[inside], minlength=len(seen))
-    ratios = totals / np.maximum(seen, 1)
-    chance = 1 / (1 + np.exp(-ratios))
-    cells = len(blocks.edges) + 1
-    expected = seen * chance, seen * (1 - chance)
-    size = len(pooled.numbers)
-    rising = np.arange(cells, dtype=np.float64)
-    best: Choice | None = None
-    # A rule with one threshold for a side is easier to read than the best set of cells.
-    for ranks, is_simple in ((rising, True), (-rising, True), (ratios[:cells], False)):
-        ranked = replace(blocks, ranks=ranks, atom_ranks=ratios[cells:])
-        choice = ranked.choose(feature, *expected, size, forecast)
-        if choice is not None and (
-            best is None or choice.forecast > (best.forecast if is_simple else _beaten_at(best.forecast))
-        ):
-            best = choice
-    return best
+    return RuleCounts(hits[0], hits[1], hits[2], hits[3], len(a) + len(b))

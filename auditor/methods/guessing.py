@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,21 +45,6 @@ def z_of(alpha: float) -> float:
     return -float(ndtri(alpha))
 
 
-class _Guessing(Protocol):
-    """What the methods of this file share."""
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        """What events may look at."""
-
-    def forecast(self, seen: RuleCounts) -> Floats:
-        """Estimate the bound that each rule would give on the trials planned. Proves nothing."""
-
-
-def _learn(method: _Guessing, sample: Sample) -> Choice:
-    return select_event(*sample.halves(), method.forecast, method.events)
-
-
 @dataclass(frozen=True, slots=True)
 class Guesses:
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`."""
@@ -75,7 +60,7 @@ class Guesses:
         return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        return _learn(self, sample)
+        return select_event(*sample.halves(), self, self.events)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return guess_epsilon(counts, self.claim.delta, self.alpha)
@@ -114,7 +99,7 @@ class TwoIntervals:
         return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        return _learn(self, sample)
+        return select_event(*sample.halves(), self, self.events)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return two_intervals_epsilon(self._event(counts), self.claim.delta, self.alpha)
@@ -158,7 +143,7 @@ class GaussianGuesses:
         return replace(self, caution=caution)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        choice = _learn(self, sample)
+        choice = select_event(*sample.halves(), self, self.events)
         return Choice(choice.test.decided(), choice.forecast)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102

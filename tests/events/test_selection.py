@@ -15,7 +15,7 @@ from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
-FORECAST = Guesses(PureDP(0.5), alpha=0.01, planned=100_000).forecast
+METHOD = Guesses(PureDP(0.5), alpha=0.01, planned=100_000)
 Drawer = Callable[[int, int, np.random.Generator], Any]
 
 
@@ -27,7 +27,7 @@ def draw(drawer: Drawer, size: int, seed: int) -> Sample:
 
 def selected(drawer: Drawer, size: int = 20_000) -> tuple[Event, float]:
     """Return the event and the rate at which its guesses win, on fresh outputs."""
-    event = select_event(*draw(drawer, size, 1).halves(), FORECAST).test
+    event = select_event(*draw(drawer, size, 1).halves(), METHOD).test
     counts = event.count(draw(drawer, 100_000, 2))
     return event, counts.wins / max(1, counts.guesses)
 
@@ -123,4 +123,4 @@ def test_with_identical_sides_nothing_is_forecast() -> None:
     def same(side: int, size: int, rng: np.random.Generator) -> Any:
         return rng.normal(size=size)
 
-    assert select_event(*draw(same, 20_000, 1).halves(), FORECAST).forecast < 0.2
+    assert select_event(*draw(same, 20_000, 1).halves(), METHOD).forecast < 0.2

@@ -1,0 +1,177 @@
+"""The log-likelihood ratio of the sides along a line of cells, learned as few ramps and boxes as the counts support.
+
+Mechanisms that add noise have ratios that are level, sloped, or jump at some values: Laplace noise makes one ramp between two
+plateaus, discrete values make boxes. On a plateau all cells then share one ratio, so that no cell looks best by luck, and
+where the plateau ends is known better than by any threshold's own counts.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Cells = NDArray[np.intp]
+
+# Ends of shapes are looked for on so many cells first, then on all.
+COARSE_ENDS = 33
+MOST_SHAPES = 6
+# ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
+MARGIN = 2.0
+# ln of likelihood given up for the widest ramp that is nearly as likely, two standard errors: a plateau that ends too early
+# loses some of its outputs, one that ends too late mixes in outputs that show less.
+GIVEN_UP = 2.0
+# Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
+RIDGE = 0.1
+NEWTON_STEPS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The estimated ln P[left]/P[right] (nats) of each cell, and its standard error as if the shapes were known.
+
+    ``gain`` (nats) is what the curve adds to ln of the likelihood.
+    """
+
+    log_ratios: Floats
+    errors: Floats
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A ramp that rises from 0 to 1 between two cells, or a box that is 1 from one cell to another."""
+
+    low: int
+    high: int
+    is_box: bool
+
+    def column(self, x: Floats) -> Floats:
+        if self.is_box:
+            at = np.arange(len(x))
+            return ((at >= self.low) & (at <= self.high)).astype(np.float64)
+        return _ramps(x, np.array([self.low]), np.array([self.high]))[:, 0]
+
+    def fits(self, cells: int) -> bool:
+        if not 0 <= self.low <= self.high < cells:
+            return False
+        return self.high - self.low < cells - 1 if self.is_box else self.low < self.high
+
+    def moved(self, low: int, high: int) -> "_Shape":
+        return _Shape(self.low + low, self.high + high, self.is_box)
+
+
+def _ramps(x: Floats, low: Cells, high: Cells) -> Floats:
+    width = np.maximum(x[high] - x[low], np.finfo(float).tiny)
+    return np.clip((x[:, None] - x[low]) / width, 0.0, 1.0)
+
+
+def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> Curve:
+    """Fit the ratio to counts of cells in rising order of their places ``x``: shapes are added while they pay.
+
+    >>> x = np.arange(20.0)
+    >>> left, right = np.full(20, 500), np.where(x < 10, 200, 800)
+    >>> np.round(fit_curve(x, left, right).log_ratios[[0, 19]], 1).tolist()
+    [0.9, -0.5]
+    """
+    cells, counts = len(x), _Counts(left.astype(np.float64), (left + right).astype(np.float64))
+    design = np.ones((cells, 1))
+    flat = beta, likelihood = counts.fit(design, np.zeros(1))
+    if cells > 1:
+        x = x / max(float(np.abs(x).max()), np.finfo(float).tiny)
+        shapes, columns = _candidates(x)
+        for number in range(MOST_SHAPES):
+            best = shapes[int(np.argmax(counts.gains(design, beta, columns)))]
+            shape, reached = _placed(best, x, counts, design, beta)
+            # Of the first shape it is asked only which one it is.
+            if number > 0 and reached - likelihood < np.log(len(shapes)) + MARGIN:
+                break
+            design = np.column_stack([design, shape.column(x)])
+            beta, likelihood = counts.fit(design, np.append(beta, 0.0))
+    return Curve(design @ beta, counts.errors(design, beta), likelihood - flat[1])
+
+
+def _candidates(x: Floats) -> tuple[list[_Shape], Floats]:
+    """Return ramps and boxes between coarse ends and boxes of single cells, and their columns."""
+    cells = len(x)
+    ends = np.unique(np.linspace(0, cells - 1, min(cells, COARSE_ENDS)).round().astype(np.intp))
+    i, j = np.triu_indices(len(ends), 1)
+    low, high = ends[i], ends[j]
+    spans = [*zip(low.tolist(), high.tolist(), strict=True), *((k, k) for k in range(cells))]
+    boxes = [box for a, b in spans if (box := _Shape(a, b, True)).fits(cells)]
+    ramps = [_Shape(a, b, False) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    at, first, last = np.arange(cells)[:, None], np.array([b.low for b in boxes]), np.array([b.high for b in boxes])
+    return ramps + boxes, np.concatenate([_ramps(x, low, high), (at >= first) & (at <= last)], axis=1)
+
+
+def _placed(shape: _Shape, x: Floats, counts: "_Counts", design: Floats, beta: Floats) -> tuple[_Shape, float]:
+    """Move the ends of a shape to where it is likeliest, then those of a ramp outwards; return it and the likelihood."""
+
+    def likelihood(tried: _Shape) -> float:
+        if not tried.fits(len(x)):
+            return -np.inf
+        return counts.fit(np.column_stack([design, tried.column(x)]), np.append(beta, 0.0))[1]
+
+    best = likelihood(shape)
+    for step in _steps(len(x)):
+        moving = True
+        while moving:
+            moving = False
+            for low, high in ((-step, 0), (step, 0), (0, -step), (0, step)):
+                reached = likelihood(shape.moved(low, high))
+                if reached > best + 1e-6:
+                    shape, best, moving = shape.moved(low, high), reached, True
+    if not shape.is_box:
+        for step in _steps(len(x)):
+            for low, high in ((-step, step), (-step, 0), (0, step)):
+                while likelihood(shape.moved(low, high)) >= best - GIVEN_UP:
+                    shape = shape.moved(low, high)
+    return shape, best
+
+
+def _steps(cells: int) -> list[int]:
+    step = max(1, cells // COARSE_ENDS)
+    return [step >> k for k in range(step.bit_length())]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Of ``total`` outputs of each cell, ``left`` came from the left side: a logistic likelihood."""
+
+    left: Floats
+    total: Floats
+
+    def fit(self, design: Floats, beta: Floats) -> tuple[Floats, float]:
+        """Return the likeliest weights, from a start, and ln of their likelihood (with a slight ridge)."""
+        penalty = np.full(design.shape[1], RIDGE)
+        penalty[0] = 0.0
+        for _ in range(NEWTON_STEPS):
+            weight, rest = self._weights(design, beta)
+            curvature = (design * weight[:, None]).T @ design + np.diag(penalty + 1e-9)
+            step = np.linalg.solve(curvature, design.T @ rest - penalty * beta)
+            largest = float(np.abs(step).max())
+            beta = beta + step * min(1.0, 5.0 / max(largest, 1e-12))
+            if largest < 1e-5:
+                break
+        score = np.clip(design @ beta, -30, 30)
+        return beta, float((self.left * score - self.total * np.logaddexp(0, score)).sum() - penalty @ beta**2 / 2)
+
+    def errors(self, design: Floats, beta: Floats) -> Floats:
+        """Return the standard error of the score of each row of the design."""
+        weight, _ = self._weights(design, beta)
+        curvature = (design * weight[:, None]).T @ design + RIDGE * np.eye(design.shape[1])
+        return np.asarray(np.sqrt((design * np.linalg.solve(curvature, design.T).T).sum(axis=1)))
+
+    def gains(self, design: Floats, beta: Floats, columns: Floats) -> Floats:
+        """Return what each column would gain in ln of likelihood if it were added, to second order (score test)."""
+        weight, rest = self._weights(design, beta)
+        weighted = (design * weight[:, None]).T
+        across = weighted @ columns
+        explained = np.linalg.solve(weighted @ design + 1e-9 * np.eye(design.shape[1]), across)
+        # A quarter of an output more keeps columns that nothing was seen on from dividing by zero.
+        spread = weight @ columns**2 - (across * explained).sum(axis=0) + 0.25
+        return np.asarray((rest @ columns) ** 2 / (2 * spread))
+
+    def _weights(self, design: Floats, beta: Floats) -> tuple[Floats, Floats]:
+        chance = 1 / (1 + np.exp(-np.clip(design @ beta, -30, 30)))
+        return self.total * chance * (1 - chance) + 1e-9, self.left - self.total * chance
