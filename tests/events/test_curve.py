@@ -1,4 +1,4 @@
-"""The learned curve against ratios that are known, and where there is none. Seeds are fixed; tolerances are several standard errors."""
+"""The learned curve against ratios that are known, and where there is none. Seeds are fixed; tolerances are wide."""
 
 import numpy as np
 import pytest
