@@ -54,20 +54,27 @@ class Command:
         """The command as one would type it."""
         return shlex.join(self.arguments)
 
-    def start(self) -> Process:
-        """Start the program. Raises MechanismError when that cannot be done."""
+    def find(self) -> str:
+        """Return the path of the program. Raises MechanismError where there is none.
+
+        As in a shell, a path is seen from the folder, and a plain name is looked for on the PATH.
+        """
         program = self.arguments[0]
-        # As a shell does: a path is seen from the folder, a plain name is looked for on the PATH.
-        path = str(Path(self.folder, program)) if "/" in program else shutil.which(program)
-        if path is None or shutil.which(path) is None:
-            told = "is not executable" if path and Path(path).is_file() else "was not found"
+        path = str(Path(self.folder, program)) if "/" in program else program
+        found = shutil.which(path)
+        if found is None:
+            told = "is not executable" if Path(path).is_file() else "was not found"
             where = f"in {self.folder}" if "/" in program else "on the PATH"
             raise MechanismError(
                 f'command "{self.name}": the program {program} {told} {where}; install or build it, or correct its name '
-                "(a path is relative to the folder of the YAML)"
+                "(a path is seen from the folder of the YAML)"
             )
+        return str(Path(found).absolute())
+
+    def start(self) -> Process:
+        """Start the program. Raises MechanismError when that cannot be done."""
         try:
-            return Process([path, *self.arguments[1:]], self.folder)
+            return Process([self.find(), *self.arguments[1:]], self.folder)
         except OSError as error:
             raise MechanismError(f'command "{self.name}" cannot be started in {self.folder}: {error}') from None
 
@@ -111,12 +118,15 @@ class Program:
         asked = {label: self._asked(pair.dataset("left" if label else "right")) for label in np.unique(labels).tolist()}
         if one_by_one:
             made: tuple[list[Any], list[Any]] = ([], [])
+            failures = 0
             for label in labels.tolist():
                 output = self._one(asked[label], rng)
                 made[not label].append(output)
-                if patience is not None and patience.is_over(label, isinstance(output, ProcessFailure)):
+                failed = isinstance(output, ProcessFailure)
+                failures += failed
+                if patience is not None and patience.is_over(label, failed):
                     break
-            return Sample(from_list(made[0]), from_list(made[1]))
+            return Sample(from_list(made[0]), from_list(made[1]), failures=failures)
         sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
         order = [label for label in ((True, False) if len(labels) and labels[0] else (False, True)) if sizes[label]]
         drawn = {True: from_list([]), False: from_list([])}
@@ -147,8 +157,7 @@ class Program:
         process = self.command.start()
         lines: list[bytes] = []
         try:
-            process.send(request * 2)
-            process.end_of_input()
+            process.send(request * 2, last=True)
             deadline, chunks = time.monotonic() + (self.limit or TRIAL_SECONDS), list[bytes]()
             try:
                 while True:
@@ -261,7 +270,7 @@ def values_of(lines: Sequence[bytes]) -> list[Any]:
 _WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
-class MechanismFailure(Exception):
+class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """An output that is a failure, as a program reports it: ``{"error": "..."}``."""
 
 

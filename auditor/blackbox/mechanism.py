@@ -87,6 +87,13 @@ class Source:
     function: "Callable[..., Any] | None" = None
     command: "Command | None" = None
 
+    def check(self) -> None:
+        """Raise MechanismError where the mechanism cannot be imported, or the program not be found."""
+        if self.command is not None:
+            self.command.find()
+        else:
+            self.build()
+
     def build(self) -> "Mechanism":
         """Import the mechanism, unless that was done before in this process, and read its signature.
 
@@ -284,6 +291,12 @@ class Sample:
     right: Outputs
     form: str = ""  # what held the outputs of a batch; see form_of
     redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
+    failures: int = 0  # outputs drawn one by one that were a process that died or hung, and cost time
+
+    @property
+    def size(self) -> int:
+        """How many outputs there are, on both sides together."""
+        return self.left.size + self.right.size
 
     def raised(self) -> bool:
         """Whether any output is an exception."""
@@ -305,4 +318,5 @@ def join_samples(samples: Sequence[Sample]) -> Sample:
         concatenate([sample.right for sample in samples]),
         form="".join(forms),
         redrawn=any(sample.redrawn for sample in samples),
+        failures=sum(sample.failures for sample in samples),
     )

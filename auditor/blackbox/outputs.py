@@ -32,6 +32,12 @@ class Column:
     codes: NDArray[np.int32] | None = None
     atoms: tuple[str, ...] = ()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process as one cell, where all are the same one in memory."""
+        if self.codes is not None and self.codes.size and not any((*self.codes.strides, *self.numbers.strides)):
+            return _constant, (self.name, self.atoms[self.codes[0]], len(self.codes))
+        return Column, (self.name, self.numbers, self.codes, self.atoms)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outputs:

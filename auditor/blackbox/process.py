@@ -18,7 +18,7 @@ CHUNK = 1 << 20
 GUARD = 'read -r dismissed || kill -s KILL -- "-$0"'
 
 
-class ProcessFailure(Exception):
+class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """A process that gave no output: itself an output of the mechanism that ran in it.
 
     ``standard_error`` is the end of what it wrote there. It is for people to read, and no part of the output.
@@ -57,7 +57,9 @@ class Process:
             start_new_session=True,
         )
         assert self._child.stdin and self._child.stdout and self._child.stderr
-        self._in, self._out, self._err = (s.fileno() for s in (self._child.stdin, self._child.stdout, self._child.stderr))
+        self._in, self._out, self._err = (
+            s.fileno() for s in (self._child.stdin, self._child.stdout, self._child.stderr)
+        )
         self._pending = memoryview(b"")
         self._errors = b""
         self._killing = threading.Lock()
@@ -68,21 +70,14 @@ class Process:
             os.set_blocking(stream, False)
         _LIVE.add(self)
 
-    def send(self, request: bytes) -> None:
-        """Send bytes; what a pipe cannot hold is written while an answer is awaited, so that neither side blocks the other."""
-        self._pending = memoryview(request)
+    def send(self, request: bytes, *, last: bool = False) -> None:
+        """Send bytes; ``last`` ends the input after them.
+
+        What a pipe cannot hold is written while an answer is awaited, so that neither side blocks the other.
+        """
+        self._pending, self._last = memoryview(request), last
         self._poll.register(self._in, select.POLLOUT)
         self._write()
-
-    def end_of_input(self) -> None:
-        """Tell the process that nothing more will be sent; what is queued is written first, and must fit into a pipe."""
-        with contextlib.suppress(OSError):
-            os.write(self._in, self._pending)
-        with contextlib.suppress(KeyError):
-            self._poll.unregister(self._in)
-        self._pending = memoryview(b"")
-        assert self._child.stdin
-        self._child.stdin.close()
 
     def receive(self, deadline: float | None) -> bytes:
         """Return what comes next, at least one byte.
@@ -138,12 +133,14 @@ class Process:
             self._pending = memoryview(b"")
         if not self._pending:
             self._poll.unregister(self._in)
+            if self._last and self._child.stdin:
+                self._child.stdin.close()
 
     def _read_errors(self) -> None:
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(BlockingIOError, KeyError):
             while chunk := os.read(self._err, CHUNK):
                 self._errors = (self._errors + chunk)[-STANDARD_ERROR:]
-            self._poll.unregister(self._err)  # the end was read, once
+            self._poll.unregister(self._err)  # its end was read
 
     def _ended(self) -> ProcessFailure:
         # A process that closes its output ends in a moment; one that goes on without it is of no use.
