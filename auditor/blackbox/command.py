@@ -150,26 +150,37 @@ class Program:
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a program that is started for this for the same outputs twice; return whether it gave the same.
 
-        Its input ends after the two requests, so that too few lines are told without a time limit. Raises MechanismError
-        where the program breaks the protocol. Where it fails, that is for the audit to see.
+        Then its input ends, so that what an audit would wait for in vain is told: too few lines, or lines that stay in a
+        buffer. Raises MechanismError where the program breaks the protocol. Where it fails, that is for the audit to see.
         """
         request = self._asked(pair.dataset("left")) % (TRIAL, 0)
+        patience, wanted = self.limit or TRIAL_SECONDS, 2 * TRIAL
         process = self.command.start()
-        lines: list[bytes] = []
         try:
-            process.send(request * 2, last=True)
-            deadline, chunks = time.monotonic() + (self.limit or TRIAL_SECONDS), list[bytes]()
+            process.send(request * 2)
+            try:
+                answer = process.receive_lines(wanted, time.monotonic() + patience)
+            except ProcessFailure:
+                return False
+            in_time = answer.count(b"\n")
+            process.send(b"", last=True)
             try:
                 while True:
-                    chunks.append(process.receive(deadline))
+                    answer += process.receive_lines(1, time.monotonic() + patience, wait=True)
             except ProcessFailure as end:
-                lines = b"".join(chunks).splitlines()
-                answered_all = isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
-            if len(lines) > 2 * TRIAL or (lines and answered_all and len(lines) != 2 * TRIAL):
-                raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, lines[-1])
+                clean = isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
+            lines = answer.splitlines()
+            if len(lines) > wanted or (clean and len(lines) < wanted):
+                last = lines[-1] if lines else b""
+                raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
+            if clean and in_time < wanted:
+                raise MechanismError(
+                    f'command "{self.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
+                    "ended: it must flush its standard output after each answer, and read line by line"
+                )
         finally:
             process.kill()
-        return len(lines) == 2 * TRIAL and lines[:TRIAL] == lines[TRIAL:]
+        return len(lines) == wanted and lines[:TRIAL] == lines[TRIAL:]
 
     def _asked(self, dataset: Any) -> bytes:
         """Return the request, with places for size and seed."""
@@ -194,12 +205,8 @@ class Program:
 
     def _answer(self, process: Process, size: int) -> bytes:
         deadline = None if self.limit is None else time.monotonic() + self.limit
-        chunks, ends = [], 0
-        while ends < size:
-            chunk = process.receive(deadline)
-            chunks.append(chunk)
-            ends += chunk.count(b"\n")
-        answer = b"".join(chunks)
+        answer = process.receive_lines(size, deadline, wait=True)
+        ends = answer.count(b"\n")
         if ends > size or not answer.endswith(b"\n"):
             more = answer.split(b"\n")[size]
             raise self._wrong(f"wrote more than {size} lines for a request of that size", process, more)

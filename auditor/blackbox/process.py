@@ -85,6 +85,27 @@ class Process:
         ``deadline`` is a time of ``time.monotonic``. Raises ProcessEnded at the end of output, TimedOut past the deadline;
         nothing of the process is left then.
         """
+        chunk = self._next(deadline)
+        if not chunk:
+            self.kill()
+            raise self._failure(TimedOut("no answer within the time limit"))
+        return chunk
+
+    def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> bytes:
+        """Return what comes until it holds ``count`` ends of lines, perhaps with more behind them.
+
+        Past the deadline that is less, and the process lives; with ``wait`` it is TimedOut, as for ``receive``.
+        """
+        chunks, ends = list[bytes](), 0
+        while ends < count:
+            chunk = self.receive(deadline) if wait else self._next(deadline)
+            if not chunk:
+                break
+            chunks.append(chunk)
+            ends += chunk.count(b"\n")
+        return b"".join(chunks)
+
+    def _next(self, deadline: float | None) -> bytes:
         while True:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready = dict(self._poll.poll(None if seconds is None else seconds * 1000))
@@ -98,8 +119,7 @@ class Process:
             if self._in in ready:
                 self._write()
             if not ready and deadline is not None and time.monotonic() >= deadline:
-                self.kill()
-                raise self._failure(TimedOut("no answer within the time limit"))
+                return b""
 
     def has_output(self) -> bytes:
         """Return what was sent without being asked for; nothing, as a rule."""
