@@ -23,6 +23,7 @@ LONGEST_SHOWN = 200
 # The trial: this many outputs, twice from one seed. Two fair coins in a row agree so long with probability 2⁻³².
 TRIAL = 32
 TRIAL_SECONDS = 10.0
+SIDES: tuple[Side, Side] = ("left", "right")
 # Seeds that are exact in a language whose numbers are doubles.
 SEEDS = 2**53
 
@@ -150,10 +151,13 @@ class Program:
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a program that is started for this for the same outputs twice; return whether it gave the same.
 
-        Then its input ends, so that what an audit would wait for in vain is told: too few lines, or lines that stay in a
+        On the left data set, or where it fails there, on the right. Then its input ends, so that what an audit would wait for in vain is told: too few lines, or lines that stay in a
         buffer. Raises MechanismError where the program breaks the protocol. Where it fails, that is for the audit to see.
         """
-        request = self._asked(pair.dataset("left")) % (TRIAL, 0)
+        trials = (self._trial(self._asked(pair.dataset(side)) % (TRIAL, 0)) for side in SIDES)
+        return next((repeated for repeated in trials if repeated is not None), False)
+
+    def _trial(self, request: bytes) -> bool | None:
         patience, wanted = self.limit or TRIAL_SECONDS, 2 * TRIAL
         process = self.command.start()
         try:
@@ -161,7 +165,7 @@ class Program:
             try:
                 answer = process.receive_lines(wanted, time.monotonic() + patience)
             except ProcessFailure:
-                return False
+                return None
             in_time = answer.count(b"\n")
             process.send(b"", last=True)
             try:

@@ -176,7 +176,7 @@ def test_standard_error_is_told_with_a_failure_and_is_no_part_of_the_output(fold
         ('print("1\\n" * (size - 1) + "2 3")', r"is not JSON: '2 3'"),
         ('print("1.5\\n" * (size - 1) + "1,2")', r"is not JSON: '1,2'"),
         ('print("[1]\\n" * (size - 1) + "[1],[2]")', r"is not JSON: '\[1\],\[2\]'"),
-        ("for i in range(size + 1): print(i)", r"wrote more than \d+ lines for a request of that size"),
+        ("for i in range(size + 1): print(i)", "wrote more"),
         ('print("\\n" * size, end="")', r"line 1 of the program's answer is not JSON: ''"),
         ('os.write(1, b"\\xff\\n" * size)', r"line 1 of the program's answer is not JSON"),
     ],
@@ -190,9 +190,9 @@ def test_what_breaks_the_protocol_is_an_error_with_the_line(folder: Path, body: 
     ("body", "lines"),
     [("for i in range(size - 1): print(i)", 62), ("print(1)", 2), ("for i in range(99): print(i)", 198)],
 )
-def test_too_few_lines_are_told_without_a_time_limit(folder: Path, body: str, lines: int) -> None:
+def test_a_wrong_number_of_lines_is_told_before_an_audit_waits_for_more(folder: Path, body: str, lines: int) -> None:
     with pytest.raises(MechanismError, match=rf"answered two requests of size 32 with {lines} lines"):
-        program(folder, body).repeats_itself(PAIR)
+        program(folder, body, 0.5).repeats_itself(PAIR)
 
 
 @pytest.mark.parametrize("body", ["pass", "os.read(0, 1)"])
@@ -202,8 +202,8 @@ def test_a_program_that_would_keep_the_audit_waiting_for_ever_is_told(folder: Pa
 
 
 def test_a_program_that_does_not_flush_is_told(folder: Path) -> None:
-    made = program(folder, "for i in range(size): print(i)\nsys.stdout.flush = lambda: None", 1.0)
-    with pytest.raises(MechanismError, match="gave 0 of 64 lines in 1 s.*it must flush its standard output"):
+    made = program(folder, "import atexit; atexit.register(print, '1\\n' * size, end='')", 0.5)
+    with pytest.raises(MechanismError, match="gave 0 of 64 lines in 0.5 s.*it must flush its standard output"):
         made.repeats_itself(PAIR)
 
 
@@ -343,7 +343,9 @@ def test_a_program_that_always_fails_is_inconclusive_with_its_error(workers: int
 def test_the_numbers_do_not_depend_on_workers(folder: Path) -> None:
     made = program(folder, "for i in range(size): print(data + generator.expovariate(1))")
     bounds = {
-        auditor.audit(made.command, auditor.PureDP(1.0), [(0, 1)], samples=2000, workers=w, batch=200).bound
+        auditor.audit(made.command, auditor.PureDP(1.0), [(0, 1)], samples=2000, workers=w, batch=200).to_dict()[
+            "bound"
+        ]["value"]
         for w in (1, 2)
     }
     assert len(bounds) == 1
@@ -359,8 +361,8 @@ def example(name: str, tmp_path: Path) -> int:
             ["cc", "-O2", "-o", "randomised_response", "randomised_response.c"], cwd=tmp_path / name, check=True
         )
     if name == "python_environment":
-        os.makedirs(tmp_path / name / ".venv/bin")
-        os.symlink(sys.executable, tmp_path / name / ".venv/bin/python")
+        (tmp_path / name / ".venv" / "bin").mkdir(parents=True)
+        (tmp_path / name / ".venv" / "bin" / "python").symlink_to(sys.executable)
     file = str(tmp_path / name / "audit.yaml")
     assert main(["check", file]) == 0
     return main(["run", file, "--out", str(tmp_path / "reports"), "--samples", "30000"])
