@@ -203,7 +203,7 @@ def test_a_program_that_would_keep_the_audit_waiting_for_ever_is_told(folder: Pa
 
 def test_a_program_that_does_not_flush_is_told(folder: Path) -> None:
     made = program(folder, "import atexit; atexit.register(print, '1\\n' * size, end='')", 0.5)
-    with pytest.raises(MechanismError, match="gave 0 of 64 lines in 0.5 s.*it must flush its standard output"):
+    with pytest.raises(MechanismError, match=r"gave 0 of 64 lines in 0.5 s.*it must flush its standard output"):
         made.repeats_itself(PAIR)
 
 

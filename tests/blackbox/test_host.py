@@ -69,6 +69,12 @@ def exits_on_the_left(value: float, rng: np.random.Generator) -> Any:
     return float(rng.random())
 
 
+def exits_now_and_then_on_the_left(value: float, rng: np.random.Generator) -> Any:
+    if value == 0 and rng.random() < 0.3:
+        os._exit(3)
+    return 0.0
+
+
 def hangs_on_the_left(value: float, size: int, rng: np.random.Generator) -> Any:
     if value == 0:
         time.sleep(1000)
@@ -126,7 +132,7 @@ def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
     import threading
 
     lock = threading.Lock()
-    with pytest.raises(MechanismError, match="cannot be sent to a process of its own .* set isolate to false"):
+    with pytest.raises(MechanismError, match=r"cannot be sent to a process of its own .* set isolate to false"):
         isolated(Source("m", function=lambda value, rng: lock), None)
 
 
@@ -179,10 +185,12 @@ def test_a_failure_on_one_side_is_a_violation_whatever_draws(function: Any, back
     assert result.verdict == "violation"
 
 
-def test_a_failure_on_one_side_is_a_violation() -> None:
-    """The above at its cheapest: outputs that end their process on one side are few, and enough."""
-    result = auditor.audit(exits_on_the_left, auditor.PureDP(1.0), [(0, 1)], samples=100, workers=2, batch=50)
+def test_a_failure_now_and_then_on_one_side_is_a_violation() -> None:
+    """The above with few failures, each of which takes a new process: a dozen on one side and none on the other suffice."""
+    options: dict[str, Any] = {"samples": 100, "workers": 2, "batch": 50, "confidence": 0.99, "seed": 1}
+    result = auditor.audit(exits_now_and_then_on_the_left, auditor.PureDP(0.1), [(0, 1)], **options)
     assert result.verdict == "violation"
+    assert "ended their process or were late" in result.stop_reason
 
 
 def test_without_isolation_a_lost_worker_is_no_answer() -> None:
@@ -193,7 +201,7 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
 
 def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -> None:
     source = Source("m", function=crashes)
-    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001)
+    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, execution=Execution(workers=1))
     _, left, _ = draw_once(plan)
     assert isinstance(left, ProcessEnded)
     assert run(plan).verdict is Verdict.INCONCLUSIVE
