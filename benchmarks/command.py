@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent.parent / "examples" / "node"
 COMMAND = ["node", "laplace.js"]
 PAIR = Pair([1, 2, 3], [1, 2])
 PARAMETERS = {"scale": 1.0}
-BATCH, BATCHES, REPEATS = 65_536, 20, 5
+BATCH, BATCHES, REPEATS = 65_536, 30, 7
 
 
 def _alone() -> float:

@@ -160,9 +160,12 @@ def from_numbers(values: Sequence[Any]) -> Outputs | None:
         return None
     all_float = int not in kinds
     is_int = np.zeros(numbers.shape, bool) if all_float else np.array([k is int for k in kinds]).reshape(numbers.shape)
-    if np.any(is_int & (np.abs(numbers) > EXACT)):
-        return None
-    size, columns = len(values), list[Column]()
+    return None if np.any(is_int & (np.abs(numbers) > EXACT)) else table_of_numbers(numbers, is_int)
+
+
+def table_of_numbers(numbers: NDArray[np.float64], is_int: NDArray[np.bool_]) -> Outputs:
+    """Return the table of from_list for numbers, or lists of numbers as rows, of which some are int and the others float."""
+    size, columns = len(numbers), list[Column]()
     if numbers.ndim == 1:
         return Outputs(size, (*_number_columns("output", numbers), _types("type", is_int, "float")))
     for i in range(numbers.shape[1]):

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -66,6 +67,8 @@ class Process:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
+        with contextlib.suppress(OSError):  # a process can then go on while its last answer is being read
+            fcntl.fcntl(self._out, fcntl.F_SETPIPE_SZ, CHUNK)
         for stream in (self._in, self._err):
             os.set_blocking(stream, False)
         _LIVE.add(self)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import auditor
 from auditor.blackbox.command import Command, Program, from_answer, values_of
+from auditor.blackbox.number_lines import read_numbers
 from auditor.blackbox.outputs import ABSENT, Outputs, from_list
 from auditor.blackbox.process import ProcessEnded, TimedOut
 from auditor.cli import main
@@ -269,6 +270,57 @@ def test_what_stands_in_a_row_depends_on_its_line_alone(values: list[Any]) -> No
     for i, line in enumerate(lines):
         alone = table(from_answer(line + b"\n", 1))
         assert alone == {name: [column[i]] for name, column in fast.items() if column[i] != ABSENT}
+
+
+spelled = st.one_of(
+    st.integers(-(2**54), 2**54).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.from_regex(r"-?(0|[1-9][0-9]{0,3})(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,3})?", fullmatch=True),
+    st.text("0123456789.-+eE, \tNn", max_size=6),
+)
+
+
+@given(st.lists(spelled, min_size=1, max_size=6))
+def test_numbers_are_read_as_json_reads_them_or_left_to_it(lines: list[str]) -> None:
+    read = read_numbers("".join(f"{line}\n" for line in lines).encode(), len(lines))
+    if read is not None:
+        numbers, is_int = read
+        values = [json.loads(line) for line in lines]  # what is no JSON must not have been read
+        assert numbers.tolist() == values
+        assert is_int.tolist() == [type(value) is int for value in values]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1.2.3",
+        "1e5e5",
+        "1e5.0",
+        "01",
+        "-01",
+        "+1",
+        ".5",
+        "5.",
+        "-",
+        "1-2",
+        "1,2",
+        "1 2",
+        "NaN",
+        "",
+        "1e400",
+        "0x1",
+        "1\r",
+    ],
+)
+def test_what_is_no_number_is_left_to_json(line: str) -> None:
+    assert read_numbers(b"1.5\n-2e-07\n0\n10\n-0.25\n", 5) is not None
+    assert read_numbers(f"1.5\n{line}\n".encode(), 2) is None
+
+
+@pytest.mark.parametrize("lines", [["0.5"], ["7", "-3"], ["0.25", "3", "1e3"], ["1", "NaN"], [str(2**60), "1"]])
+def test_many_numbers_have_the_table_of_few(lines: list[str]) -> None:
+    many = [line.encode() for line in lines * 1200]
+    assert table(from_answer(b"\n".join(many) + b"\n", len(many))) == table(from_list(values_of(many)))
 
 
 def test_one_and_one_point_nought_are_told_apart_and_words_for_numbers_are_read() -> None:
