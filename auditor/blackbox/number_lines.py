@@ -66,4 +66,5 @@ def _written_as_integers(answer: bytes, size: int) -> NDArray[np.bool_] | None:
         at[lines] = found
     if twice or leading_zero.any() or np.any(point_at > exponent_at):
         return None
-    return (point_at == 0) & (exponent_at == len(text))
+    is_int: NDArray[np.bool_] = (point_at == 0) & (exponent_at == len(text))
+    return is_int
