@@ -177,7 +177,7 @@ def test_standard_error_is_told_with_a_failure_and_is_no_part_of_the_output(fold
         ('print("1\\n" * (size - 1) + "2 3")', r"is not JSON: '2 3'"),
         ('print("1.5\\n" * (size - 1) + "1,2")', r"is not JSON: '1,2'"),
         ('print("[1]\\n" * (size - 1) + "[1],[2]")', r"is not JSON: '\[1\],\[2\]'"),
-        ("for i in range(size + 1): print(i)", "wrote more"),
+        ('print("\\n".join(map(str, range(size + 1))))', r"wrote more than \d+ lines"),
         ('print("\\n" * size, end="")', r"line 1 of the program's answer is not JSON: ''"),
         ('os.write(1, b"\\xff\\n" * size)', r"line 1 of the program's answer is not JSON"),
     ],
