@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from auditor.auditing import audit
+    from auditor.blackbox.command import Command
     from auditor.claims import (
         ApproximateDP,
         GaussianDP,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "audit": "auditor.auditing",
     "AuditResult": "auditor.report.result",
+    "Command": "auditor.blackbox.command",
     "ApproximateDP": "auditor.claims",
     "GaussianDP": "auditor.claims",
     "Monotone": "auditor.claims",
@@ -61,6 +63,7 @@ __all__ = [
     "ApproximateDP",
     "AuditResult",
     "AuditorError",
+    "Command",
     "GaussianDP",
     "InvalidInputError",
     "MechanismError",

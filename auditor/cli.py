@@ -147,7 +147,7 @@ def _run(options: argparse.Namespace) -> int:
         for plan in _selected(configuration, options.only):
             # A mechanism that cannot be imported, and a folder that cannot be made, are told before any time is spent.
             with _naming(configuration, plan):
-                plan.source.build()
+                plan.source.check()
             _make_folder(options.out / configuration.name)
     console = _console(options.quiet)
     statuses = []
@@ -228,7 +228,10 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _outcome(output: object) -> str:
-    return f"raises {type(output).__name__}: {output}" if isinstance(output, BaseException) else f"gives {output}"
+    from auditor.blackbox.process import ProcessFailure
+
+    told = output.told() if isinstance(output, ProcessFailure) else output
+    return f"raises {type(output).__name__}: {told}" if isinstance(output, BaseException) else f"gives {told}"
 
 
 def _plan(options: argparse.Namespace) -> int:

@@ -151,7 +151,7 @@ def test_nothing_imports_the_mechanisms() -> None:
 
 # Who alone may import a library.
 ONLY: dict[str, tuple[str, ...]] = {
-    "joblib": ("auditor.blackbox.sampling",),
+    "joblib": ("auditor.blackbox.sampling", "auditor.blackbox.host"),
     "multiprocessing": ("auditor.blackbox.sampling",),
     "concurrent": ("auditor.blackbox.sampling",),
     "yaml": ("auditor.config",),

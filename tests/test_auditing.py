@@ -128,6 +128,8 @@ def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[st
 
 # --- Phases ---
 
+IN_THIS_PROCESS = Execution(workers=1, batch=300, isolate=False)
+
 
 def test_no_output_serves_two_phases() -> None:
     """The first random number of every call is another one: nothing that was drawn is drawn again."""
@@ -138,7 +140,7 @@ def test_no_output_serves_two_phases() -> None:
         seen.append(float(draws[0]))
         return bit ^ (draws < 0.25)
 
-    result = run(plan(recording))
+    result = run(plan(recording, execution=IN_THIS_PROCESS))
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
     assert len(seen) > 20
@@ -155,7 +157,7 @@ def test_the_bound_counts_only_what_was_drawn_for_it() -> None:
         before_the_bound = drawn <= 0.25 * 2000
         return np.full(size, bit) if before_the_bound else rng.integers(2, size=size)
 
-    result = run(plan(honest_at_last))
+    result = run(plan(honest_at_last, execution=IN_THIS_PROCESS))
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert drawn == result.outputs.search + result.outputs.selection + result.outputs.bound
 

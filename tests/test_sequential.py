@@ -25,7 +25,8 @@ MOST_ALARMS = int(binom.isf(1e-7, RUNS, ALPHA))
 
 
 def audit(mechanism: Any, claim: Any = PURE, neighbours: Any = BITS, **options: Any) -> Any:
-    given = {"samples": 1000, "method": "sequential", "seed": 7, "workers": 1, "confidence": 1 - ALPHA}
+    own = {"workers": 1, "isolate": False}  # in this process, where mechanisms can count
+    given = {"samples": 1000, "method": "sequential", "seed": 7, "confidence": 1 - ALPHA, **own}
     return auditor.audit(mechanism, claim, neighbours, **{**given, **options})
 
 

@@ -11,8 +11,11 @@ from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
 from auditor.auditing.queries import audit_query
 from auditor.auditing.sequential import audit_sequentially
-from auditor.blackbox.mechanism import Source
-from auditor.blackbox.sampling import Execution, Phase
+from auditor.blackbox.command import Command, Program
+from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import ALWAYS, Drawer, Source
+from auditor.blackbox.process import ProcessFailure
+from auditor.blackbox.sampling import Execution, Phase, Sampler
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
@@ -24,7 +27,7 @@ __all__ = ["Plan", "Progress", "audit", "draw_once", "run", "settle"]
 
 
 def audit(
-    mechanism: Callable[..., Any] | str,
+    mechanism: Callable[..., Any] | str | Command,
     claim: PrivacyClaim | QueryClaim | Probability,
     neighbours: Domain | Sequence[tuple[Any, Any]],
     *,
@@ -40,12 +43,14 @@ def audit(
     workers: int = -1,
     backend: str = "loky",
     batch: int = 65_536,
+    timeout: float | None = None,
+    isolate: bool = True,
 ) -> AuditResult:
     """Audit one mechanism against one claim.
 
     Args:
         mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
-            "module:function".
+            "module:function"; or a program, ``Command(["node", "mechanism.js"])``.
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
         parameters: passed on to the mechanism as keywords.
@@ -57,7 +62,7 @@ def audit(
         seconds: after which a sequential audit ends with the bound it has.
         events: what events may look at: "values", and "bits", the floating-point representation.
         seed: the root of all randomness.
-        workers, backend, batch: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
+        workers, backend, batch, timeout, isolate: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
 
     Raises InvalidInputError for options out of range, MechanismError when the mechanism cannot be called.
 
@@ -67,7 +72,9 @@ def audit(
     >>> auditor.audit(leaky, auditor.PureDP(1.0), [(0, 1)], samples=20_000, seed=7, workers=1).verdict
     <Verdict.VIOLATION: 'violation'>
     """
-    if isinstance(mechanism, str):
+    if isinstance(mechanism, Command):
+        source = Source(mechanism.name, parameters or {}, command=mechanism)
+    elif isinstance(mechanism, str):
         source = Source(mechanism, parameters or {})
     else:
         source = Source(_name_of(mechanism), parameters or {}, function=mechanism)
@@ -83,7 +90,7 @@ def audit(
         seconds=seconds,
         events=tuple(events),
         seed=seed,
-        execution=Execution(backend, workers, batch),
+        execution=Execution(backend, workers, batch, timeout, isolate),
     )
     return run(plan)
 
@@ -94,22 +101,55 @@ def run(plan: Plan, listener: Listener = lambda progress: None) -> AuditResult:
     Raises MechanismError when the mechanism cannot be built or breaks the protocol of a batch; a mechanism that
     raises or returns nonsense is audited on that.
     """
-    mechanism, claim = plan.source.build(), plan.claim
-    is_query = isinstance(claim, QueryClaim)
-    ledger = Ledger(plan, listener, reproducible=is_query or mechanism.takes_rng)
     try:
-        if isinstance(claim, QueryClaim):
-            return audit_query(claim, mechanism, ledger)
-        if isinstance(claim, Probability):
-            return audit_probability(claim, ledger)
-        if plan.method == "sequential":
-            return audit_sequentially(claim, ledger)
-        return audit_privacy(claim, ledger)
-    except TimeoutError:
-        limit = plan.execution.timeout
-        return ledger.result(Verdict.INCONCLUSIVE, f"a batch took longer than the time limit of {limit} s")
-    except WorkerLostError as error:
-        return ledger.result(Verdict.INCONCLUSIVE, str(error))
+        return _run(plan, listener)
+    except (TimeoutError, WorkerLostError) as error:
+        how = plan.execution
+        if not how.isolate:
+            why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
+            return Ledger(plan, listener, reproducible=True).result(Verdict.INCONCLUSIVE, why)
+        # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
+        # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
+        return _run(replace(plan, execution=how.protected()), listener)
+    finally:
+        if plan.source.command is not None:
+            plan.source.command.close()
+
+
+def _run(plan: Plan, listener: Listener) -> AuditResult:
+    claim = plan.claim
+    if isinstance(claim, QueryClaim):
+        return audit_query(claim, plan.source.build(), Ledger(plan, listener, reproducible=True))
+    ledger = Ledger(plan, listener, reproducible=True)
+    drawer = Sampler(plan.source, plan.name, plan.seed, plan.execution).drawer()
+    pair = plan.domain.corners()[0]
+    if isinstance(drawer, Program):
+        ledger.reproducible = drawer.repeats_itself(pair)
+    else:
+        ledger.reproducible = (drawer.build() if isinstance(drawer, Source) else drawer).takes_rng
+    failure = None if isinstance(drawer, Source) else _always_fails(drawer, pair, plan)
+    if failure is not None:
+        return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure.told()}", pair=pair)
+    if isinstance(claim, Probability):
+        return audit_probability(claim, ledger)
+    if plan.method == "sequential":
+        return audit_sequentially(claim, ledger)
+    return audit_privacy(claim, ledger)
+
+
+def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
+    """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
+
+    Each of these may take as long as the limit, so that it is not left to the search to find that out.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
+    failure = None
+    for _ in range(ALWAYS):
+        for side in ("left", "right"):
+            failure = drawer.call_once(pair, side, rng)
+            if not isinstance(failure, ProcessFailure):
+                return None
+    return failure
 
 
 def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[AuditResult]:
@@ -135,9 +175,15 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one.
     Raises MechanismError when the mechanism cannot be built.
     """
-    mechanism, pair = plan.source.build(), plan.domain.corners()[0]
+    drawer, pair = isolated(plan.source, plan.execution.timeout), plan.domain.corners()[0]
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
-    return pair, mechanism.call_once(pair, "left", rng), mechanism.call_once(pair, "right", rng)
+    try:
+        if isinstance(drawer, Program):
+            drawer.repeats_itself(pair)
+        return pair, drawer.call_once(pair, "left", rng), drawer.call_once(pair, "right", rng)
+    finally:
+        if plan.source.command is not None:
+            plan.source.command.close()
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -14,6 +14,8 @@ ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 def exact_value(source: Source, claim: PrivacyClaim, pair: Pair) -> ExactValue | None:
     """Return the exact ε at the claimed δ, Rényi ε, or ρ of the pair; None where it is not known."""
+    if source.command is not None:
+        return None
     make: Callable[..., tuple[Any, Any]] | None = getattr(source.load(), "__truth__", None)
     if make is None:
         return None

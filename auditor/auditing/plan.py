@@ -95,6 +95,7 @@ class Ledger:
     listener: Listener
     reproducible: bool
     exact: ExactValue | None = None
+    note: str = ""  # to the reason to stop
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     started: float = field(default_factory=time.monotonic)
 
@@ -103,7 +104,7 @@ class Ledger:
         execution = self.plan.execution
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
-            execution = replace(execution, workers=1)
+            execution = execution.one_worker()
         return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution)
 
     def draw(

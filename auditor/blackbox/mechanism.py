@@ -8,10 +8,10 @@ import importlib.machinery
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,10 +19,63 @@ from auditor.blackbox.outputs import Outputs, concatenate, form_of, from_batch, 
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair, Side
 
+if TYPE_CHECKING:
+    from auditor.blackbox.command import Command
+
+Labels = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(slots=True)
+class Patience:
+    """When to stop drawing outputs to learn from one by one, where many are a process that died or hung, and cost time."""
+
+    most: int
+    left: list[int] = field(default_factory=lambda: [0, 0])  # answers and failures
+    right: list[int] = field(default_factory=lambda: [0, 0])
+
+    def is_over(self, label: bool, failed: bool) -> bool:
+        """Enter an output; return whether enough is known: ``most`` failures, or a few on both sides and nothing else."""
+        (self.left if label else self.right)[failed] += 1
+        answers, failures = (self.left[i] + self.right[i] for i in (0, 1))
+        return failures >= self.most or (not answers and min(self.left[1], self.right[1]) >= ALWAYS)
+
+
+ALWAYS = 3  # failures on each side, and nothing else, are a mechanism that always fails
+
+
+class Drawer(Protocol):
+    """What draws labelled outputs of a mechanism: in this process, in another, or by a program."""
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism."""
+
+    @property
+    def batched(self) -> bool:
+        """Whether one call gives many outputs, unless drawn one by one."""
+
+    @property
+    def takes_rng(self) -> bool:
+        """Whether all randomness is the auditor's."""
+
+    def draw(
+        self,
+        pair: Pair,
+        labels: Labels,
+        rng: np.random.Generator,
+        *,
+        one_by_one: bool = False,
+        patience: Patience | None = None,
+    ) -> "Sample":
+        """Draw one output for every label, or for the first ones, as long as patience lasts; see Mechanism.draw."""
+
+    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+        """Return one output, or an exception."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a mechanism comes from: a name that any process can import, or a callable that travels by value.
+    """Where a mechanism comes from: a name that any process can import, a callable that travels by value, or a command.
 
     ``name`` is "module:attribute" or "path/to/file.py:attribute"; ``search_path`` holds the folders in which
     modules are looked for, before Python's own.
@@ -31,17 +84,27 @@ class Source:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search_path: tuple[str, ...] = ()
-    function: Callable[..., Any] | None = None
+    function: "Callable[..., Any] | None" = None
+    command: "Command | None" = None
+
+    def check(self) -> None:
+        """Raise MechanismError where the mechanism cannot be imported, or the program not be found."""
+        if self.command is not None:
+            self.command.find()
+        else:
+            self.build()
 
     def build(self) -> "Mechanism":
         """Import the mechanism, unless that was done before in this process, and read its signature.
 
-        Raises MechanismError when it cannot be imported or its signature fits neither shape.
+        Raises MechanismError when it cannot be imported or its signature fits neither shape, or when it is a command.
         """
         return Mechanism.from_callable(self.load(), self.parameters, self.name)
 
     def load(self) -> Callable[..., Any]:
-        """Return the callable itself. Raises MechanismError when it cannot be imported."""
+        """Return the callable itself. Raises MechanismError when it cannot be imported, or is a command."""
+        if self.command is not None:
+            raise MechanismError(f'"{self.name}" is a program, which cannot be imported')
         return self.function if self.function is not None else load(self.name, self.search_path)
 
 
@@ -152,10 +215,11 @@ class Mechanism:
     def draw(
         self,
         pair: Pair,
-        labels: np.ndarray[Any, np.dtype[np.bool_]],
+        labels: Labels,
         rng: np.random.Generator,
         *,
         one_by_one: bool = False,
+        patience: Patience | None = None,  # for processes that die: here, that would be the end
     ) -> "Sample":
         """Draw one output for every label (True: on the left data set), in the order of the labels.
 
@@ -166,9 +230,8 @@ class Mechanism:
         """
         if one_by_one or not self.batched:
             made: tuple[list[Any], list[Any]] = ([], [])
-            datasets = {label: pair.dataset("left" if label else "right") for label in np.unique(labels).tolist()}
-            for label in labels.tolist():
-                made[not label].append(self._call_once(copy.deepcopy(datasets[label]), rng))
+            for label, output in zip(labels.tolist(), self.each(pair, labels, rng), strict=True):
+                made[not label].append(output)
             return Sample(from_list(made[0]), from_list(made[1]))
         sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
         sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
@@ -183,6 +246,12 @@ class Mechanism:
         if len(forms) > 1:
             raise changed_form(*sorted(forms))
         return Sample(drawn[True], drawn[False], form="".join(forms))
+
+    def each(self, pair: Pair, labels: Labels, rng: np.random.Generator) -> Iterator[Any]:
+        """Yield an output for every label, each made when it is asked for."""
+        datasets = {label: pair.dataset("left" if label else "right") for label in np.unique(labels).tolist()}
+        for label in labels.tolist():
+            yield self._call_once(copy.deepcopy(datasets[label]), rng)
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised."""
@@ -222,6 +291,12 @@ class Sample:
     right: Outputs
     form: str = ""  # what held the outputs of a batch; see form_of
     redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
+    failures: int = 0  # outputs drawn one by one that were a process that died or hung, and cost time
+
+    @property
+    def size(self) -> int:
+        """How many outputs there are, on both sides together."""
+        return self.left.size + self.right.size
 
     def raised(self) -> bool:
         """Whether any output is an exception."""
@@ -243,4 +318,5 @@ def join_samples(samples: Sequence[Sample]) -> Sample:
         concatenate([sample.right for sample in samples]),
         form="".join(forms),
         redrawn=any(sample.redrawn for sample in samples),
+        failures=sum(sample.failures for sample in samples),
     )

@@ -32,6 +32,12 @@ class Column:
     codes: NDArray[np.int32] | None = None
     atoms: tuple[str, ...] = ()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process as one cell, where all are the same one in memory."""
+        if self.codes is not None and self.codes.size and not any((*self.codes.strides, *self.numbers.strides)):
+            return _constant, (self.name, self.atoms[self.codes[0]], len(self.codes))
+        return Column, (self.name, self.numbers, self.codes, self.atoms)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outputs:
@@ -134,7 +140,48 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
         array = np.array(outputs)
         if array.dtype.kind in "biuf" and (kind is not int or array.dtype.kind == "i"):
             return _from_array(array, type(array[0].item()).__name__)
-    return _from_rows([_leaves(output) for output in outputs])
+    return from_rows([row_of(output) for output in outputs])
+
+
+def from_numbers(values: Sequence[Any]) -> Outputs | None:
+    """Return the table of from_list sooner, where all outputs are int or float, or all lists of so many of these; else None."""
+    if type(values[0]) is not list:
+        flat: Sequence[Any] = values
+    elif all(type(value) is list for value in values) and len({len(value) for value in values}) == 1:
+        flat = [number for value in values for number in value]
+    else:
+        return None
+    kinds = list(map(type, flat))
+    if not flat or not {int, float}.issuperset(kinds):
+        return None
+    try:
+        numbers = np.array(values, np.float64)
+    except OverflowError:  # an integer beyond every float
+        return None
+    all_float = int not in kinds
+    is_int = np.zeros(numbers.shape, bool) if all_float else np.array([k is int for k in kinds]).reshape(numbers.shape)
+    return None if np.any(is_int & (np.abs(numbers) > EXACT)) else table_of_numbers(numbers, is_int)
+
+
+def table_of_numbers(numbers: NDArray[np.float64], is_int: NDArray[np.bool_]) -> Outputs:
+    """Return the table of from_list for numbers, or lists of numbers as rows, of which some are int and the others float."""
+    size, columns = len(numbers), list[Column]()
+    if numbers.ndim == 1:
+        return Outputs(size, (*_number_columns("output", numbers), _types("type", is_int, "float")))
+    for i in range(numbers.shape[1]):
+        columns += _number_columns(f"output[{i}]", numbers[:, i])
+        if is_int[:, i].any():
+            columns.append(_types(f"type of output[{i}]", is_int[:, i], ABSENT))
+    length = Column("length of output", np.full(size, float(numbers.shape[1])))
+    return Outputs(size, (length, *columns, _constant("type", "list", size)))
+
+
+def _types(name: str, is_int: NDArray[np.bool_], otherwise: str) -> Column:
+    if is_int.all() or not is_int.any():
+        return _constant(name, "int" if is_int[0] else otherwise, len(is_int))
+    # Atoms are numbered as they come, as everywhere.
+    atoms = ("int", otherwise) if is_int[0] else (otherwise, "int")
+    return Column(name, np.zeros(len(is_int)), (is_int != is_int[0]).astype(np.int32), atoms)
 
 
 def form_of(batch: Any) -> str:
@@ -184,7 +231,8 @@ def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
 Leaf = float | str
 
 
-def _from_rows(rows: list[dict[str, Leaf]]) -> Outputs:
+def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:
+    """Canonicalise outputs given as rows; see row_of."""
     size = len(rows)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = []
@@ -200,8 +248,8 @@ def _from_rows(rows: list[dict[str, Leaf]]) -> Outputs:
     return Outputs(size, tuple(columns))
 
 
-def _leaves(output: Any) -> dict[str, Leaf]:
-    """Flatten one output into its leaves by place, and the types on the way."""
+def row_of(output: Any) -> dict[str, Leaf]:
+    """Flatten one output into its leaves by place, and the types on the way: its row of the table."""
     leaves: dict[str, Leaf] = {}
     _flatten("output", output, leaves)
     leaves["type"] = leaves.pop("type of output", "float")

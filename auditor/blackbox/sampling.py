@@ -16,7 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Sample, Source, changed_form
+from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import Drawer, Patience, Sample, Source, changed_form
 from auditor.errors import InvalidInputError, WorkerLostError
 from auditor.neighbours.pair import Pair, Relation
 
@@ -51,15 +52,17 @@ BACKENDS = ("loky", "threading")
 class Execution:
     """How outputs are drawn; nothing here but ``batch`` changes any number in a report.
 
-    ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs drawn at once, and
-    ``timeout`` the seconds after which waiting for one ends the audit without an answer (with one worker, which
-    is the calling process itself, there is no such limit).
+    ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs drawn at once, and ``timeout`` the
+    seconds for one, or for a single output where they are drawn one by one. To pass it is an output, and so is to crash: for
+    that, mechanisms run in processes of their own. ``isolate`` False lets Python mechanisms run in the calling process with
+    one worker or threads, for debuggers and for what cannot be pickled: there nothing limits their time, and a crash is the end.
     """
 
     backend: str = "loky"
     workers: int = -1
     batch: int = 65_536
     timeout: float | None = None
+    isolate: bool = True
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -70,6 +73,21 @@ class Execution:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None and not self.timeout > 0:
             raise InvalidInputError(f"timeout is {self.timeout}; it must be above 0 seconds")
+
+    @property
+    def in_processes(self) -> bool:
+        """Whether joblib's worker processes draw. Those are lost where a mechanism crashes or hangs, and its outputs with them."""
+        from joblib import effective_n_jobs
+
+        return self.backend == "loky" and effective_n_jobs(self.workers) > 1
+
+    def one_worker(self) -> "Execution":
+        """Return the same with a single worker."""
+        return replace(self, workers=1)
+
+    def protected(self) -> "Execution":
+        """Return the same where no crash is the end, at the cost of sending outputs from process to process."""
+        return replace(self, backend="threading", isolate=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +100,30 @@ class Sampler:
     execution: Execution
 
     def map(self, batches: Iterable[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
-        """Draw each batch and yield what ``observe`` makes of it, in order; both run in the workers.
+        """Draw each batch and yield what ``observe`` makes of it, in order.
 
-        Raises MechanismError when the mechanism cannot be built, or breaks the protocol; TimeoutError;
-        WorkerLostError when a worker process ends.
+        Raises MechanismError when the mechanism cannot be built, or breaks the protocol; and where joblib's processes draw,
+        TimeoutError, and WorkerLostError when one of them ends.
         """
         from joblib import Parallel, delayed
 
+        how, drawer = self.execution, self.drawer()
+        # What runs in a process of its own needs no more than a thread that waits for it.
+        backend = how.backend if isinstance(drawer, Source) else "threading"
         audit = _audit_key(self.name)
-        tasks = (delayed(_draw)(self.source, self.seed, audit, batch, observe) for batch in batches)
-        if self.execution.workers == 1:
+        tasks = (delayed(_draw)(drawer, self.seed, audit, batch, observe) for batch in batches)
+        if how.workers == 1:
             return (function(*args, **kwargs) for function, args, kwargs in tasks)
-        how = self.execution
-        results: Iterator[T] = Parallel(how.workers, backend=how.backend, timeout=how.timeout, return_as="generator")(
-            tasks
-        )
+        timeout = how.timeout if isinstance(drawer, Source) else None
+        results: Iterator[T] = Parallel(how.workers, backend=backend, timeout=timeout, return_as="generator")(tasks)
         return _with_own_errors(results)
+
+    def drawer(self) -> Drawer | Source:
+        """Return what draws outside this process; the source itself, where workers import it and draw."""
+        how = self.execution
+        if self.source.command is not None or (how.isolate and not how.in_processes):
+            return isolated(self.source, how.timeout)
+        return self.source
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, one_by_one: bool = False, form: str = ""
@@ -121,19 +147,26 @@ def _audit_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 
-def _draw(source: Source, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]) -> T:
+def _draw(origin: Drawer | Source, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]) -> T:
     address = (audit, batch.phase, *batch.number)
-    coin, stream = (
-        np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*address, use)))) for use in (0, 1)
+    coin, stream, again = (
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*address, use))))
+        for use in (0, 1, 2)
     )
     labels = coin.random(batch.size) < 0.5
     if batch.pair.relation is Relation.ALONE:
         labels[:] = True
-    mechanism = source.build()
-    sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one)
-    if batch.phase < Phase.BOUND and mechanism.batched and not batch.one_by_one and sample.raised():
-        # To learn from, each output must be a value or an exception of its own. Nothing is proved by these.
-        sample = replace(mechanism.draw(batch.pair, labels, stream, one_by_one=True), redrawn=True)
+    mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
+    # To learn from, each output must be a value or a failure of its own. Nothing is proved by these, so that there may be few.
+    learning = batch.phase < Phase.BOUND
+    patience = Patience(FAILURES[batch.phase]) if learning else None
+    sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one, patience=patience)
+    if learning and mechanism.batched and not batch.one_by_one and sample.raised():
+        sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
     if batch.form and sample.form and batch.form != sample.form:
         raise changed_form(batch.form, sample.form)
     return observe(sample)
+
+
+# Processes that die or pass the time limit, after which a batch to learn from has told enough.
+FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25}

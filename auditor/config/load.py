@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from auditor.auditing import Plan
+from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, Probability, QueryClaim, claim_from_dict
@@ -168,7 +169,7 @@ def _plan(
         question.here,
         lambda: Plan(
             name=question.name,
-            source=Source(audit.mechanism, audit.parameters, folders),
+            source=_source(audit, folders, Path(place.file)),
             claim=question.claim,
             domain=question.domain,
             alpha=alpha,
@@ -182,6 +183,13 @@ def _plan(
             events=tuple(audit.events),
         ),
     )
+
+
+def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
+    if isinstance(audit.mechanism, str):
+        return Source(audit.mechanism, audit.parameters, folders)
+    command = Command(audit.mechanism.command, str(file.resolve().parent))
+    return Source(command.name, audit.parameters, command=command)
 
 
 def _validate(document: Document, file: str) -> schema.File:
@@ -224,7 +232,7 @@ def _is_step(step: str | int, data: Any, loc: tuple[str | int, ...]) -> bool:
         or step in known
         or (
             step == loc[-1]
-            and step not in {"LowHigh", "int", "float"}
+            and step not in {"LowHigh", "int", "float", "a function", "a program"}
             and (not step.startswith(("list[", "constrained-")))
         )
     )

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 Number = int | float
 MethodName = Literal["fixed", "sequential", "two-intervals"]
@@ -26,6 +26,7 @@ class Execution(_Strict):
     workers: int = -1
     batch: int = 65_536
     timeout: Number | None = None
+    isolate: bool = True
 
 
 class Search(_Strict):
@@ -70,11 +71,24 @@ class Neighbours(_Strict):
     generator: str | None = None
 
 
+class Program(_Strict):
+    """A program in any language, and its arguments."""
+
+    command: Annotated[list[str], Field(min_length=1)]
+
+
+# Told apart beforehand, so that what is wrong with one of them is not also told of the other.
+Mechanism = Annotated[
+    Annotated[str, Tag("a function")] | Annotated[Program, Tag("a program")],
+    Discriminator(lambda given: "a program" if isinstance(given, dict | Program) else "a function"),
+]
+
+
 class Audit(_Strict):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 
     name: str
-    mechanism: str
+    mechanism: Mechanism
     parameters: dict[str, Any] = {}
     claim: dict[str, Any] | list[dict[str, Any]]
     neighbours: Neighbours

@@ -34,7 +34,12 @@ def as_drawn(sample: Sample) -> Drawn:
 
 
 def sampler(function: Any = noisy, name: str = "audit", seed: int = 0, **execution: Any) -> Sampler:
-    return Sampler(Source("m", function=function), name, seed, Execution(**{"workers": 1, "batch": 50, **execution}))
+    return Sampler(
+        Source("m", function=function),
+        name,
+        seed,
+        Execution(**{"workers": 1, "batch": 50, "isolate": False, **execution}),
+    )
 
 
 def draw(drawer: Sampler, outputs: int = 230, phase: Phase = Phase.BOUND, pair: Pair = PAIR) -> list[Drawn]:

@@ -1,0 +1,314 @@
+"""Mechanisms that are programs in any language: a request is a line of JSON, each output a line of JSON."""
+
+import json
+import os
+import shlex
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.mechanism import Patience, Sample
+from auditor.blackbox.number_lines import read_numbers
+from auditor.blackbox.outputs import Outputs, from_list, from_numbers, table_of_numbers
+from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
+from auditor.errors import InvalidInputError, MechanismError
+from auditor.neighbours.pair import Pair, Side, plain
+
+LONGEST_SHOWN = 200
+# The trial: this many outputs, twice from one seed. Two fair coins in a row agree so long with probability 2⁻³².
+TRIAL = 32
+TRIAL_SECONDS = 10.0
+# Below, json is as fast, and needs no library that takes long to import.
+MANY = 1_000
+SIDES: tuple[Side, Side] = ("left", "right")
+# Seeds that are exact in a language whose numbers are doubles.
+SEEDS = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program that is the mechanism, and the folder it runs in.
+
+    It reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one a line, until its input ends, and
+    answers each with n lines, one JSON value a line; see the README.
+
+    >>> Command(["node", "my mechanism.js"]).name
+    "node 'my mechanism.js'"
+    """
+
+    arguments: Sequence[str]
+    folder: str = field(default_factory=os.getcwd)
+
+    def __post_init__(self) -> None:
+        given = self.arguments
+        if isinstance(given, str) or not given or not all(isinstance(part, str) for part in given) or not given[0]:
+            raise InvalidInputError(
+                f'command is {given!r}; it must be a list of the program and its arguments, such as ["node", "mechanism.js"]'
+            )
+        object.__setattr__(self, "arguments", tuple(given))
+
+    @property
+    def name(self) -> str:
+        """The command as one would type it."""
+        return shlex.join(self.arguments)
+
+    def find(self) -> str:
+        """Return the path of the program. Raises MechanismError where there is none.
+
+        As in a shell, a path is seen from the folder, and a plain name is looked for on the PATH.
+        """
+        program = self.arguments[0]
+        path = str(Path(self.folder, program)) if "/" in program else program
+        found = shutil.which(path)
+        if found is None:
+            told = "is not executable" if Path(path).is_file() else "was not found"
+            where = f"in {self.folder}" if "/" in program else "on the PATH"
+            raise MechanismError(
+                f'command "{self.name}": the program {program} {told} {where}; install or build it, or correct its name '
+                "(a path is seen from the folder of the YAML)"
+            )
+        return str(Path(found).absolute())
+
+    def start(self) -> Process:
+        """Start the program. Raises MechanismError when that cannot be done."""
+        try:
+            return Process([self.find(), *self.arguments[1:]], self.folder)
+        except OSError as error:
+            raise MechanismError(f'command "{self.name}" cannot be started in {self.folder}: {error}') from None
+
+    def close(self) -> None:
+        """End the programs that wait for a request."""
+        close_idle(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command bound to its parameters; draws labelled outputs on a pair, as a batch mechanism does.
+
+    A program that dies or passes ``limit`` (seconds for a request) is started again at the next request.
+    """
+
+    command: Command
+    parameters: Mapping[str, Any]
+    limit: float | None = None
+    batched: bool = True
+    takes_rng: bool = True
+
+    @property
+    def name(self) -> str:
+        """The command as one would type it."""
+        return self.command.name
+
+    def draw(
+        self,
+        pair: Pair,
+        labels: NDArray[np.bool_],
+        rng: np.random.Generator,
+        *,
+        one_by_one: bool = False,
+        patience: Patience | None = None,
+    ) -> Sample:
+        """Draw one output for every label (True: on the left data set); see Mechanism.draw.
+
+        Where a request for a batch ends without an answer, all outputs on both sides are that failure: the lines that were
+        answered before say nothing of what it was computing, since output is buffered.
+        """
+        asked = {label: self._asked(pair.dataset("left" if label else "right")) for label in np.unique(labels).tolist()}
+        if one_by_one:
+            made: tuple[list[Any], list[Any]] = ([], [])
+            failures = 0
+            for label in labels.tolist():
+                output = self._one(asked[label], rng)
+                made[not label].append(output)
+                failed = isinstance(output, ProcessFailure)
+                failures += failed
+                if patience is not None and patience.is_over(label, failed):
+                    break
+            return Sample(from_list(made[0]), from_list(made[1]), failures=failures)
+        sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
+        order = [label for label in ((True, False) if len(labels) and labels[0] else (False, True)) if sizes[label]]
+        drawn = {True: from_list([]), False: from_list([])}
+        try:
+            with lent(self.command, self.command.start) as process:
+                for i, label in enumerate(order):
+                    if i == 0:
+                        self._ask(process, asked[label], sizes[label], rng)
+                    answer = self._answer(process, sizes[label])
+                    for other in order[i + 1 :]:  # the program makes its outputs while these are read
+                        self._ask(process, asked[other], sizes[other], rng)
+                    drawn[label] = from_answer(answer, sizes[label])
+        except ProcessFailure as failure:
+            return Sample(from_list([failure] * sizes[True]), from_list([failure] * sizes[False]))
+        return Sample(drawn[True], drawn[False])
+
+    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+        """Return one output, or the failure of the program."""
+        return self._one(self._asked(pair.dataset(side)), rng)
+
+    def repeats_itself(self, pair: Pair) -> bool:
+        """Ask a program that is started for this for the same outputs twice; return whether it gave the same.
+
+        On the left data set, or where it fails there, on the right. Then the input ends, so that what an audit would wait for
+        in vain is told: too few lines, or lines that stay in a buffer. Raises MechanismError where the program breaks the
+        protocol. Where it fails, that is for the audit to see.
+        """
+        trials = (self._trial(self._asked(pair.dataset(side)) % (TRIAL, 0)) for side in SIDES)
+        return next((repeated for repeated in trials if repeated is not None), False)
+
+    def _trial(self, request: bytes) -> bool | None:
+        patience, wanted = self.limit or TRIAL_SECONDS, 2 * TRIAL
+        process = self.command.start()
+        try:
+            process.send(request * 2)
+            try:
+                answer = process.receive_lines(wanted, time.monotonic() + patience)
+            except ProcessFailure:
+                return None
+            in_time = answer.count(b"\n")
+            process.send(b"", last=True)
+            try:
+                while True:
+                    answer += process.receive_lines(1, time.monotonic() + patience, wait=True)
+            except ProcessFailure as end:
+                clean = isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
+            lines = answer.splitlines()
+            if len(lines) > wanted or (clean and len(lines) < wanted):
+                last = lines[-1] if lines else b""
+                raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
+            if clean and in_time < wanted:
+                raise MechanismError(
+                    f'command "{self.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
+                    "ended: it must flush its standard output after each answer, and read line by line"
+                )
+        finally:
+            process.kill()
+        return len(lines) == wanted and lines[:TRIAL] == lines[TRIAL:]
+
+    def _asked(self, dataset: Any) -> bytes:
+        """Return the request, with places for size and seed."""
+        data, parameters = (
+            json.dumps(_spelled(plain(value)), allow_nan=False).replace("%", "%%")
+            for value in (dataset, dict(self.parameters))
+        )
+        return f'{{"dataset": {data}, "size": %d, "seed": %d, "parameters": {parameters}}}\n'.encode()
+
+    def _one(self, asked: bytes, rng: np.random.Generator) -> Any:
+        try:
+            with lent(self.command, self.command.start) as process:
+                self._ask(process, asked, 1, rng)
+                return _value(self._answer(process, 1)[:-1], 1)
+        except ProcessFailure as failure:
+            return failure
+
+    def _ask(self, process: Process, asked: bytes, size: int, rng: np.random.Generator) -> None:
+        if unasked := process.has_output():
+            raise self._wrong("wrote more lines than it was asked for", process, unasked.split(b"\n")[0])
+        process.send(asked % (size, int(rng.integers(SEEDS))))
+
+    def _answer(self, process: Process, size: int) -> bytes:
+        deadline = None if self.limit is None else time.monotonic() + self.limit
+        answer = process.receive_lines(size, deadline, wait=True)
+        ends = answer.count(b"\n")
+        if ends > size or not answer.endswith(b"\n"):
+            more = answer.split(b"\n")[size]
+            raise self._wrong(f"wrote more than {size} lines for a request of that size", process, more)
+        return answer
+
+    def _wrong(self, what: str, process: Process, line: bytes) -> MechanismError:
+        told = process.standard_error()
+        return MechanismError(
+            f'command "{self.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, one JSON value each'
+            + (f" (standard error ends: {told})" if told else "")
+        )
+
+
+def _spelled(value: Any) -> Any:
+    """Spell numbers that JSON has not."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, list | tuple):
+        return [_spelled(item) for item in value]
+    return {key: _spelled(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", "backslashreplace")
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " …")
+
+
+# --- From lines to outputs ---
+
+
+def from_answer(answer: bytes, size: int) -> Outputs:
+    """Canonicalise ``size`` lines: the table of their values one by one, sooner where all are numbers, or vectors.
+
+    1 and 1.0 are told apart, as they are for Python mechanisms: whoever reads the output can see which of them was written.
+    Raises MechanismError naming the line that is not JSON.
+    """
+    if not size:
+        return from_list([])
+    # Lines are one value each where they make as many numbers, or where all their ends stand between brackets.
+    vectors = answer.startswith(b"[") and answer.endswith(b"]\n") and answer.count(b"]\n[") == size - 1
+    starts_with_number = answer[0] in b"-0123456789"
+    if starts_with_number and size >= MANY and (numbers := read_numbers(answer, size)) is not None:
+        return table_of_numbers(*numbers)
+    if vectors or starts_with_number:
+        try:
+            values = json.loads(b"[%s]" % answer[:-1].replace(b"\n", b","))
+        except (ValueError, RecursionError):
+            values = []
+        table = from_numbers(values) if len(values) == size else None
+        if table is not None:
+            return table
+    lines = answer[:-1].split(b"\n")
+    # Outputs that are no numbers are often few different ones.
+    distinct: dict[bytes, int] = {}
+    places = [distinct.setdefault(line, len(distinct)) for line in lines]
+    if len(distinct) > size // 2:
+        return from_list(values_of(lines))
+    try:
+        few = values_of(list(distinct))
+    except MechanismError:
+        values_of(lines)  # tells the line by its number in the answer
+        raise
+    return from_list(few)[np.array(places, np.intp)]
+
+
+def values_of(lines: Sequence[bytes]) -> list[Any]:
+    """Return the value of each line."""
+    return [_value(line, number) for number, line in enumerate(lines, start=1)]
+
+
+_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
+    """An output that is a failure, as a program reports it: ``{"error": "..."}``."""
+
+
+def _value(line: bytes, number: int) -> Any:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise MechanismError(
+            f"line {number} of the program's answer is not JSON: {_shown(line)} ({error}); each output is one JSON value "
+            "on a line of its own"
+        ) from None
+    if isinstance(value, dict) and value.keys() == {"error"}:
+        return MechanismFailure(value["error"])
+    return _read(value)
+
+
+def _read(value: Any) -> Any:
+    """Read the words for numbers that JSON has not."""
+    if isinstance(value, str):
+        return _WORDS.get(value, value)
+    if isinstance(value, list):
+        return [_read(item) for item in value]
+    return {key: _read(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,215 @@
+"""Python mechanisms in a process of their own, so that one that crashes or hangs is an output and not the end of the audit.
+
+This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and answers. Messages are pickles, each
+preceded by its length.
+"""
+
+import copy
+import os
+import pickle
+import struct
+import sys
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Drawer, Labels, Mechanism, Patience, Sample, Source
+from auditor.blackbox.outputs import from_list, from_rows, row_of
+from auditor.blackbox.process import Process, ProcessFailure, lent
+from auditor.errors import MechanismError
+from auditor.neighbours.pair import Pair, Side
+
+LENGTH = struct.Struct("<Q")
+# The auditor's own search path, so that it is the same modules that are found there.
+START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import main; main()"
+
+
+def isolated(source: Source, limit: float | None) -> Drawer:
+    """Return a mechanism that runs outside this process, ``limit`` seconds at most for a batch, or one output of those drawn
+    one by one.
+
+    Raises MechanismError when it cannot be imported or started, or cannot travel to another process.
+    """
+    if source.command is not None:
+        from auditor.blackbox.command import Program
+
+        source.command.find()
+        return Program(source.command, source.parameters, limit)
+    mechanism = source.build()
+    from joblib.externals.loky.backend.reduction import dumps
+
+    try:
+        pickled = bytes(dumps(source))
+    except Exception as error:  # whatever an object's own pickling raises
+        raise MechanismError(
+            f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '
+            "name, module:function, or set isolate to false: then it runs in the auditor's process, and may end it"
+        ) from None
+    return Hosted(source.name, mechanism.batched, mechanism.takes_rng, pickled, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A Python mechanism in a process of its own. Gives the outputs of Mechanism.draw, and failures of the process as outputs.
+
+    After a failure the outputs that are left are drawn in a new process, from a stream that its predecessor did not touch.
+    """
+
+    name: str
+    batched: bool
+    takes_rng: bool
+    pickled: bytes
+    limit: float | None = None
+
+    def draw(
+        self,
+        pair: Pair,
+        labels: Labels,
+        rng: np.random.Generator,
+        *,
+        one_by_one: bool = False,
+        patience: Patience | None = None,
+    ) -> Sample:
+        """Draw one output for every label (True: on the left data set); see Mechanism.draw."""
+        if self.batched and not one_by_one:
+            try:
+                sample: Sample = next(self._answers("draw", pair, labels, rng))
+            except ProcessFailure as failure:
+                sizes = int(labels.sum()), len(labels) - int(labels.sum())
+                sample = Sample(from_list([failure] * sizes[0]), from_list([failure] * sizes[1]))
+            return sample
+        later, rows, done, failures = copy.deepcopy(rng), (list[Any](), list[Any]()), 0, 0
+        while done < len(labels):
+            answers = self._answers("each", pair, labels[done:], rng)
+            for label in labels[done:].tolist():
+                try:
+                    row, failed = next(answers), False
+                except ProcessFailure as failure:
+                    row, failed = row_of(failure), True
+                    rng = np.random.default_rng(later.integers(2**32, size=8))
+                rows[not label].append(row)
+                done, failures = done + 1, failures + failed
+                if patience is not None and patience.is_over(label, failed):
+                    answers.close()
+                    return Sample(from_rows(rows[0]), from_rows(rows[1]), failures=failures)
+                if failed:
+                    break
+            for _ in answers:  # to its end, where the process is idle again
+                pass
+        return Sample(from_rows(rows[0]), from_rows(rows[1]), failures=failures)
+
+    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+        """Return one output as the mechanism returns it, or the exception it raised, or the failure of its process."""
+        try:
+            return next(self._answers("call_once", pair, side, rng))
+        except ProcessFailure as failure:
+            return failure
+
+    def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
+        """Yield what the process answers to one question. Closed before the last answer, it ends the process."""
+        with lent("host", _start) as process:
+            stream = _Frames(process)
+            if process.loaded != self.pickled:
+                stream.send(("load", self.pickled))
+                stream.next(None)  # an import may take as long as it likes
+                process.loaded = self.pickled
+            stream.send((method, arguments))
+            while True:
+                more, answer = stream.next(self.limit)
+                if not more:
+                    break
+                yield answer
+        # Here the process is idle again.
+        if method != "each":
+            yield answer
+
+
+class _Frames:
+    def __init__(self, process: Process) -> None:
+        self._process, self._buffer, self._at = process, b"", 0
+
+    def send(self, message: Any) -> None:
+        self._process.send(_framed(pickle.dumps(message, pickle.HIGHEST_PROTOCOL)))
+
+    def next(self, limit: float | None) -> Any:
+        """Return the next message. Raises what the host raised, or ProcessFailure."""
+        deadline = None if limit is None else time.monotonic() + limit
+        self._need(LENGTH.size, deadline)
+        [size] = LENGTH.unpack_from(self._buffer, self._at)
+        self._at += LENGTH.size
+        self._need(size, deadline)
+        kind, content = pickle.loads(memoryview(self._buffer)[self._at : self._at + size])
+        self._at += size
+        if kind == "raise":
+            raise content
+        return kind == "more", content
+
+    def _need(self, size: int, deadline: float | None) -> None:
+        if len(self._buffer) - self._at >= size:
+            return
+        parts = [self._buffer[self._at :]]
+        while sum(map(len, parts)) < size:
+            parts.append(self._process.receive(deadline))
+        self._buffer, self._at = b"".join(parts), 0
+
+
+def _framed(body: bytes) -> bytes:
+    return LENGTH.pack(len(body)) + body
+
+
+def _start() -> Process:
+    return Process([sys.executable, "-c", START.format(path=sys.path)])
+
+
+# --- Inside the process ---
+
+
+def main() -> None:
+    """Answer questions about the mechanism that was loaded last, until the input ends."""
+    # What the mechanism prints must not be taken for an answer, nor what it reads be a question.
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    mechanism: Mechanism | None = None
+    while len(length := questions.read(LENGTH.size)) == LENGTH.size:
+        method, arguments = pickle.loads(questions.read(LENGTH.unpack(length)[0]))
+        try:
+            if method == "load":
+                mechanism = pickle.loads(arguments).build()
+                _answer(answers, "last", None)
+            elif method == "each":
+                assert mechanism is not None
+                # Each is sent before the next is begun, which may be the end of this process.
+                for output in mechanism.each(*arguments):
+                    _answer(answers, "more", row_of(output))
+                _answer(answers, "last", None)
+            elif method == "call_once":
+                assert mechanism is not None
+                _answer(answers, "last", _able_to_travel(mechanism.call_once(*arguments)))
+            else:
+                assert mechanism is not None
+                _answer(answers, "last", mechanism.draw(*arguments))
+        except (MechanismError, KeyboardInterrupt) as error:
+            _answer(answers, "raise", error)
+
+
+def _answer(answers: BinaryIO, kind: str, content: Any) -> None:
+    answers.write(_framed(pickle.dumps((kind, content), pickle.HIGHEST_PROTOCOL)))
+    answers.flush()
+
+
+def _able_to_travel(output: Any) -> Any:
+    """Return an output itself, or where it cannot be pickled one that tells as much to a reader."""
+    try:
+        pickle.loads(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))
+    except Exception as error:  # whatever an object's own pickling raises
+        return (
+            RuntimeError(f"{type(output).__name__}: {output}")
+            if isinstance(output, BaseException)
+            else f"{output!r} ({error})"
+        )
+    return output

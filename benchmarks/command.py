@@ -1,0 +1,62 @@
+"""Programs in other languages: the rate of an audit's drawing against that at which the program can produce its lines."""
+
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.command import Command, Program
+from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.sampling import Execution, Phase, Sampler
+from auditor.neighbours.pair import Pair
+
+FOLDER = Path(__file__).parent.parent / "examples" / "node"
+COMMAND = ["node", "laplace.js"]
+PAIR = Pair([1, 2, 3], [1, 2])
+PARAMETERS = {"scale": 1.0}
+BATCH, BATCHES, REPEATS = 65_536, 30, 7
+
+
+def _alone() -> float:
+    """Return the outputs a second of the program by itself, its lines thrown away."""
+    asked = Program(Command(COMMAND, str(FOLDER)), PARAMETERS)._asked(PAIR.left)
+    rng = np.random.default_rng(0)
+    requests = b"".join(asked % (BATCH // 2, rng.integers(2**53)) for _ in range(2 * BATCHES))
+    with tempfile.TemporaryFile() as file:
+        file.write(requests)
+        file.seek(0)
+        started = time.perf_counter()
+        subprocess.run(COMMAND, cwd=FOLDER, stdin=file, stdout=subprocess.DEVNULL, check=True)
+        return BATCH * BATCHES / (time.perf_counter() - started)
+
+
+def _size(sample: Sample) -> int:
+    return sample.size
+
+
+def _drawn(workers: int) -> float:
+    """Return the outputs a second of an audit's drawing, program start included, as above."""
+    command = Command(COMMAND, str(FOLDER))
+    sampler = Sampler(Source("laplace", PARAMETERS, command=command), "speed", 0, Execution(workers=workers))
+    started = time.perf_counter()
+    drawn = sum(sampler.map(sampler.batches(PAIR, BATCH * BATCHES, Phase.BOUND), _size))
+    seconds = time.perf_counter() - started
+    command.close()
+    return drawn / seconds
+
+
+def measure() -> dict[str, Any]:
+    # One after the other within each repeat, so that both see the machine alike.
+    rates = [(_alone(), _drawn(1), _drawn(-1)) for _ in range(REPEATS)]
+    alone, one, all_cores = (statistics.median(rate[i] for rate in rates) for i in range(3))
+    return {
+        "node program < requests > /dev/null (outputs/s)": round(alone),
+        "drawn by an audit with one worker (outputs/s)": round(one),
+        "drawn by an audit with a worker for each core (outputs/s)": round(all_cores),
+        "ratio, one worker": round(statistics.median(b / a for a, b, _ in rates), 3),
+        "ratio, a worker for each core": round(statistics.median(c / a for a, _, c in rates), 3),
+    }

@@ -1,0 +1,162 @@
+"""Python mechanisms that crash or hang: outputs, with one worker or more, in processes or threads, and no trace is left."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from misbehaving import (
+    crashes,
+    exits,
+    exits_now_and_then_on_the_left,
+    exits_on_the_left,
+    hangs,
+    hangs_on_the_left,
+    holds_the_interpreter,
+    laplace,
+    laplace_one,
+    mixed,
+    raising,
+)
+
+import auditor
+from auditor.auditing import Plan, draw_once, run
+from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.process import ProcessEnded
+from auditor.blackbox.sampling import Execution, Phase, Sampler
+from auditor.errors import MechanismError
+from auditor.neighbours.domains import Pairs
+from auditor.neighbours.pair import Pair
+from auditor.verdict import Verdict
+
+PAIR = Pair(0, 1)
+EVERYWHERE = [("loky", 1), ("loky", 2), ("threading", 1), ("threading", 2)]
+
+
+def hosts() -> list[int]:
+    """Return the processes that were started by this one, or its workers, to run mechanisms."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            if state != "Z" and b"auditor.blackbox.host" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue  # it has ended meanwhile
+    return found
+
+
+def drawn(sample: Sample) -> list[Any]:
+    return [
+        (
+            column.name,
+            column.numbers.tolist(),
+            None if column.codes is None else [column.atoms[c] for c in column.codes],
+        )
+        for side in (sample.left, sample.right)
+        for column in sorted(side.columns, key=lambda c: c.name)
+    ]
+
+
+# --- The same outputs as in the auditor's own process ---
+
+
+@pytest.mark.parametrize("function", [laplace, laplace_one, mixed, raising])
+@pytest.mark.parametrize("phase", [Phase.SELECTION, Phase.BOUND])
+def test_isolation_changes_no_output(function: Any, phase: Phase) -> None:
+    def sampled(isolate: bool) -> list[Any]:
+        sampler = Sampler(Source("m", function=function), "a", 0, Execution(workers=1, batch=100, isolate=isolate))
+        return list(sampler.map(sampler.batches(PAIR, 500, phase), drawn))
+
+    assert sampled(True) == sampled(False)
+
+
+def test_what_a_mechanism_prints_and_reads_is_no_part_of_the_conversation() -> None:
+    def chatty(value: float, rng: Any) -> str:
+        print("answer", flush=True)
+        os.write(1, b"more")
+        return sys.stdin.read()
+
+    assert isolated(Source("m", function=chatty), 5.0).call_once(PAIR, "left", np.random.default_rng(0)) == ""
+
+
+def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
+    import threading
+
+    lock = threading.Lock()
+    with pytest.raises(MechanismError, match=r"cannot be sent to a process of its own .* set isolate to false"):
+        isolated(Source("m", function=lambda value, rng: lock), None)
+
+
+def test_outputs_that_cannot_travel_are_told_in_words() -> None:
+    made = isolated(Source("m", function=lambda value, rng: lambda: 0), None)
+    assert "<lambda>" in made.call_once(PAIR, "left", np.random.default_rng(0))
+
+
+# --- Failures of the process are outputs ---
+
+
+def test_one_by_one_each_output_is_a_value_or_the_end_of_its_own_process() -> None:
+    labels = np.array([True, False, False, True, False])
+    sample = isolated(Source("m", function=exits_on_the_left), None).draw(PAIR, labels, np.random.default_rng(0))
+    assert sample.left.failure() == "raises ProcessEnded: 'ended with exit status 3'"
+    assert len(set(sample.right.column("output").numbers.tolist())) == 3, "no stream is drawn from twice"
+    assert sample.failures == 2
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (exits, "ended with exit status 0; standard error ends: a reason"),
+        (crashes, "killed by SIGSEGV"),
+        (hangs, "no answer within the time limit"),
+        (holds_the_interpreter, "no answer within the time limit"),
+    ],
+)
+@pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
+def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
+    function: Any, told: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.auditing.ALWAYS", 1)
+    before = hosts()
+    result = auditor.audit(
+        function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.3, batch=100
+    )
+    assert result.verdict == "inconclusive"
+    assert result.stop_reason == f"the mechanism failed on every call: {told}"
+    assert set(hosts()) <= set(before), "nothing is left behind"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [exits_on_the_left, hangs_on_the_left])
+@pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
+def test_a_failure_on_one_side_is_a_violation_whatever_draws(function: Any, backend: str, workers: int) -> None:
+    result = auditor.audit(
+        function, auditor.PureDP(1.0), [(0, 1)], samples=100, workers=workers, backend=backend, timeout=0.5, batch=50
+    )
+    assert result.verdict == "violation"
+
+
+def test_a_failure_now_and_then_on_one_side_is_a_violation() -> None:
+    """The above with few failures, each of which takes a new process: a dozen on one side and none on the other suffice."""
+    options: dict[str, Any] = {"samples": 100, "workers": 2, "batch": 50, "confidence": 0.99, "seed": 1}
+    result = auditor.audit(exits_now_and_then_on_the_left, auditor.PureDP(0.1), [(0, 1)], **options)
+    assert result.verdict == "violation"
+    assert "ended their process or were late" in result.stop_reason
+
+
+def test_without_isolation_a_lost_worker_is_no_answer() -> None:
+    result = auditor.audit(exits, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=2, isolate=False)
+    assert result.verdict == "inconclusive"
+    assert "a worker process ended" in result.stop_reason
+
+
+def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -> None:
+    source = Source("m", function=crashes)
+    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, execution=Execution(workers=1))
+    _, left, _ = draw_once(plan)
+    assert isinstance(left, ProcessEnded)
+    assert run(plan).verdict is Verdict.INCONCLUSIVE
