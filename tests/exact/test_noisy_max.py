@@ -1,5 +1,6 @@
 """Noisy maxima: closed forms for two answers, other quadratures for more, and where the loss is infinite."""
 
+import itertools
 import math
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_indices_and_values_agree_with_another_quadrature(noise: type[Laplace], 
         assert math.exp(masses.log_masses[i]) == pytest.approx(truth, rel=1e-8, abs=1e-12)
     # The value's distribution function is a product, of which the density knows nothing.
     cuts = np.linspace(max(totals) - (0 if law is expon else 6), max(totals) + 6, 9)
-    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+    for low, high in itertools.pairwise(cuts):
         inside = [a for a in totals if low < a < high]
         found = quad(lambda y: float(np.exp(density.log_density(np.array([y]))[0])), low, high, points=inside or None)[
             0
