@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, laplace
 
 from auditor.exact.distributions import Density, MassFunction, Product
 from auditor.exact.divergences import Exact, exact_epsilon
@@ -248,6 +248,54 @@ def test_a_faulty_twin_breaks_its_claim_on_a_named_pair(
         assert found.value == pytest.approx(value, rel=1e-9)
 
 
+def log_density_of_algorithm_3(answers: Vector, y: float, epsilon: float) -> float:
+    """Return ln of the density of n − 1 answers below and then y: f(y − a_n) ∫_{z ≤ y − T} f(z) ∏ P[ν_j < T + z − a_j] dz.
+
+    T = 1, both noises of scale b = 2/ε; far below all answers every factor is an exponential, so that it is closed.
+    """
+    b, low = 2 / epsilon, y - 1.0
+    assert low < min(answers) - 1
+    below = sum((1.0 - a) / b - math.log(2) for a in answers[:-1])
+    # ∫_{z ≤ low} e^(z/b)/(2b) e^((n − 1)z/b) dz
+    integral = len(answers) * low / b - math.log(2 * len(answers))
+    return integral + below + (y - answers[-1]) / b - math.log(2 * b)
+
+
+def test_algorithm_3_loses_half_of_epsilon_on_each_query() -> None:
+    """All n answers moved by 1 lose n ε₂/c in the far tail, 0.5 here: five times the claim. Sums over a grid agree."""
+    zeros = [0.0] * 10
+    loss = log_density_of_algorithm_3(zeros, -300.0, 0.1) - log_density_of_algorithm_3(ONES, -300.0, 0.1)
+    assert loss == pytest.approx(0.5)
+    z = np.linspace(-1501.0, -301.0, 1_200_001)
+    for answers in (zeros, ONES):
+        below = laplace.logcdf(1.0 + z[:, None] - np.array(answers[:-1]), scale=20.0).sum(axis=1)
+        terms = laplace.logpdf(z, scale=20.0) + below + math.log(z[1] - z[0])
+        by_sums = float(np.logaddexp.reduce(terms)) + laplace.logpdf(-300.0, answers[-1], 20.0)
+        # The rule counts the half cell at the end too much, and e^(10 z/20) varies by 0.05 % over a cell.
+        assert by_sums == pytest.approx(log_density_of_algorithm_3(answers, -300.0, 0.1), abs=1e-3)
+
+
+def test_algorithms_3_and_4_in_parallel_break_what_both_claim_together() -> None:
+    """Algorithm 4 alone, two answers above, loses more than 2ε on one pair; its outputs are part of theirs."""
+    left, right = [0.0] * 10, [1.0] * 8 + [-1.0] * 2
+    truth = exact(sparse_vector.svt_4, left, right, svt(1, 2))
+    assert truth.value - truth.error > 0.2
+
+
+@pytest.mark.parametrize("cutoff", [1, 2])
+def test_the_numerical_sparse_vector_keeps_its_claim_on_every_pair(cutoff: int) -> None:
+    """Given which are above, numbers are Laplace of scale 3c/ε: the largest loss is that of the pattern plus |Δ|ε/(3c) each."""
+    noises = sparse_vector.Laplace(3.0), sparse_vector.Laplace(6.0 * cutoff)
+    patterns = {x: sparse_vector.sparse_vector(x, 1.0, *noises, cutoff).log_masses for x in vectors(3, (-1, 0, 1))}
+    losses = [
+        abs(mass - patterns[right][above])
+        + sum(abs(a - b) for a, b, one in zip(left, right, above, strict=True) if one == 1) / (3 * cutoff)  # type: ignore[call-overload]
+        for left, right in all_move(3)
+        for above, mass in patterns[left].items()
+    ]
+    assert 0.5 < max(losses) <= 1.0
+
+
 def vectors(cells: int, values: Sequence[int]) -> list[tuple[int, ...]]:
     return list(itertools.product(values, repeat=cells))
 
@@ -294,7 +342,8 @@ def test_a_sound_one_keeps_its_claim_on_every_pair_and_uses_it(name: str) -> Non
     assert max(truth.value for truth in found) >= share * claim
 
 
-def test_every_statement_but_those_without_a_distribution_is_looked_at_here() -> None:
+def test_every_statement_is_looked_at_here() -> None:
+    """Those without a distribution of a type the oracle has are in tests of their own."""
     modules = (classics, noisy_max, sparse_vector, rappor)
     every = [f for module in modules for f in vars(module).values() if getattr(f, "__module__", "") == module.__name__]
     specimens = {f for f in every if statements(f)}
