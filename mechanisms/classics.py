@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 
 @truth(each(lambda counts, epsilon: laplace_totals(counts, 1 / epsilon)))
-@specimen(23, "Ding et al. 2018", "ε", "counts, of which one person moves one by 1", holds=True)
+@specimen(23, "Ding et al. 2018", "ε", "counts, one of them moved by 1", holds=True)
 def noisy_histogram(counts: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
     """Return each count plus Laplace noise of scale 1/ε (Ding et al. 2018, Algorithm 9)."""
     return rng.laplace(counts, 1 / epsilon, (size, len(counts)))
@@ -43,7 +43,7 @@ def noisy_histogram_of_scale_epsilon(
 
 
 @truth(each(lambda value, epsilon, times: Product((laplace(float(value[0]), times / epsilon),) * times)))
-@specimen(25, "Bichsel et al. 2021", "ε", "a value that one person moves by 1; ε split over all answers", holds=True)
+@specimen(25, "Bichsel et al. 2021", "ε", "a value moved by 1; ε shared among all answers", holds=True)
 def laplace_parallel(value: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float, times: int) -> Reals:
     """Return the value ``times`` times, each time plus fresh Laplace noise of scale times/ε.
 
@@ -65,8 +65,8 @@ def laplace_parallel_unshared(
 
 
 @truth(each(lambda answers, epsilon: laplace_totals(answers, 1 / epsilon)))
-@specimen(27, "Wang et al. 2019", "ε", "answers, of which one person moves one by 1", holds=True)
-@specimen(28, "Wang et al. 2019", "ε", "answers, of which one person moves each by up to 1", holds=False)
+@specimen(27, "Wang et al. 2019", "ε", "answers, one of them moved by 1", holds=True)
+@specimen(28, "Wang et al. 2019", "ε", "answers, each moved by up to 1", holds=False)
 def prefix_sums(answers: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
     """Return the running sums of answers to each of which Laplace noise of scale 1/ε is added ("PrefixSum").
 
@@ -109,7 +109,7 @@ def _natural(epsilon: float) -> int:
 
 
 @truth(each(lambda count, epsilon, n: _geometric_truth(count, n, _binary(epsilon))))
-@specimen(29, "Balcer & Vadhan 2018", "ε", "a count in 0 … n that one person moves by 1", holds=True)
+@specimen(29, "Balcer & Vadhan 2018", "ε", "a count in 0 … n moved by 1", holds=True)
 def truncated_geometric(
     count: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float, n: int
 ) -> Integers:

@@ -13,7 +13,7 @@ from auditor.exact.noise import Exponential, Laplace
 from auditor.exact.noisy_max import noisy_max_index, noisy_max_value
 from auditor.specimens import each, truth
 
-WHERE = "answers, of which one person moves each by up to 1"
+WHERE = "answers, each moved by up to 1"
 Reals = NDArray[np.float64]
 
 

@@ -71,10 +71,8 @@ def _instantaneous(f: float, p: float, q: float) -> tuple[float, float]:
 
 
 @truth(each(lambda value, bits, hashes, f: _noisy(value, bits, hashes, _permanent(f))))
-@specimen(35, "Erlingsson et al. 2014", "ε = 2h ln((1 − f/2)/(f/2))", "one value; any two values", holds=True)
-@specimen(
-    36, "Erlingsson et al. 2014", "ε = h ln((1 − f/2)/(f/2))", "one value; bits of one filter counted", holds=False
-)
+@specimen(35, "Erlingsson et al. 2014", "ε of Theorem 1", "one value; any two values", holds=True)
+@specimen(36, "Erlingsson et al. 2014", "half of it", "the same, bits of one filter counted", holds=False)
 def one_time_rappor(value: Any, size: int, rng: np.random.Generator, *, bits: int, hashes: int, f: float) -> Bits:
     """Return the Bloom filter, each bit with probability f/2 set, f/2 cleared, else as it is (Section 3, one-time form).
 
@@ -85,16 +83,8 @@ def one_time_rappor(value: Any, size: int, rng: np.random.Generator, *, bits: in
 
 
 @truth(each(lambda value, bits, hashes, f, p, q: _noisy(value, bits, hashes, _instantaneous(f, p, q))))
-@specimen(
-    37,
-    "Erlingsson et al. 2014",
-    "ε = h ln(q*(1 − p*)/(p*(1 − q*)))",
-    "one value; any two values; one report",
-    holds=True,
-)
-@specimen(
-    38, "Erlingsson et al. 2014", "ε = h ln(q*/p*)", "one value; bits of one filter counted; one report", holds=False
-)
+@specimen(37, "Erlingsson et al. 2014", "ε of Theorem 2", "one value; any two values; one report", holds=True)
+@specimen(38, "Erlingsson et al. 2014", "half of it", "the same, bits of one filter counted", holds=False)
 def rappor(
     value: Any, size: int, rng: np.random.Generator, *, bits: int, hashes: int, f: float, p: float, q: float
 ) -> Bits:

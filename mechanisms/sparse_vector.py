@@ -20,7 +20,7 @@ Answers = NDArray[Any]
 Codes = NDArray[np.int8]
 Reals = NDArray[np.float64]
 PAPER = "Lyu, Su & Li 2017"
-WHERE = "answers, of which one person moves each by up to 1"
+WHERE = "answers, each moved by up to 1"
 
 
 def _stopped(above: NDArray[np.bool_], cutoff: int) -> NDArray[np.bool_]:
