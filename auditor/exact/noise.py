@@ -1,10 +1,10 @@
 """Noise by its tails, and integrals over it: what noisy maxima and noisy thresholds are computed from.
 
 The integrands are products of Laplace or exponential tails, smooth between the kinks. On a panel no wider than the
-smallest scale, Gauss-Legendre with NODES nodes errs by less than 10⁻³⁰ of the integral for up to 10 factors: on the
-Bernstein ellipse with ρ = 12, within 3 scales of the panel, each factor is below 60 times its least value on the panel,
-and 60¹¹ · 12^(−2·24) < 10⁻³² (Trefethen 2008, Theorem 4.5). What is left is rounding, for which :func:`log_rounding`
-answers.
+smallest scale, Gauss-Legendre with NODES nodes errs by less than 10⁻³⁰ of the integral for up to 10 factors beside a
+density: on the Bernstein ellipse with ρ = 12, within 3 scales of the panel, each factor is below 60 times its least
+value on the panel, and 60¹¹ · 12^(−2·24) < 10⁻³² (Trefethen 2008, Theorem 4.5). What is left is rounding, for which
+:func:`log_rounding` answers.
 """
 
 import itertools

@@ -312,7 +312,7 @@ def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(se
     exact = [listed(masses) for masses in true]
     near = [MassFunction(masses, log_error=off) for masses in moved]
     for measure in (
-        lambda p, q: exact_epsilon(p, q),
+        exact_epsilon,
         lambda p, q: exact_epsilon(p, q, 0.05),
         lambda p, q: hockey_stick(p, q, 0.1),
         lambda p, q: exact_renyi(p, q, 8.0),
