@@ -312,7 +312,8 @@ def _list(options: argparse.Namespace) -> int:
         return AS_EXPECTED
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("row", "document", "mechanism", "where", "claim", "holds"):
-        table.add_column(heading, overflow="fold")
+        # A name that is broken over two lines cannot be copied.
+        table.add_column(heading, overflow="fold", no_wrap=heading == "mechanism")
     for name, statement in specimens:
         holds = "[green]yes[/]" if statement.holds else "[red]no[/]"
         cells = (str(statement.row), statement.document, name, statement.where, statement.claim)

@@ -132,7 +132,21 @@ def test_what_is_no_report_is_an_error_that_names_the_file(tmp_path: Path, text:
         rows_table(SPECIMENS, tmp_path)
 
 
-def test_the_documents_rows_stand_in_order_and_all_but_the_open_problem() -> None:
+def test_what_a_statement_says_cannot_break_the_table(tmp_path: Path) -> None:
+    statement = Statement(1, "A | B 2014", "ε = h ln(q*/p*)", "counts | *one* moves", holds=True)
+    table = rows_table([("m:sound", statement)], folder(tmp_path, one=[entry("m:sound")]))
+    assert "ε = h ln(q\\*/p\\*)" in table
+    [row] = rows(tmp_path, [("m:sound", statement)])
+    assert (row[1], row[3], row[4]) == (statement.document, statement.where, statement.claim)
+
+
+def test_rows_stand_in_order_without_a_gap_but_the_open_problem() -> None:
     found = [statement.row for _, statement in list_specimens("mechanisms")]
     assert found == sorted(found)
-    assert set(found) == set(range(1, 23)) - {21}
+    assert set(found) == set(range(1, 47)) - {21}
+
+
+def test_rows_beyond_the_documents_have_one_statement_each_and_name_a_paper() -> None:
+    beyond = [statement for _, statement in list_specimens("mechanisms") if statement.row > 22]
+    assert [statement.row for statement in beyond] == list(range(23, 47))
+    assert all(re.search(r" \d{4}$", statement.document) for statement in beyond)

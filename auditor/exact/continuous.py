@@ -42,6 +42,9 @@ COARSE = 0.1
 # Where rounding may move a privacy loss by more than this (nats), it is not looked at: far tails.
 LARGEST_NOISE = 1e-6
 
+# On a thousandth of the way to a point, the square root of the distance falls by this many nats.
+LEAST_GROWTH = 0.5 * math.log(1000)
+
 
 def nothing(outputs: Reals) -> Reals:
     """Return the log density of a side that has atoms only."""
@@ -165,9 +168,10 @@ class DensityPair:
         return float(totals[0]), float(errors[0])
 
     def largest_loss(self) -> tuple[float, float]:
-        """Return the supremum of the privacy loss and its error; infinite where it grows without bound in a tail.
+        """Return the supremum of the privacy loss and its error; infinite where it grows without bound.
 
-        Losses are looked at in every node of the mesh, beside every breakpoint and along both tails; the best
+        It may do so in a tail, or towards a breakpoint where the right density falls to 0 by a higher power than the left
+        one. Losses are looked at in every node of the mesh, beside every breakpoint and along both tails; the best
         candidates are followed between their neighbours. A point that was found is a lower bound up to rounding.
         """
         scale = float(np.ptp(self.breakpoints)) or 1.0
@@ -178,8 +182,22 @@ class DensityPair:
         beside = np.concatenate([np.nextafter(self.breakpoints, side) for side in (-np.inf, np.inf)])
         if value == np.inf or np.any(self.mesh.loss == np.inf) or np.any(self._losses(beside)[0] == np.inf):
             return np.inf, 0.0
+        if self._grows_beside(scale):
+            return np.inf, 0.0
         found, doubt = self._climb(np.unique(np.concatenate([self.mesh.outputs.ravel(), beside, *tails])))
         return (found, doubt) if found >= value else (value, error)
+
+    def _grows_beside(self, scale: float) -> bool:
+        """Tell whether the loss grows towards a breakpoint by as much on each thousandth of the way, half a power at least."""
+        steps = scale * np.array([1e-7, 1e-10, 1e-13])
+        resolved = steps[-1] > 16 * np.spacing(np.abs(self.breakpoints))
+        for side in (-1.0, 1.0):
+            loss = self._losses(self.breakpoints[resolved, None] + side * steps)[0]
+            with np.errstate(invalid="ignore"):
+                first, second = loss[:, 1] - loss[:, 0], loss[:, 2] - loss[:, 1]
+            if np.any((second >= LEAST_GROWTH) & (second >= 0.9 * first) & (first >= LEAST_GROWTH)):
+                return True
+        return False
 
     def _losses(self, outputs: Reals) -> tuple[Reals, Reals]:
         """Return losses and what rounding may do to them; −inf where the left density is 0 or rounding is too much."""

@@ -36,7 +36,8 @@ def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
 class MassPair:
     """Log masses of the same outputs on both sides, and what was not listed.
 
-    ``blur`` is how far, in nats of privacy loss, outputs may lie apart that were merged into one.
+    ``blur`` is how far, in nats, a privacy loss may be off beyond rounding: outputs that were merged into one, and log
+    masses with an error of their own.
     """
 
     left: Reals
@@ -110,7 +111,8 @@ class MassPair:
         with np.errstate(invalid="ignore"):
             rounding += np.where(right > 0, right * (8 + abs(epsilon) + np.abs(self.right[active])), 0.0)
         unlisted = self.missing_left + np.exp(min(epsilon, 700.0)) * self.missing_right
-        return float(np.sum(left - right)), float(ULPS * rounding.sum() + self.blur * left.sum() + unlisted)
+        blurred = self.blur * np.exp(self.left[self.loss > epsilon - self.blur]).sum()
+        return float(np.sum(left - right)), float(ULPS * rounding.sum() + blurred + unlisted)
 
     def epsilon_at(self, delta: float) -> tuple[float, float]:
         """Return the smallest ε ≥ 0 (nats) at which the hockey-stick divergence is at most ``delta`` > 0.
@@ -126,6 +128,7 @@ class MassPair:
         sizes = np.where(right > -np.inf, np.abs(right), 0.0)
         spread = ULPS * (8 + np.maximum.accumulate(np.concatenate([[0.0], sizes])))
         rounding = ULPS * np.concatenate([[0.0], np.cumsum(np.exp(left) * (8 + np.where(left > -np.inf, -left, 0.0)))])
+        rounding += self.blur * mass
 
         def solve(shift: Reals | float, log_denominator: Reals) -> float:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -154,7 +157,7 @@ class MassPair:
         weights = np.exp(terms - top)
         rounding = weights * (8 + order * (2 + np.abs(left)) + (order - 1) * np.abs(right))
         total = weights.sum()
-        error = ULPS * rounding.sum() / total + (order - 1) * self.blur
+        error = ULPS * rounding.sum() / total + order * self.blur
         return float(top + np.log(total)), np.inf if cut_off else float(error)
 
     def surplus(self, order: float) -> tuple[float, float]:
@@ -162,4 +165,4 @@ class MassPair:
         values, slopes = surplus(self.left, self.right, order)
         finite = np.where(self.left > -np.inf, np.abs(self.left), 0.0) + np.abs(self.right)
         rounding = ULPS * ((8 + np.abs(self.right)) * values + (2 + finite) * slopes)
-        return float(values.sum()), float(rounding.sum() + self.blur * slopes.sum())
+        return float(values.sum()), float(rounding.sum() + self.blur * (values + slopes).sum())

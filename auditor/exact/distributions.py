@@ -40,7 +40,8 @@ class MassFunction:
 
     ``log_masses`` maps each output to the logarithm of its probability. ``missing`` is the total probability of
     outputs that are not listed, where a countable list was cut off; results then carry an error that covers any
-    way in which the missing mass may lie.
+    way in which the missing mass may lie. ``log_error`` is how far a listed log mass may be from the true one, beyond
+    rounding.
 
     Raises InvalidInputError unless the masses and ``missing`` sum to 1.
 
@@ -50,9 +51,11 @@ class MassFunction:
 
     log_masses: Mapping[Hashable, float]
     missing: float = 0.0
+    log_error: float = 0.0
 
     def __post_init__(self) -> None:
         missing = require_number("missing", self.missing, 0, 1)
+        require_number("log_error", self.log_error, 0, math.inf)
         total = _check_masses("log_masses", self.log_masses) + missing
         if not abs(total - 1) <= NORMALISATION:
             raise InvalidInputError(f"the masses and missing = {missing!r} sum to {total!r}; they must sum to 1")
@@ -89,6 +92,7 @@ class MassFunction:
                 for row in itertools.product(*(coordinate.log_masses.items() for coordinate in coordinates))
             },
             1 - listed if listed < 1 else 0.0,
+            math.fsum(coordinate.log_error for coordinate in coordinates),
         )
 
 
@@ -101,7 +105,7 @@ class Density:
     it must be smooth; peaks are found when they lie within about a millionth to a million million of the
     breakpoints' spacing from one. ``atoms`` maps single outputs to log masses (an output such as None that stands
     for a refusal); the density then integrates to what they leave. ``log_error`` is how far a computed log density
-    may be from the true one, beyond rounding.
+    or log mass may be from the true one, beyond rounding.
 
     Whether the density integrates to what it should is checked when it is integrated.
     Raises InvalidInputError for breakpoints that are missing or not finite, and for impossible atoms.
@@ -171,13 +175,14 @@ def mixture(weights: Sequence[float], components: Sequence[Coordinate]) -> Coord
             masses[output] = float(np.logaddexp(masses.get(output, -math.inf), log_weight + log_mass))
     missing = math.fsum(math.exp(w) * part.missing for w, part in parts if isinstance(part, MassFunction))
     smooth = [(w, part) for w, part in parts if isinstance(part, Density)]
+    log_error = max(part.log_error for _, part in parts)
     if not smooth:
-        return MassFunction(masses, missing)
+        return MassFunction(masses, missing, log_error)
     if missing > 0:
         raise InvalidInputError(f"a mass function with missing = {missing!r} cannot be mixed with a density")
     return Density(
         _Mixture(tuple(w for w, _ in smooth), tuple(part.log_density for _, part in smooth)),
         tuple(point for _, part in smooth for point in part.breakpoints),
         masses,
-        max(part.log_error for _, part in smooth),
+        log_error,
     )

@@ -80,7 +80,7 @@ def _pair_up(left: Coordinate, right: Coordinate) -> _Pair:
     masses = [side.log_masses if isinstance(side, MassFunction) else side.atoms for side in (left, right)]
     atoms = MassPair.of(masses[0], masses[1])
     missing = [side.missing if isinstance(side, MassFunction) else 0.0 for side in (left, right)]
-    atoms = MassPair(atoms.left, atoms.right, missing[0], missing[1])
+    atoms = MassPair(atoms.left, atoms.right, missing[0], missing[1], left.log_error + right.log_error)
     smooth = [side if isinstance(side, Density) else None for side in (left, right)]
     if smooth[0] is None and smooth[1] is None:
         return _Pair(atoms, None)

@@ -18,7 +18,7 @@ def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
     """
     audits = [(file.parent.name, audit) for file in sorted(folder.glob("*/report.json")) for audit in _audits(file)]
     lines = [
-        "# The documents' claims, and what the audits found",
+        "# What is claimed in documents and papers, and what the audits found",
         "",
         "Written by `auditor list --reports DIR`. Bounds are on the pair found; outputs are those of all phases.",
         "",
@@ -51,7 +51,9 @@ def _audits(file: Path) -> list[dict[str, Any]]:
 
 
 def _line(name: str, statement: Statement, folder: str | None, audit: dict[str, Any] | None) -> str:
-    cells = [str(statement.row), statement.document, name, statement.where, statement.claim]
+    said = (statement.document, statement.where, statement.claim)
+    document, where, claim = map(escape, said)
+    cells = [str(statement.row), document, name, where, claim]
     cells.append("yes" if statement.holds else "**no**")
     if audit is None or folder is None:
         cells += ["not audited here", "", "", "", ""]

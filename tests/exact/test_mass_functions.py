@@ -296,3 +296,28 @@ def test_impossible_questions_are_refused() -> None:
         discrete_laplace(5, 1.0, (0, 4))
     with pytest.raises(InvalidInputError):
         kary_randomised_response(3, 3, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(seed: int) -> None:
+    """Log masses are moved by up to log_error, towards where it does most: up where left is larger, down elsewhere."""
+    rng, off = np.random.default_rng(seed), 1e-4
+    true = [random_masses(rng, 6) for _ in range(2)]
+    tilt = np.where(true[0] > true[1], 1.0, -1.0)
+    moved = []
+    for masses, sign in zip(true, (1, -1), strict=True):
+        weights = masses * np.exp(sign * tilt * off / 2)
+        # Normalising moves all of them by off/2 at most, so that the whole is within off.
+        moved.append({i: math.log(m) for i, m in enumerate(weights / weights.sum())})
+    exact = [listed(masses) for masses in true]
+    near = [MassFunction(masses, log_error=off) for masses in moved]
+    for measure in (
+        exact_epsilon,
+        lambda p, q: exact_epsilon(p, q, 0.05),
+        lambda p, q: hockey_stick(p, q, 0.1),
+        lambda p, q: exact_renyi(p, q, 8.0),
+        lambda p, q: exact_renyi(p, q, 1.01),
+    ):
+        truth, found = measure(*exact), measure(*near)
+        assert abs(found.value - truth.value) <= found.error
+        assert found.value != truth.value
