@@ -31,10 +31,14 @@ from auditor.events.curve import Curve, fit_curve
 from auditor.events.event import LEFT, RIGHT, Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
 VALUES, BITS = "values", "bits"
 
+# With more outputs than this in a half, all features are looked at on so many, and only the best few on all.
+SCREENED = 40_000
+KEPT = 5
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
@@ -63,12 +67,23 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     """
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best = Choice(always, -np.inf)
-    for feature in _features(fit, kinds):
+    features = list(_features(fit, kinds))
+    if fit.left.size + fit.right.size > SCREENED and len(features) > KEPT:
+        features = _screened(features, fit, judge, forecaster.forecast)
+    for feature in features:
         choice = _best_rule(feature, fit, judge, forecaster.forecast)
         needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best = choice
     return _refined(best, fit, judge, forecaster)
+
+
+def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
+    """Return the features that promise most on a part of the outputs, in their order."""
+    few_fit, few_judge = (Sample(half.left[: SCREENED // 2], half.right[: SCREENED // 2]) for half in (fit, judge))
+    choices = [_best_rule(feature, few_fit, few_judge, forecast) for feature in features]
+    forecasts = np.array([-np.inf if choice is None else choice.forecast for choice in choices])
+    return [features[i] for i in sorted(np.argsort(-forecasts, kind="stable")[:KEPT])]
 
 
 def _beaten_at(forecast: float) -> float:
@@ -86,11 +101,17 @@ def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
         return
     yield from (Place(name) for name in places)
     if len(places) > 1:
+        yield from vector_features(both, places)
         if _distinct_at_most(both, places, MOST_JOINT_ATOMS):
             yield Whole(tuple(places))
-        tables = _informative_tables([Place(name) for name in places], fit)
-        if len(tables) > 1:
-            yield EvidenceSum(tables)
+        sums = (
+            (list(map(Place, places)), "summed evidence of all places"),
+            (increments(both, places), "summed evidence of all steps"),
+        )
+        for parts, name in sums:
+            tables = _informative_tables(parts, fit)
+            if len(tables) > 1:
+                yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
     if len(places) > 1 and fit.left.size + fit.right.size >= LEAST_TO_LEARN:
         learned = fit_logistic(fit)
