@@ -35,6 +35,9 @@ class Domain(Protocol):
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         """Return a pair near the given one, which came from this domain."""
 
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        """Return a pair halfway between two of this domain; None where nothing lies between."""
+
 
 def _spelled(value: Any) -> str:
     """Spell a value so that equal ones are spelled alike, NaN and arrays included."""
@@ -75,6 +78,9 @@ class Value:
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
         return retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+        return None  # any two values are neighbours: two kinds of output make a pair of their own
 
     def _draw(self, rng: np.random.Generator) -> Any:
         if self._range is not None:
@@ -130,6 +136,11 @@ class _People:
             return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
 
         return retry(attempt, "the totals domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        (crowd, move), (crowd_of_other, _) = one.origin, other.origin
+        half = tuple((a + b) // 2 for a, b in zip(crowd, crowd_of_other, strict=True))
+        return None if half in (crowd, crowd_of_other) else self._pair(half, move)
 
     def _moves(self) -> list[tuple[int | None, int]]:
         """List moves as (kind that leaves or None, kind that arrives)."""
@@ -207,6 +218,10 @@ class _Cells:
             return self._pair(tuple(vector), pair.origin)
 
         return retry(attempt, "the totals domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        half = tuple((a + b) // 2 if self.integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
+        return None if half in (one.left, other.left) else self._pair(half, one.origin)
 
     def _random_move(self, near: tuple[Number, ...], rng: np.random.Generator) -> tuple[Number, ...]:
         """Return one of the usual moves, or one near another: in the maximum norm, any cell may go its own way."""
@@ -375,3 +390,6 @@ class Pairs:
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
         return self.random(rng)
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+        return None
