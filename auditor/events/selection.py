@@ -6,6 +6,7 @@ differ have been merged (it shows anywhere else). In each order the rule guesses
 on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -50,6 +51,8 @@ CAREFUL, BOLD = 5.0, 1.0
 SAFE = 2.0
 # A choice seen too seldom for a careful forecast must promise so much (nats) to be kept: luck among weak rules promises less.
 WORTH_KEEPING = 0.1
+# Standard errors by which a rare event must be clearer than a frequent one: one of several is the clearest by luck.
+CLEARER = 0.5
 # A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
 ENOUGH_FOR_CURVE = 25.0
 # With more atoms, the one that looks best does so by luck.
@@ -249,6 +252,13 @@ def _refined(choice: Choice, fit: Sample, judge: Sample, forecaster: Forecaster)
             placed = anywhere
     if placed is None or (placed.forecast <= 0 and choice.forecast > WORTH_KEEPING):
         return choice
+    if placed.forecast <= 0 and curve.gain < ENOUGH_FOR_CURVE:
+        # Nothing is promised by what is frequent; then what is rare but never wrong may be tried.
+        rare = _along_the_line(feature, blocks, of_atoms, counts, forecaster.boldly(BOLD).forecast)
+        if rare is not None and _surprise(_seen(rare.test.rule, left, right)) > CLEARER + _surprise(
+            _seen(placed.test.rule, left, right)
+        ):
+            placed = rare
     return Choice(placed.test, float(forecaster.forecast(_seen(placed.test.rule, left, right))[0]))
 
 
@@ -264,6 +274,16 @@ def _expected(curve: Curve, on_left: Counted, on_right: Counted, trials: int) ->
         np.concatenate([seen - right, on_left[cells:]]),
         trials,
     )
+
+
+def _surprise(seen: RuleCounts) -> float:
+    """Return by how many standard errors a rule wins more than half its guesses (signed root of the likelihood ratio)."""
+    wins, losses = float((seen.left_wins + seen.right_wins)[0]), float((seen.left_losses + seen.right_losses)[0])
+    if wins <= losses:
+        return 0.0
+    log_ratio = wins * math.log(2 * wins / (wins + losses))
+    log_ratio += losses * math.log(2 * losses / (wins + losses)) if losses else 0.0
+    return math.sqrt(2 * log_ratio)
 
 
 def _seen(rule: Cells, left: Column, right: Column) -> RuleCounts:
