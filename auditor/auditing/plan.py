@@ -32,7 +32,8 @@ class Plan:
 
     ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
     SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
-    audit early.
+    audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the arguments
+    of `auditor run` that repeat the audit, where a file made the plan.
     """
 
     name: str
@@ -48,6 +49,8 @@ class Plan:
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     seconds: float | None = None
     events: tuple[str, ...] = ("values",)
+    shrink: bool = True
+    rerun: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
@@ -126,15 +129,17 @@ class Ledger:
         self.spend(phase, outputs)
 
     def draw_each(self, batches: list[Batch], observe: Callable[[Sample], T]) -> list[T]:
-        """Draw the batches of one round of the search."""
+        """Draw the batches of one round of the search, or of shrinking."""
+        phase, planned = batches[0].phase, self.plan.search_outputs
         seen = list(self.sampler().map(batches, observe))
-        self.spend(Phase.SEARCH, sum(batch.size for batch in batches))
-        self.listener(Progress(self.plan.name, Phase.SEARCH, self.spent.search, self.plan.search_outputs))
+        self.spend(phase, sum(batch.size for batch in batches))
+        done = self.spent.search if phase is Phase.SEARCH else self.spent.shrink
+        self.listener(Progress(self.plan.name, phase, done, planned if phase is Phase.SEARCH else self.plan.samples))
         return seen
 
     def spend(self, phase: Phase, outputs: int) -> None:
         """Enter outputs that were drawn for a phase."""
-        name = phase.name.lower()
+        name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
@@ -167,3 +172,8 @@ def smallest_level(refutes: Callable[[float], Any]) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if refutes(10**middle) else (middle, high)
     return float(10**high)
+
+
+def as_drawn(sample: Sample) -> Sample:
+    """Keep a batch as it is."""
+    return sample

@@ -7,7 +7,7 @@ promising pair by one step.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -15,7 +15,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
-from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry
+from auditor.neighbours.numbers import (
+    Number,
+    check_range,
+    ladder,
+    nearby,
+    random_number,
+    retry,
+    simpler_numbers,
+    spelling,
+)
 from auditor.neighbours.pair import Pair, Relation, check_neighbours, plain, relation_named
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
@@ -33,6 +42,9 @@ class Domain(Protocol):
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         """Return a pair near the given one, which came from this domain."""
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
 
 def _spelled(value: Any) -> str:
@@ -73,6 +85,18 @@ class Value:
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
         return retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
+        for left in [*self._simpler(pair.left), pair.left]:
+            for right in [*self._simpler(pair.right), pair.right]:
+                changed = self._pair_unless_equal(left, right)
+                if changed is not None:
+                    yield changed
+
+    def _simpler(self, value: Any) -> list[Any]:
+        if self._range is not None:
+            return list(simpler_numbers(value, *self._range, self._integer))
+        return sorted((v for v in self.values if spelling(plain(v)) < spelling(plain(value))), key=spelling)
 
     def _draw(self, rng: np.random.Generator) -> Any:
         if self._range is not None:
@@ -128,6 +152,17 @@ class _People:
             return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
 
         return retry(attempt, "the totals domain")
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        crowd, move = pair.origin
+        each = [[n for n in simpler_numbers(people, self.low, self.high, True) if n < people] for people in crowd]
+        halves = tuple(self.low + (people - self.low) // 2 for people in crowd)
+        at_once = [(self.low,) * len(crowd), (self.low + 1,) * len(crowd), halves]
+        one_by_one = (
+            (*crowd[:kind], int(people), *crowd[kind + 1 :]) for kind, fewer in enumerate(each) for people in fewer
+        )
+        found = (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one))
+        yield from (changed for changed in found if changed is not None)
 
     def _moves(self) -> list[tuple[int | None, int]]:
         """List moves as (kind that leaves or None, kind that arrives)."""
@@ -194,6 +229,24 @@ class _Cells:
             return self._pair(tuple(vector), pair.origin if keep else moves[rng.integers(len(moves))])
 
         return retry(attempt, "the totals domain")
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        vector, move = pair.left, pair.origin
+        zero = min(self.high, max(self.low, 0.0 if not self.integer else 0))
+        vectors = [(zero,) * self.cells, tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
+        vectors += [
+            (*vector[:i], x, *vector[i + 1 :])
+            for i, v in enumerate(vector)
+            for x in simpler_numbers(v, self.low, self.high, self.integer)
+        ]
+        # Where no number of it grows, a contribution is legal in either norm.
+        moves = [
+            (*move[:i], x, *move[i + 1 :])
+            for i, m in enumerate(move)
+            for x in simpler_numbers(m, min(m, 0), max(m, 0), self.integer)
+        ]
+        found = itertools.chain((self._pair(v, move) for v in vectors), (self._pair(vector, m) for m in moves))
+        yield from (changed for changed in found if changed is not None)
 
     def _moves(self) -> list[tuple[Number, ...]]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
@@ -344,3 +397,6 @@ class Pairs:
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
         return self.random(rng)
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
+        yield from self._pairs
