@@ -1,10 +1,13 @@
 """What an audit is to do, what it tells while it does it, and the bookkeeping that all kinds of audits share."""
 
 import math
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+import numpy as np
 
 from auditor.blackbox.mechanism import Sample, Source
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
@@ -13,8 +16,8 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult, ExactValue, OutputsSpent
+from auditor.neighbours.pair import Pair, Relation, Side
+from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest
 from auditor.verdict import Verdict
 
 T = TypeVar("T")
@@ -145,6 +148,8 @@ class Ledger:
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
+        if verdict is Verdict.VIOLATION:
+            found.setdefault("reproduce", self._reproduce(found.get("smallest"), found.get("pair")))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -159,6 +164,28 @@ class Ledger:
             exact=self.exact,
             **found,
         )
+
+    def _reproduce(self, smallest: Smallest | None, found: Pair | None) -> str | None:
+        """Return the command that repeats the audit, or the call in Python that audits the smallest pair."""
+        plan, pair = self.plan, smallest.pair if smallest else found
+        if plan.rerun:
+            return shlex.join(["auditor", "run", *plan.rerun])
+        if pair is None or pair.relation is Relation.ALONE:
+            return None
+        data = ", ".join(_in_python(pair, side) for side in ("left", "right"))
+        parameters = f"parameters={dict(plan.source.parameters)!r}, " if plan.source.parameters else ""
+        return (
+            f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {parameters}"
+            f"name={plan.name!r}, samples={plan.samples}, seed={plan.seed})"
+        )
+
+
+def _in_python(pair: Pair, side: Side) -> str:
+    data = pair.dataset(side)
+    if not isinstance(data, np.ndarray):
+        return repr(data)
+    shape = "" if data.size else f".reshape({data.shape})"
+    return f"numpy.array({data.tolist()!r}, dtype={data.dtype.str!r}){shape}"
 
 
 def smallest_level(refutes: Callable[[float], Any]) -> float:

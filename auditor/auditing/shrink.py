@@ -35,9 +35,10 @@ from auditor.verdict import Verdict, judge
 SCREENING, LEARNING, CONFIRMING = 0.2, 0.1, (0.25, 0.6)
 # The smallest of all is tried; where it does not hold up on more outputs, the one before it.
 TRIES = 2
-# A smaller pair and a simpler event must keep this share of the excess over the claim, as forecast: more would keep large
-# pairs for the sake of a number, less would report what can hardly be told from the claim.
-KEPT = 0.5
+# Shares of the excess over the claim, as forecast, that a smaller pair must keep of the first one's, and a simpler event of what
+# the best event on the smallest pair has: more would keep large pairs and digits for the sake of a number, less would report
+# what can hardly be told from the claim.
+KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
 # Candidates screened at a time, whatever the workers, and the simplest corners of the domain that are tried at once.
 GROUP = 8
 # Outputs to screen a candidate: the fewest that show the violation on the pair found, and as many again.
@@ -61,7 +62,8 @@ def shrink(claim: PrivacyClaim, ledger: Ledger, found: Pair, sample: Sample) -> 
             sample = _draw(pair, ledger, round(LEARNING * ledger.plan.samples), number)
         learned = strategy.method.learn(sample)
         if learned.forecast > strategy.floor or pair is found:
-            test = strategy.method.simplify(learned.test, sample, strategy.floor)
+            floor = claim.value + KEPT_BY_EVENT * (learned.forecast - claim.value)
+            test = strategy.method.simplify(learned.test, sample, floor)
             if pair is found and test == learned.test:
                 return None
             return _confirm(claim, ledger, strategy, pair, test, sample)
@@ -85,7 +87,7 @@ def _strategy(claim: PrivacyClaim, ledger: Ledger, sample: Sample) -> _Strategy 
         method = method_for(claim, plan.method, plan.alpha, confirming, plan.events)
         forecast = method.learn(sample).forecast
         if forecast > claim.value:
-            return _Strategy(method, claim.value + KEPT * (forecast - claim.value), confirming)
+            return _Strategy(method, claim.value + KEPT_BY_PAIR * (forecast - claim.value), confirming)
     return None
 
 
@@ -142,7 +144,7 @@ class _Forecast:
 
 def _draw(pair: Pair, ledger: Ledger, outputs: int, number: int) -> Sample:
     most = ledger.plan.execution.batch
-    # Below the rounds of the descent, which have two numbers.
+    # Three numbers, where the rounds of the descent have two: no address is used twice.
     batches = [
         Batch(pair, min(most, outputs - start), Phase.SHRINK, (0, number, i))
         for i, start in enumerate(range(0, outputs, most))

@@ -165,6 +165,7 @@ def _plan(
     execution = setting("execution").model_dump()
     execution |= {k: v for k in ("workers", "backend") if (v := getattr(overrides, k)) is not None}
     search = setting("search")
+    seed = overrides.seed if overrides.seed is not None else setting("seed")
     return place.checked(
         question.here,
         lambda: Plan(
@@ -176,13 +177,21 @@ def _plan(
             samples=overrides.samples if overrides.samples is not None else setting("samples"),
             method=setting("method"),
             search=search.outputs if search else None,
-            seed=overrides.seed if overrides.seed is not None else setting("seed"),
+            seed=seed,
             execution=Execution(**execution),
             expect=Verdict(audit.expect),
             seconds=overrides.seconds,
             events=tuple(audit.events),
+            shrink=setting("shrink"),
+            rerun=_rerun(Path(place.file), question.name, seed, overrides.samples),
         ),
     )
+
+
+def _rerun(file: Path, name: str, seed: int, samples: int | None) -> tuple[str, ...]:
+    """Return the arguments of `auditor run` that give the same outputs again."""
+    own = () if samples is None else ("--samples", str(samples))
+    return (str(file), "--only", name, "--seed", str(seed), *own)
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
