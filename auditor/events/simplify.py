@@ -26,6 +26,7 @@ def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: 
 
     rule = _best([_only(event.rule, side) for side in (LEFT, RIGHT)], event.rule, forecast, floor)
     rule = _best(list(_single_pieces(rule)), rule, forecast, floor)
+    rule = _best(list(_half_lines(rule)), rule, forecast, floor)
     for at in range(len(rule.edges)):
         rule = _rounded(rule, at, forecast, floor)
     return replace(event, rule=rule)
@@ -60,6 +61,13 @@ def _single_pieces(rule: Cells) -> Iterator[Cells]:
             yield _joined(rule.edges, [worth if j == i else ABSTAIN for j in range(len(rule.values))], {}, ABSTAIN)
     for atom, worth in rule.atoms.items():
         yield Cells((), (ABSTAIN,), {atom: worth})
+
+
+def _half_lines(rule: Cells) -> Iterator[Cells]:
+    """Yield the two rules with one threshold only, of a rule that guesses on one interval between two."""
+    if len(rule.edges) == 2 and rule.values[0] == rule.values[2] == ABSTAIN:
+        yield replace(rule, edges=rule.edges[:1], values=rule.values[:2])
+        yield replace(rule, edges=rule.edges[1:], values=rule.values[1:])
 
 
 def _joined(edges: Sequence[float], values: Sequence[float], atoms: dict[str, float], otherwise: float) -> Cells:

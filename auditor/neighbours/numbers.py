@@ -85,9 +85,9 @@ def simpler_numbers(value: Number, low: Number, high: Number, integer: bool) -> 
     while abs(step) >= 1:
         step /= 2
         found.append(math.trunc(Fraction(value) - step))
-    typed = ((int(x) if integer else float(x)) for x in found if not integer or x == int(x))
-    simpler = (x for x in typed if low <= x <= high and spelling(x) < spelling(value))
-    return list(dict.fromkeys(simpler))
+    inside = (x for x in found if low <= x <= high and (not integer or x == int(x)))
+    typed = dict.fromkeys(int(x) if integer else float(x) for x in inside)
+    return [x for x in typed if spelling(x) < spelling(value)]
 
 
 def check_range(name: str, bounds: Sequence[Number]) -> tuple[Number, Number]:

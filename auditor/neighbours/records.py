@@ -222,10 +222,11 @@ class Records:
         """See Domain; fewer common records first, then simpler ones. What is changed is changed on both sides alike."""
         slots = _aligned(pair.left, pair.right, self.relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
-        for block in _blocks([slots[i].left for i in common]):
+        blocks = list(_blocks([repr(slots[i].left) for i in common]))
+        for block in blocks:
             left_out = set(common[block])
             yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in left_out], pair)
-        for block in _blocks([slots[i].left for i in common]):
+        for block in blocks:
             changed = list(slots)
             for i in common[block]:
                 changed[i] = _Slot(self._simplest, self._simplest, common=True)
@@ -308,12 +309,12 @@ def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation
     return [*ends[:head], *middle, *ends[head:]]
 
 
-def _blocks(records: Sequence[Record]) -> Iterator[slice]:
-    """Yield all, halves, quarters and so on down to single records, leaving out blocks equal to the one before them."""
+def _blocks(records: Sequence[str]) -> Iterator[slice]:
+    """Yield all records that are spelled so, halves, quarters and so on down to single records, leaving out blocks equal to the one before them."""
     size = len(records)
     while size > 0:
         for start in range(0, len(records), size):
             block = slice(start, start + size)
-            if start == 0 or not same(records[start - size : start], records[block]):
+            if start == 0 or records[start - size : start] != records[block]:
                 yield block
         size //= 2

@@ -5,6 +5,7 @@ fewer records, then fewer characters in all numbers as they are written, then fe
 to 0. Among pairs of a finite number of characters there is no endless descent.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,12 +21,15 @@ def complexity(pair: Pair) -> tuple[int, int, int, float]:
     True
     """
     sides = plain(pair.left), plain(pair.right)
-    spellings = [spelling(leaf) for side in sides for leaf in _leaves(side)]
+    times: dict[tuple[type, Any], int] = {}  # of equal ones; 1 and 1.0 and True are spelled differently
+    for leaf in itertools.chain.from_iterable(map(_leaves, sides)):
+        times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
+    spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
     return (
         sum(len(side) for side in sides if isinstance(side, list)),
-        sum(characters for characters, _, _ in spellings),
-        sum(digits for _, digits, _ in spellings),
-        sum(distance for _, _, distance in spellings),
+        sum(n * characters for (characters, _, _), n in spellings),
+        sum(n * digits for (_, digits, _), n in spellings),
+        sum(n * distance for (_, _, distance), n in spellings),
     )
 
 
