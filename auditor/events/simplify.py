@@ -11,6 +11,9 @@ from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.cells import Cells
 from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
 
+# More than any threshold has that was placed at a short decimal.
+MOST_DECIMALS = 20
+
 
 def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: float) -> Event:
     """Return an event that is easier to read and still forecast above ``floor``; the same one where none is.
@@ -83,8 +86,10 @@ def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
         return rule
     low = rule.edges[at - 1] if at > 0 else -math.inf
     high = rule.edges[at + 1] if at + 1 < len(rule.edges) else math.inf
-    for digits in range(1, 17):
-        rounded = float(f"{edge:.{digits}g}") + 0.0
+    # Whole numbers count as shorter than small fractions: 0 before 0.01.
+    fewest = -max(0, math.floor(math.log10(abs(edge)))) if edge else 0
+    for decimals in range(fewest, fewest + MOST_DECIMALS):
+        rounded = round(edge, decimals) + 0.0
         if rounded == edge:
             return rule
         if low < rounded < high:

@@ -15,16 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
-from auditor.neighbours.numbers import (
-    Number,
-    check_range,
-    ladder,
-    nearby,
-    random_number,
-    retry,
-    simpler_numbers,
-    spelling,
-)
+from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry, simpler_numbers
 from auditor.neighbours.pair import Pair, Relation, check_neighbours, plain, relation_named
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
@@ -94,9 +85,7 @@ class Value:
                     yield changed
 
     def _simpler(self, value: Any) -> list[Any]:
-        if self._range is not None:
-            return list(simpler_numbers(value, *self._range, self._integer))
-        return sorted((v for v in self.values if spelling(plain(v)) < spelling(plain(value))), key=spelling)
+        return self.values if self._range is None else list(simpler_numbers(value, *self._range, self._integer))
 
     def _draw(self, rng: np.random.Generator) -> Any:
         if self._range is not None:

@@ -310,7 +310,10 @@ def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation
 
 
 def _blocks(records: Sequence[str]) -> Iterator[slice]:
-    """Yield all records that are spelled so, halves, quarters and so on down to single records, leaving out blocks equal to the one before them."""
+    """Yield all, halves, quarters and so on down to single ones of records, which are given by their spelling.
+
+    A block equal to the one before it is left out: without either, the same records remain.
+    """
     size = len(records)
     while size > 0:
         for start in range(0, len(records), size):

@@ -153,7 +153,7 @@ def test_simpler_values_are_two_different_values_of_the_range(low: int, width: i
     ends = (float(low), float(low + width)) if real else (low, low + width)
     domain = Value(range=ends)
     pair = member(domain, seed)
-    for found in simpler(pair, domain):
+    for found in itertools.islice(simpler(pair, domain), 100):
         assert complexity(found) < complexity(pair)
         assert {type(found.left), type(found.right)} == {float if real else int}
         assert ends[0] <= min(found.left, found.right) < max(found.left, found.right) <= ends[1]
@@ -209,7 +209,9 @@ def test_the_culprit_among_many_records_remains_and_the_others_go() -> None:
     pair = Pair((5, 8) * 14 + (73, 2), (5, 8) * 14 + (73, 9), domain.relation, ())
     while (following := next((p for p in simpler(pair, domain) if max(p.left) > 50), None)) is not None:
         pair = following
-    assert (len(pair.left), sorted(pair.left + pair.right)[:2]) == (2, [0, 1]), "the culprit and the one who is substituted"
+    assert (len(pair.left), sorted(pair.left + pair.right)[:2]) == (2, [0, 1]), (
+        "the culprit and the one who is substituted"
+    )
     assert max(pair.left) in {60, 70}, "and nobody's number is longer than it needs to be"
 
 
