@@ -2,7 +2,9 @@
 
 import json
 import math
+import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,12 @@ from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution, Phase
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
+from auditor.config.load import Overrides, load_configuration
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.shrink import complexity
 from auditor.report.files import to_json
+from auditor.report.markdown import to_markdown
+from auditor.report.result import RunResult
 from auditor.report.words import finding
 from auditor.verdict import Verdict
 
@@ -247,3 +252,41 @@ def test_exceptions_are_shrunk_like_any_output() -> None:
     assert result.verdict is Verdict.VIOLATION
     assert sorted((len(found.pair.left), len(found.pair.right))) == [2, 3]
     assert "ValueError" in found.event["description"]
+
+
+FILE = """
+version: 1
+shrink: {of_file}
+seed: 3
+audits:
+  - name: it's one
+    mechanism: somewhere:mechanism
+    claim: {{epsilon: 1}}
+    neighbours: {{pairs: [{{left: 0, right: 1}}]}}
+  - name: other
+    mechanism: somewhere:mechanism
+    claim: {{epsilon: 1}}
+    neighbours: {{pairs: [{{left: 0, right: 1}}]}}
+    shrink: {of_audit}
+"""
+
+
+@pytest.mark.parametrize(("of_file", "of_audit"), [("true", "false"), ("false", "true")])
+def test_files_and_audits_turn_it_on_and_off(of_file: str, of_audit: str, tmp_path: Path) -> None:
+    file = tmp_path / "some.yaml"
+    file.write_text(FILE.format(of_file=of_file, of_audit=of_audit))
+    plans = load_configuration(file).plans
+    assert [plan.shrink for plan in plans] == [of_file == "true", of_audit == "true"]
+    assert plans[0].rerun == (str(file), "--only", "it's one", "--seed", "3")
+    assert load_configuration(file, Overrides(samples=500)).plans[1].rerun[-2:] == ("--samples", "500")
+
+
+def test_a_violation_of_a_file_is_told_with_its_command_line() -> None:
+    source = Source("cliff", function=leaks_large_values)
+    execution = Execution(workers=1, isolate=False)
+    rerun = ("a file.yaml", "--only", "it's one", "--seed", "3")
+    result = run(Plan("it's one", source, CLAIM, SMALL, 0.001, samples=20_000, execution=execution, rerun=rerun))
+    assert result.reproduce is not None
+    assert shlex.split(result.reproduce) == ["auditor", "run", *rerun]
+    told = to_markdown(RunResult("some", 0.999, [result], 1.0))
+    assert f"` {result.reproduce} `" in told
