@@ -285,7 +285,7 @@ def test_a_violation_of_a_file_is_told_with_its_command_line() -> None:
     source = Source("cliff", function=leaks_large_values)
     execution = Execution(workers=1, isolate=False)
     rerun = ("a file.yaml", "--only", "it's one", "--seed", "3")
-    result = run(Plan("it's one", source, CLAIM, SMALL, 0.001, samples=20_000, execution=execution, rerun=rerun))
+    result = run(Plan("it's one", source, CLAIM, SMALL, 0.001, samples=40_000, execution=execution, rerun=rerun))
     assert result.reproduce is not None
     assert shlex.split(result.reproduce) == ["auditor", "run", *rerun]
     told = to_markdown(RunResult("some", 0.999, [result], 1.0))
