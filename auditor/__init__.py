@@ -29,8 +29,9 @@ if TYPE_CHECKING:
         ZeroConcentratedDP,
     )
     from auditor.errors import AuditorError, InvalidInputError, MechanismError
-    from auditor.neighbours.domains import Pairs, Totals, Value
+    from auditor.neighbours.domains import Pairs, Value
     from auditor.neighbours.records import Records
+    from auditor.neighbours.totals import Totals
     from auditor.report.result import AuditResult
     from auditor.specimens import specimen
     from auditor.verdict import Verdict
@@ -54,7 +55,7 @@ _HOMES = {
     "MechanismError": "auditor.errors",
     "Pairs": "auditor.neighbours.domains",
     "Records": "auditor.neighbours.records",
-    "Totals": "auditor.neighbours.domains",
+    "Totals": "auditor.neighbours.totals",
     "Value": "auditor.neighbours.domains",
     "specimen": "auditor.specimens",
     "Verdict": "auditor.verdict",

@@ -164,7 +164,7 @@ def test_the_bound_counts_only_what_was_drawn_for_it() -> None:
 
 def test_progress_is_told_by_phase_and_reaches_what_was_planned() -> None:
     told: list[Progress] = []
-    result = run(plan(response), told.append)
+    result = run(plan(response, shrink=False), told.append)
     phases = [progress.phase for progress in told]
     assert phases == sorted(phases)
     assert set(phases) == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}

@@ -320,7 +320,7 @@ ENTRY = {
     "reproducible",
     "seed",
 }
-ENTRY_BEYOND = {"mechanism", "budget", "exact"}
+ENTRY_BEYOND = {"mechanism", "budget", "exact", "smallest", "reproduce"}
 EVENT_BEYOND = {"guess", "opposite"}
 KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,
@@ -344,7 +344,7 @@ def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> Non
     assert (report["version"], report["auditor"], report["name"]) == (1, auditor.__version__, "some")
     for entry in report["audits"]:
         assert set(entry) == ENTRY | ENTRY_BEYOND
-        assert set(entry["outputs"]) == {"search", "selection", "bound"}
+        assert set(entry["outputs"]) == {"search", "selection", "bound", "shrink"}
     for part in (report, *report["audits"]):
         assert [key for key, kind in KINDS.items() if key in part and not isinstance(part[key], kind)] == []
     sound, known, failing = report["audits"]

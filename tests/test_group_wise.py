@@ -11,9 +11,10 @@ from auditor.claims import PureDP, ZeroConcentratedDP
 from auditor.config import load_configuration
 from auditor.config.load import Configuration, Overrides
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Totals, Value, groups
+from auditor.neighbours.domains import Value
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals, groups
 from auditor.verdict import Verdict
 
 # (5, 1) and (0, 3) tell by their step which kind of person it was.

@@ -203,7 +203,7 @@ def test_a_monotone_claim_is_about_one_number() -> None:
 def test_queries_spend_neither_outputs_nor_error() -> None:
     result = audit(total, auditor.Sensitivity(4), SIGNED)
     assert (result.p_value, result.alpha, result.bound.confidence) == (None, None, 1.0)
-    assert result.outputs.to_dict() == {"search": 0, "selection": 0, "bound": 0}
+    assert result.outputs.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
     assert result.reproducible
 
 

@@ -39,6 +39,7 @@ def audit(
     search: int | None = None,
     seconds: float | None = None,
     events: Sequence[str] = ("values",),
+    shrink: bool = True,
     seed: int = 0,
     workers: int = -1,
     backend: str = "loky",
@@ -61,6 +62,8 @@ def audit(
         search: outputs for the search over pairs.
         seconds: after which a sequential audit ends with the bound it has.
         events: what events may look at: "values", and "bits", the floating-point representation.
+        shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
+            outputs again as samples; sequential audits do not.
         seed: the root of all randomness.
         workers, backend, batch, timeout, isolate: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
 
@@ -89,6 +92,7 @@ def audit(
         search=search,
         seconds=seconds,
         events=tuple(events),
+        shrink=shrink,
         seed=seed,
         execution=Execution(backend, workers, batch, timeout, isolate),
     )

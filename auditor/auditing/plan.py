@@ -1,10 +1,13 @@
 """What an audit is to do, what it tells while it does it, and the bookkeeping that all kinds of audits share."""
 
 import math
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+import numpy as np
 
 from auditor.blackbox.mechanism import Sample, Source
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
@@ -13,8 +16,8 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult, ExactValue, OutputsSpent
+from auditor.neighbours.pair import Pair, Relation, Side
+from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest
 from auditor.verdict import Verdict
 
 T = TypeVar("T")
@@ -32,7 +35,8 @@ class Plan:
 
     ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
     SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
-    audit early.
+    audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the arguments
+    of `auditor run` that repeat the audit, where a file made the plan.
     """
 
     name: str
@@ -48,6 +52,8 @@ class Plan:
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     seconds: float | None = None
     events: tuple[str, ...] = ("values",)
+    shrink: bool = True
+    rerun: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
@@ -126,20 +132,24 @@ class Ledger:
         self.spend(phase, outputs)
 
     def draw_each(self, batches: list[Batch], observe: Callable[[Sample], T]) -> list[T]:
-        """Draw the batches of one round of the search."""
+        """Draw the batches of one round of the search, or of shrinking."""
+        phase, planned = batches[0].phase, self.plan.search_outputs
         seen = list(self.sampler().map(batches, observe))
-        self.spend(Phase.SEARCH, sum(batch.size for batch in batches))
-        self.listener(Progress(self.plan.name, Phase.SEARCH, self.spent.search, self.plan.search_outputs))
+        self.spend(phase, sum(batch.size for batch in batches))
+        done = self.spent.search if phase is Phase.SEARCH else self.spent.shrink
+        self.listener(Progress(self.plan.name, phase, done, planned if phase is Phase.SEARCH else self.plan.samples))
         return seen
 
     def spend(self, phase: Phase, outputs: int) -> None:
         """Enter outputs that were drawn for a phase."""
-        name = phase.name.lower()
+        name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
+        if verdict is Verdict.VIOLATION:
+            found.setdefault("reproduce", self._reproduce(found.get("smallest"), found.get("pair")))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -155,6 +165,28 @@ class Ledger:
             **found,
         )
 
+    def _reproduce(self, smallest: Smallest | None, found: Pair | None) -> str | None:
+        """Return the command that repeats the audit, or the call in Python that audits the smallest pair."""
+        plan, pair = self.plan, smallest.pair if smallest else found
+        if plan.rerun:
+            return shlex.join(["auditor", "run", *plan.rerun])
+        if pair is None or pair.relation is Relation.ALONE:
+            return None
+        data = ", ".join(_in_python(pair, side) for side in ("left", "right"))
+        parameters = f"parameters={dict(plan.source.parameters)!r}, " if plan.source.parameters else ""
+        return (
+            f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {parameters}"
+            f"name={plan.name!r}, samples={plan.samples}, seed={plan.seed})"
+        )
+
+
+def _in_python(pair: Pair, side: Side) -> str:
+    data = pair.dataset(side)
+    if not isinstance(data, np.ndarray):
+        return repr(data)
+    shape = "" if data.size else f".reshape({data.shape})"
+    return f"numpy.array({data.tolist()!r}, dtype={data.dtype.str!r}){shape}"
+
 
 def smallest_level(refutes: Callable[[float], Any]) -> float:
     """Return the smallest level that refutes, to three digits and never too small; 1 where none does."""
@@ -167,3 +199,8 @@ def smallest_level(refutes: Callable[[float], Any]) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if refutes(10**middle) else (middle, high)
     return float(10**high)
+
+
+def as_drawn(sample: Sample) -> Sample:
+    """Keep a batch as it is."""
+    return sample

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import Ledger, Plan, smallest_level
+from auditor.auditing.plan import Ledger, Plan, as_drawn, smallest_level
 from auditor.auditing.search import find_pair
+from auditor.auditing.shrink import shrink
 from auditor.blackbox.mechanism import Sample, join_samples
 from auditor.blackbox.sampling import Phase
 from auditor.bounds.evidence import Bound
@@ -17,7 +18,7 @@ from auditor.events.selection import VALUES
 from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult
+from auditor.report.result import AuditResult, Smallest
 from auditor.verdict import Verdict, judge
 
 
@@ -54,7 +55,12 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         )
     # What is known of a specimen is known over the reals, and says nothing of its bits.
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
-    return _at_level(plan.alpha, claim, ledger, pair, test, counts)
+    result = _at_level(plan.alpha, claim, ledger, pair, test, counts)
+    # Where outputs fail by costing time, a pair is not worth the time that a smaller one would take.
+    if result.verdict is not Verdict.VIOLATION or not plan.shrink or sample.failures:
+        return result
+    smallest = shrink(claim, ledger, pair, sample)
+    return _at_level(plan.alpha, claim, ledger, pair, test, counts, smallest)
 
 
 # Outputs that end their process or pass the time limit cost time, and so many prove what there is to prove: all on one side
@@ -74,17 +80,24 @@ CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
 def _at_level(
-    alpha: float, claim: PrivacyClaim, ledger: Ledger, pair: Pair, test: Test[Any], counts: Any
+    alpha: float,
+    claim: PrivacyClaim,
+    ledger: Ledger,
+    pair: Pair,
+    test: Test[Any],
+    counts: Any,
+    smallest: Smallest | None = None,
 ) -> AuditResult:
-    """Judge the claim by what was counted, at one level."""
+    """Judge the claim by what was counted, at one level; the smallest pair is no part of that, and keeps its own."""
 
     def method(level: float) -> Method[Any]:
         return method_for(claim, ledger.plan.method, level, ledger.plan.samples, ledger.plan.events)
 
     at = method(alpha)
     bound = Bound(claim.quantity, at.bound(test, counts), 1 - alpha, at.name, at.also(counts))
+    verdict = judge(claim, bound)
     return ledger.result(
-        judge(claim, bound),
+        verdict,
         f"all {ledger.plan.samples:,} outputs drawn{ledger.note}",
         pair=pair,
         event=test.to_dict(counts),
@@ -92,7 +105,8 @@ def _at_level(
         power={name: caught for name, chance in CHANCES if (caught := at.detectable(test, counts, chance)) is not None},
         p_value=smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
         alpha=alpha,
-        at_level=lambda level: _at_level(level, claim, ledger, pair, test, counts),
+        smallest=smallest if verdict is Verdict.VIOLATION else None,
+        at_level=lambda level: _at_level(level, claim, ledger, pair, test, counts, smallest),
     )
 
 
@@ -113,8 +127,3 @@ class _Counted:
 
 def _all_raised(sample: Sample) -> bool:
     return all(side.size == 0 or side.failure() for side in (sample.left, sample.right))
-
-
-def as_drawn(sample: Sample) -> Sample:
-    """Keep a batch as it is."""
-    return sample

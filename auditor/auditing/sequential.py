@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import Ledger
-from auditor.auditing.privacy import as_drawn
+from auditor.auditing.plan import Ledger, as_drawn
 from auditor.auditing.search import find_pair
 from auditor.blackbox.mechanism import join_samples
 from auditor.blackbox.outputs import Outputs, concatenate

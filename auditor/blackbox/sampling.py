@@ -31,6 +31,8 @@ class Phase(IntEnum):
     SEARCH = 1
     SELECTION = 2
     BOUND = 3
+    SHRINK = 4
+    CONFIRM = 5  # the bound on the smallest pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def _draw(origin: Drawer | Source, seed: int, audit: int, batch: Batch, observe:
         labels[:] = True
     mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
     # To learn from, each output must be a value or a failure of its own. Nothing is proved by these, so that there may be few.
-    learning = batch.phase < Phase.BOUND
+    learning = batch.phase not in (Phase.BOUND, Phase.CONFIRM)
     patience = Patience(FAILURES[batch.phase]) if learning else None
     sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one, patience=patience)
     if learning and mechanism.batched and not batch.one_by_one and sample.raised():
@@ -169,4 +171,4 @@ def _draw(origin: Drawer | Source, seed: int, audit: int, batch: Batch, observe:
 
 
 # Processes that die or pass the time limit, after which a batch to learn from has told enough.
-FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25}
+FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}

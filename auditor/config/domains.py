@@ -6,9 +6,10 @@ from typing import Any
 from auditor.blackbox.mechanism import load
 from auditor.config import schema
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import Domain, Pairs, Totals, Value
+from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals
 
 # Which keys each kind of neighbours may have, beside "domain".
 _KEYS: dict[str, set[str]] = {

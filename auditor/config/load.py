@@ -19,7 +19,8 @@ from auditor.config.domains import make_domain
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 from auditor.exact.conversions import implied_mu
-from auditor.neighbours.domains import Domain, groups
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
 
 T = TypeVar("T")
@@ -165,6 +166,7 @@ def _plan(
     execution = setting("execution").model_dump()
     execution |= {k: v for k in ("workers", "backend") if (v := getattr(overrides, k)) is not None}
     search = setting("search")
+    seed = overrides.seed if overrides.seed is not None else setting("seed")
     return place.checked(
         question.here,
         lambda: Plan(
@@ -176,13 +178,21 @@ def _plan(
             samples=overrides.samples if overrides.samples is not None else setting("samples"),
             method=setting("method"),
             search=search.outputs if search else None,
-            seed=overrides.seed if overrides.seed is not None else setting("seed"),
+            seed=seed,
             execution=Execution(**execution),
             expect=Verdict(audit.expect),
             seconds=overrides.seconds,
             events=tuple(audit.events),
+            shrink=setting("shrink"),
+            rerun=_rerun(Path(place.file), question.name, seed, overrides.samples),
         ),
     )
+
+
+def _rerun(file: Path, name: str, seed: int, samples: int | None) -> tuple[str, ...]:
+    """Return the arguments of `auditor run` that give the same outputs again."""
+    own = () if samples is None else ("--samples", str(samples))
+    return (str(file), "--only", name, "--seed", str(seed), *own)
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:

@@ -96,6 +96,7 @@ class Audit(_Strict):
     events: list[Literal["values", "bits"]] = ["values"]
     implied_mu: bool = False
     search: Search | None = None
+    shrink: bool | None = None
     seed: int | None = None
     samples: int | None = None
     method: MethodName | None = None
@@ -112,4 +113,5 @@ class File(_Strict):
     method: MethodName = "fixed"
     execution: Execution = Execution()
     search: Search | None = None
+    shrink: bool = True
     audits: Annotated[list[Audit], Field(min_length=1)]

@@ -45,6 +45,9 @@ class Method(Protocol[C]):
     def learn(self, sample: Sample) -> Learned[C]:
         """Learn a test from outputs that will not serve for the bound."""
 
+    def simplify(self, test: Any, sample: Sample, floor: float) -> Test[C]:
+        """Return a test that is easier to read and still forecast above ``floor``; the same one where none is."""
+
     @property
     def alpha(self) -> float:
         """The chance that the bound exceeds the truth."""

@@ -112,6 +112,9 @@ class Divergence:
             return _Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
         return best
 
+    def simplify(self, test: ScoreTest, sample: Sample, floor: float) -> ScoreTest:  # noqa: D102
+        return test  # a score is no set of intervals
+
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:  # noqa: D102
         return self._quantity(test.wager.order, divergence_bound(test.wager, counts, self.alpha))
 

@@ -16,6 +16,7 @@ from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
 from auditor.events.selection import VALUES, select_event
+from auditor.events.simplify import simplify_event
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +63,9 @@ class Guesses:
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return select_event(*sample.halves(), self, self.events)
 
+    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:  # noqa: D102
+        return simplify_event(test, sample, self, floor)
+
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return guess_epsilon(counts, self.claim.delta, self.alpha)
 
@@ -100,6 +104,9 @@ class TwoIntervals:
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return select_event(*sample.halves(), self, self.events)
+
+    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:  # noqa: D102
+        return simplify_event(test, sample, self, floor)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return two_intervals_epsilon(self._event(counts), self.claim.delta, self.alpha)
@@ -145,6 +152,9 @@ class GaussianGuesses:
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         choice = select_event(*sample.halves(), self, self.events)
         return Choice(choice.test.decided(), choice.forecast)
+
+    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:  # noqa: D102
+        return simplify_event(test, sample, self, floor)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
         return guess_mu(counts, self.alpha)

@@ -52,6 +52,10 @@ class ProfileGuesses:
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
         return _Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
+    def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:  # noqa: D102
+        each = zip(self._methods(), test.events, strict=True)
+        return ProfileTest(tuple(m.simplify(event, sample, m.claim.epsilon + floor) for m, event in each))
+
     def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:  # noqa: D102
         each = zip(self._methods(), test.events, counts.points, strict=True)
         return max(method.bound(event, seen) - method.claim.epsilon for method, event, seen in each)

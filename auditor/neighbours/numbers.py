@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from fractions import Fraction
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,6 +54,40 @@ def nearby(value: Number, low: Number, high: Number, integer: bool, rng: np.rand
     moved = value + (step if rng.random() < 0.5 else -step)
     moved = min(high, max(low, moved))
     return moved if integer else float(moved)
+
+
+Spelling = tuple[int, int, float]
+
+
+def spelling(value: Any) -> Spelling:
+    """Return the place of a value in the order of simplicity: characters, then digits other than 0, then distance from 0.
+
+    >>> sorted([137, 0.25, -1, 200, 1e6, 199, 7, 0], key=spelling)
+    [0, 7, -1, 200, 137, 199, 0.25, 1000000.0]
+    """
+    text = repr(value).removesuffix(".0")
+    is_finite = isinstance(value, int | float) and math.isfinite(value)
+    return len(text), sum(character in "123456789" for character in text), abs(float(value)) if is_finite else 0.0
+
+
+def simpler_numbers(value: Number, low: Number, high: Number, integer: bool) -> list[Number]:
+    """Return numbers of a range that are simpler than one of it by :func:`spelling`, the boldest changes first.
+
+    >>> simpler_numbers(137, 0, 1000, True)
+    [0, 1, 100, 140, 130, 68, 102, 119, 128, 132, 134, 135, 136]
+    """
+    goal = min(high, max(low, 0))
+    found: list[Number] = [goal, low, high, goal + 1, goal - 1]
+    for digits in range(1, 17):
+        unit = Fraction(10) ** (math.floor(math.log10(abs(value))) + 1 - digits) if value else Fraction(1)
+        found += [round(Fraction(value) / unit) * unit, math.trunc(Fraction(value) / unit) * unit]  # type: ignore[list-item]
+    step = Fraction(value) - Fraction(goal)
+    while abs(step) >= 1:
+        step /= 2
+        found.append(math.trunc(Fraction(value) - step))
+    inside = (x for x in found if low <= x <= high and (not integer or x == int(x)))
+    typed = dict.fromkeys(int(x) if integer else float(x) for x in inside)
+    return [x for x in typed if spelling(x) < spelling(value)]
 
 
 def check_range(name: str, bounds: Sequence[Number]) -> tuple[Number, Number]:

@@ -4,7 +4,7 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,17 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import MOST_CORNERS
-from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry
-from auditor.neighbours.pair import Pair, Relation, relation_named
+from auditor.neighbours.numbers import (
+    Number,
+    check_range,
+    ladder,
+    nearby,
+    random_number,
+    retry,
+    simpler_numbers,
+    spelling,
+)
+from auditor.neighbours.pair import Pair, Relation, relation_named, same
 
 Record = Any
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
@@ -215,3 +224,107 @@ class Records:
         if self._columns is None:
             return nearby(record, low, high, self._integer, rng)
         return tuple(nearby(value, low, high, self._integer, rng) for value in record)
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        """See Domain; fewer common records first, then simpler ones. What is changed is changed on both sides alike."""
+        slots = _aligned(pair.left, pair.right, self.relation)
+        common = [i for i, slot in enumerate(slots) if slot.common]
+        blocks = list(_blocks([repr(slots[i].left) for i in common]))
+        for block in blocks:
+            left_out = set(common[block])
+            yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in left_out], pair)
+        for block in blocks:
+            changed = list(slots)
+            for i in common[block]:
+                changed[i] = _Slot(self._simplest, self._simplest, common=True)
+            yield from self._pair_of(changed, pair)
+        told: set[str] = set()
+        for i, slot in enumerate(slots):
+            if slot.common and repr(slot.left) not in told:
+                told.add(repr(slot.left))
+                for record in self._simpler_records(slot.left):
+                    alike = [
+                        _Slot(record, record, common=True) if other.common and same(other.left, slot.left) else other
+                        for other in slots
+                    ]
+                    yield from self._pair_of(alike, pair)
+            if slot.common and not (i and slots[i - 1].common and same(slots[i - 1].left, slot.left)):
+                for record in self._simpler_records(slot.left):
+                    alone = _Slot(record, record, common=True)
+                    yield from self._pair_of([*slots[:i], alone, *slots[i + 1 :]], pair)
+            if not slot.common and not slot.frozen:
+                options = [_Slot(record, slot.right) for record in self._simpler_records(slot.left)]
+                options += [_Slot(slot.left, record) for record in self._simpler_records(slot.right)]
+                for option in options:
+                    yield from self._pair_of([*slots[:i], option, *slots[i + 1 :]], pair)
+
+    @property
+    def _simplest(self) -> Record:
+        value = min(self._choices, key=spelling)
+        return value if self._columns is None else (value,) * self._columns
+
+    def _simpler_records(self, record: Record) -> list[Record]:
+        if record is _NONE:
+            return []
+        if self._columns is None:
+            return self._simpler_values(record)
+        return [
+            (*record[:i], simpler, *record[i + 1 :])
+            for i, value in enumerate(record)
+            for simpler in self._simpler_values(value)
+        ]
+
+    def _simpler_values(self, value: Any) -> list[Any]:
+        if self._range is not None:
+            low, high = self._range
+            return list(simpler_numbers(value, low, high, self._integer))
+        return sorted((v for v in self._choices if spelling(v) < spelling(value)), key=spelling)
+
+    def _pair_of(self, slots: "Sequence[_Slot]", pair: Pair) -> Iterator[Pair]:
+        left = tuple(slot.left for slot in slots if slot.left is not _NONE)
+        right = tuple(slot.right for slot in slots if slot.right is not _NONE)
+        if not same(left, right) and all(self._low <= len(side) <= self._high for side in (left, right)):
+            yield Pair(left, right, self.relation, pair.record_shape)
+
+
+_NONE = object()  # no record on this side; None may be a record
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A record on either side, or on one of them; ``frozen`` where to change it could take the sides further apart."""
+
+    left: Record
+    right: Record
+    common: bool = False
+    frozen: bool = False
+
+
+def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation) -> list[_Slot]:
+    """Set records side by side, place by place under substitute, else from both ends inwards."""
+    if relation is Relation.SUBSTITUTE:
+        return [_Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
+    most = min(len(left), len(right))
+    head = next((i for i in range(most) if not same(left[i], right[i])), most)
+    tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
+    gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
+    # Where some were added and others removed, what lies between may be common to both, and is left alone.
+    both = bool(gone and come)
+    middle = [_Slot(record, _NONE, frozen=both) for record in gone]
+    middle += [_Slot(_NONE, record, frozen=both) for record in come]
+    ends = [_Slot(record, record, common=True) for record in (*left[:head], *left[len(left) - tail :])]
+    return [*ends[:head], *middle, *ends[head:]]
+
+
+def _blocks(records: Sequence[str]) -> Iterator[slice]:
+    """Yield all, halves, quarters and so on down to single ones of records, which are given by their spelling.
+
+    A block equal to the one before it is left out: without either, the same records remain.
+    """
+    size = len(records)
+    while size > 0:
+        for start in range(0, len(records), size):
+            block = slice(start, start + size)
+            if start == 0 or records[start - size : start] != records[block]:
+                yield block
+        size //= 2

@@ -1,5 +1,7 @@
 """summary.md: a table of the audits, then a paragraph on each."""
 
+import re
+
 from auditor.report.result import AuditResult, RunResult
 from auditor.report.words import bound_words, closing_line, exact_words, finding, verdict_words
 
@@ -40,12 +42,21 @@ def _row(audit: AuditResult) -> str:
 
 def _paragraph(audit: AuditResult) -> list[str]:
     spent = audit.outputs
+    shrunk = f"{spent.shrink:,} to find the smallest pair and prove a bound on it, " if spent.shrink else ""
+    again = ["", f"Reproduce: {_code(audit.reproduce)}"] if audit.reproduce else []
     return [
         f"`{audit.mechanism}` claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
         "",
         escape(finding(audit)),
         "",
         f"Outputs: {spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the "
-        f"bound, each used once; seed {audit.seed}"
+        f"bound, {shrunk}each used once; seed {audit.seed}"
         + ("." if audit.reproducible else "; the mechanism has entropy of its own, so another run differs."),
+        *again,
     ]
+
+
+def _code(text: str) -> str:
+    """Return text as inline code, between more backticks than it holds in a row."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence} {' '.join(text.splitlines())} {fence}"

@@ -20,10 +20,11 @@ class OutputsSpent:
     search: int = 0
     selection: int = 0
     bound: int = 0
+    shrink: int = 0
 
     def to_dict(self) -> dict[str, int]:
-        """Return the three numbers by name."""
-        return {"search": self.search, "selection": self.selection, "bound": self.bound}
+        """Return the numbers by name."""
+        return {"search": self.search, "selection": self.selection, "bound": self.bound, "shrink": self.shrink}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,31 @@ class ExactValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Smallest:
+    """The smallest pair found that still breaks the claim, and the event and the bound that fresh outputs gave on it.
+
+    Beside the audit's own pair and bound, not instead of them: the verdict does not rest on it.
+    """
+
+    pair: Pair
+    event: Mapping[str, Any]
+    bound: Bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all three as they stand in report.json."""
+        return {"pair": self.pair.to_dict(), "event": dict(self.event), "bound": self.bound.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
 class AuditResult:
     """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
 
     ``p_value`` is the smallest chance of a false alarm at which these outputs refute the claim, ``alpha`` the chance that was
     allowed; both None where nothing is random. ``at_level`` returns the same audit judged at another alpha.
 
-    ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json.
+    ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json. ``smallest`` is None
+    unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line, or a
+    call in Python, that shows a violation again.
     """
 
     name: str
@@ -65,6 +84,8 @@ class AuditResult:
     p_value: float | None = None
     alpha: float | None = None
     exact: ExactValue | None = None
+    smallest: Smallest | None = None
+    reproduce: str | None = None
     at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
@@ -84,6 +105,8 @@ class AuditResult:
             "bound": self.bound.to_dict() if self.bound else None,
             "pair": self.pair.to_dict() if self.pair else None,
             "event": dict(self.event) if self.event else None,
+            "smallest": self.smallest.to_dict() if self.smallest else None,
+            "reproduce": self.reproduce,
             "exact": self.exact.to_dict() if self.exact else None,
             "outputs": self.outputs.to_dict(),
             "power": dict(self.power) if self.power else None,

@@ -29,5 +29,7 @@ def print_result(result: RunResult, console: Console) -> None:
     for audit in told:
         console.print()
         console.print(f"[bold]{escape(audit.name)}[/]: {escape(finding(audit))}", highlight=False)
+        if audit.reproduce:
+            console.print(f"reproduce: {audit.reproduce}", highlight=False, markup=False, soft_wrap=True)
     console.print()
     console.print(closing_line(result), style="green" if result.passed else "bold red", highlight=False, markup=False)

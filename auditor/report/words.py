@@ -1,13 +1,15 @@
 """The sentences that every form of a report shares."""
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
 
+from auditor.bounds.evidence import Bound
 from auditor.claims import Probability, QueryClaim
 from auditor.events.features import BITS
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.result import AuditResult, RunResult
+from auditor.report.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict
 
 SYMBOL = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "decrease": "fall"}
@@ -37,9 +39,13 @@ def bound_words(audit: AuditResult) -> str:
     """Write what was proved: quantity, and the side on which it lies."""
     if audit.bound is None:
         return "–"
-    quantity = audit.bound.quantity
-    upper = audit.bound.method.endswith("upper limit")
-    return f"{SYMBOL.get(quantity, quantity)} {'≤' if upper else '≥'} {_no_more_than_proved(audit.bound.value, upper)}"
+    return _bound_words(audit.bound)
+
+
+def _bound_words(bound: Bound) -> str:
+    upper = bound.method.endswith("upper limit")
+    symbol = SYMBOL.get(bound.quantity, bound.quantity)
+    return f"{symbol} {'≤' if upper else '≥'} {_no_more_than_proved(bound.value, upper)}"
 
 
 def _no_more_than_proved(value: float, upper: bool) -> str:
@@ -61,7 +67,11 @@ def exact_words(audit: AuditResult) -> str:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets; long ones are cut in the middle."""
+    """Write the two data sets, runs of equal records as one; long ones are cut in the middle.
+
+    >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
+    '[0 × 199, 1] and [0 × 199]'
+    """
     if pair is None:
         return "–"
     entry = pair.to_dict()
@@ -69,8 +79,21 @@ def pair_words(pair: Pair | None) -> str:
     return left if pair.relation is Relation.ALONE else f"{left} and {_shorten(entry['right'])}"
 
 
+LEAST_RUN = 4  # shorter ones are as easily read as they are
+
+
+def _data_words(data: object) -> str:
+    if not isinstance(data, list):
+        return repr(data) if isinstance(data, str) else str(data)
+    parts: list[str] = []
+    for words, run in itertools.groupby(map(_data_words, data)):
+        times = len(list(run))
+        parts += [f"{words} × {times}"] if times >= LEAST_RUN else [words] * times
+    return f"[{', '.join(parts)}]"
+
+
 def _shorten(data: object, most: int = 60) -> str:
-    text = str(data)
+    text = _data_words(data) if isinstance(data, list) else str(data)
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
 
 
@@ -85,7 +108,8 @@ def finding(audit: AuditResult) -> str:
         return _probability_finding(audit, audit.event, bound)
     pair = pair_words(audit.pair)
     if audit.verdict is Verdict.VIOLATION:
-        return f"On the neighbours {pair}, {_event_words(audit.event)}; this proves {bound}, above the claimed {audit.claim}."
+        proved = f"this proves {bound}, above the claimed {audit.claim}"
+        return f"On the neighbours {pair}, {_event_words(audit.event)}; {proved}.{_smallest_words(audit.smallest)}"
     if not audit.power:
         return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}."
     caught = audit.power["95%"]
@@ -96,6 +120,14 @@ def finding(audit: AuditResult) -> str:
         else "on this event no violation could have been caught with these outputs"
     )
     return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}; {would}."
+
+
+def _smallest_words(smallest: Smallest | None) -> str:
+    if smallest is None:
+        return ""
+    bound = f"{_bound_words(smallest.bound)} with {_percent(smallest.bound.confidence)} confidence"
+    event = _event_words(smallest.event)
+    return f" The smallest that still breaks it: {pair_words(smallest.pair)}, where {event}, which proves {bound}."
 
 
 def _query_finding(audit: AuditResult, event: Mapping[str, Any]) -> str:

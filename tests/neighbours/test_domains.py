@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain, Pairs, Totals, Value, groups
+from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import ladder, nearby, random_number
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals, groups
 
 Number = int | float
 

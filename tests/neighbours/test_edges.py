@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.neighbours.domains import Domain, Pairs, Totals
+from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.edges import MOST_STEPS, find_edges
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals
 
 EDGE = 137
 

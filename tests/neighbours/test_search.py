@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.neighbours.domains import Domain, Pairs, Totals, Value
+from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, ROUNDS, search_pairs
+from auditor.neighbours.totals import Totals
 
 
 @dataclass

@@ -1,0 +1,99 @@
+"""A simpler event: one side instead of two, one interval instead of several, thresholds with fewer digits."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Sample
+from auditor.events.blocks import Forecaster, RuleCounts
+from auditor.events.cells import Cells
+from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
+
+# More than any threshold has that was placed at a short decimal.
+MOST_DECIMALS = 20
+
+
+def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: float) -> Event:
+    """Return an event that is easier to read and still forecast above ``floor``; the same one where none is.
+
+    Judged on ``sample``, which may not serve for the bound.
+    """
+
+    def forecast(rule: Cells) -> float:
+        seen = replace(event, rule=rule).count(sample)
+        left, right = seen.left, seen.right
+        hits = [np.array([float(n)]) for n in (left.hits_left, left.hits_right, right.hits_right, right.hits_left)]
+        return float(forecaster.forecast(RuleCounts(hits[0], hits[1], hits[2], hits[3], sample.size))[0])
+
+    rule = _best([_only(event.rule, side) for side in (LEFT, RIGHT)], event.rule, forecast, floor)
+    rule = _best(list(_single_pieces(rule)), rule, forecast, floor)
+    rule = _best(list(_half_lines(rule)), rule, forecast, floor)
+    for at in range(len(rule.edges)):
+        rule = _rounded(rule, at, forecast, floor)
+    return replace(event, rule=rule)
+
+
+Judge = Callable[[Cells], float]
+
+
+def _best(rules: Sequence[Cells], otherwise: Cells, forecast: Judge, floor: float) -> Cells:
+    """Return the rule with the best forecast, if that is above the floor."""
+    judged = [(forecast(rule), rule) for rule in rules if rule != otherwise]
+    best, rule = max(judged, key=lambda pair: pair[0], default=(-math.inf, otherwise))
+    return rule if best > floor else otherwise
+
+
+def _only(rule: Cells, side: float) -> Cells:
+    """Return the rule that guesses one side only."""
+
+    def kept(worth: float) -> float:
+        return worth if worth == side else ABSTAIN
+
+    atoms = {atom: worth for atom, worth in rule.atoms.items() if worth == side}
+    return _joined(rule.edges, [kept(worth) for worth in rule.values], atoms, kept(rule.otherwise))
+
+
+def _single_pieces(rule: Cells) -> Iterator[Cells]:
+    """Yield the rules that guess on one interval, or one atom, of a rule that guesses one side only."""
+    if {LEFT, RIGHT} <= {*rule.values, *rule.atoms.values(), rule.otherwise} or rule.otherwise != ABSTAIN:
+        return
+    for i, worth in enumerate(rule.values):
+        if worth != ABSTAIN:
+            yield _joined(rule.edges, [worth if j == i else ABSTAIN for j in range(len(rule.values))], {}, ABSTAIN)
+    for atom, worth in rule.atoms.items():
+        yield Cells((), (ABSTAIN,), {atom: worth})
+
+
+def _half_lines(rule: Cells) -> Iterator[Cells]:
+    """Yield the two rules with one threshold only, of a rule that guesses on one interval between two."""
+    if len(rule.edges) == 2 and rule.values[0] == rule.values[2] == ABSTAIN:
+        yield replace(rule, edges=rule.edges[:1], values=rule.values[:2])
+        yield replace(rule, edges=rule.edges[1:], values=rule.values[1:])
+
+
+def _joined(edges: Sequence[float], values: Sequence[float], atoms: dict[str, float], otherwise: float) -> Cells:
+    """Make a rule without edges between cells that are worth the same."""
+    ends = [i for i in range(len(values)) if i + 1 == len(values) or values[i] != values[i + 1]]
+    return Cells(tuple(edges[i] for i in ends[:-1]), tuple(values[i] for i in ends), atoms, otherwise)
+
+
+def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
+    """Return the rule with a threshold of as few digits as the floor allows, the nearest such one."""
+    edge = rule.edges[at]
+    if not math.isfinite(edge):
+        return rule
+    low = rule.edges[at - 1] if at > 0 else -math.inf
+    high = rule.edges[at + 1] if at + 1 < len(rule.edges) else math.inf
+    # Whole numbers count as shorter than small fractions: 0 before 0.01.
+    fewest = -max(0, math.floor(math.log10(abs(edge)))) if edge else 0
+    for decimals in range(fewest, fewest + MOST_DECIMALS):
+        rounded = round(edge, decimals) + 0.0
+        if rounded == edge:
+            return rule
+        if low < rounded < high:
+            changed = replace(rule, edges=(*rule.edges[:at], rounded, *rule.edges[at + 1 :]))
+            if forecast(changed) > floor:
+                return changed
+    return rule

@@ -1,0 +1,51 @@
+"""Smaller pairs: what to try, boldest first, when a pair breaks a claim and a simpler one may break it as well.
+
+Simpler is a fixed order, and every pair proposed is strictly simpler than the one it was made of, so that shrinking ends:
+fewer records, then fewer characters in all numbers as they are written, then fewer digits other than 0, then numbers nearer
+to 0. Among pairs of a finite number of characters there is no endless descent.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.numbers import spelling
+from auditor.neighbours.pair import Pair, plain
+
+
+def complexity(pair: Pair) -> tuple[int, int, int, float]:
+    """Return the place of a pair in the order of simplicity.
+
+    >>> complexity(Pair([0], [0, 1])) < complexity(Pair([0, 0], [0, 0, 1])) < complexity(Pair([0, 0], [0, 0, 7]))
+    True
+    """
+    sides = plain(pair.left), plain(pair.right)
+    times: dict[tuple[type, Any], int] = {}  # of equal ones; 1 and 1.0 and True are spelled differently
+    for leaf in itertools.chain.from_iterable(map(_leaves, sides)):
+        times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
+    spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
+    return (
+        sum(len(side) for side in sides if isinstance(side, list)),
+        sum(n * characters for (characters, _, _), n in spellings),
+        sum(n * digits for (_, digits, _), n in spellings),
+        sum(n * distance for (_, _, distance), n in spellings),
+    )
+
+
+def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[Pair]:
+    """Yield pairs of the domain that are strictly simpler, each once: those of ``first`` that are, then changes of the pair."""
+    own, seen = complexity(pair), {pair.key()}
+    for candidates in (first, domain.simpler(pair)):
+        for candidate in candidates:
+            if complexity(candidate) < own and candidate.key() not in seen:
+                seen.add(candidate.key())
+                yield candidate
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, list | dict):
+        for item in data.values() if isinstance(data, dict) else data:
+            yield from _leaves(item)
+    else:
+        yield data

@@ -1,0 +1,317 @@
+"""Data sets that are totals over people: sums of what each contributes, or a vector that one person moves so far at most."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from auditor.errors import InvalidInputError, require_number
+from auditor.neighbours.domains import MOST_CORNERS, Domain
+from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry, simpler_numbers
+from auditor.neighbours.pair import Pair, Relation, relation_named
+
+
+@dataclass(frozen=True)
+class _People:
+    """Totals over people: how many people of each kind there are decides the data set."""
+
+    contributions: tuple[tuple[Number, ...], ...]
+    low: int
+    high: int
+    relation: Relation
+    kind: int | None = None  # the only kind that ever moves, for group-wise claims
+
+    def groups(self) -> "list[_People]":
+        """Return a domain for each contribution, in which only people of that kind come and go."""
+        return [replace(self, kind=kind) for kind in range(len(self.contributions))]
+
+    def corners(self) -> list[Pair]:
+        marks = [int(m) for m in ladder(self.low, self.high, True)]
+        kinds = len(self.contributions)
+        if len(marks) ** kinds * kinds <= 2 * MOST_CORNERS:
+            crowds = list(itertools.product(marks, repeat=kinds))
+        else:
+            crowds = [(mark,) * kinds for mark in marks]
+            for i, mark, rest in itertools.product(range(kinds), marks, (self.low, self.high)):
+                crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
+        moves = self._moves()
+        found = (self._pair(crowd, move) for crowd in dict.fromkeys(crowds) for move in moves)
+        return list(dict.fromkeys(pair for pair in found if pair is not None))
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            crowd = tuple(int(random_number(self.low, self.high, True, rng)) for _ in self.contributions)
+            return self._pair(crowd, self._random_move(rng))
+
+        return retry(attempt, "the totals domain")
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            crowd, move = list(pair.origin[0]), pair.origin[1]
+            kind = int(rng.integers(len(crowd)))
+            crowd[kind] = int(nearby(crowd[kind], self.low, self.high, True, rng))
+            return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
+
+        return retry(attempt, "the totals domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        (crowd, move), (crowd_of_other, _) = one.origin, other.origin
+        half = tuple((a + b) // 2 for a, b in zip(crowd, crowd_of_other, strict=True))
+        return None if half in (crowd, crowd_of_other) else self._pair(half, move)
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        crowd, move = pair.origin
+        each = [[n for n in simpler_numbers(people, self.low, self.high, True) if n < people] for people in crowd]
+        halves = tuple(self.low + (people - self.low) // 2 for people in crowd)
+        at_once = [(self.low,) * len(crowd), (self.low + 1,) * len(crowd), halves]
+        one_by_one = (
+            (*crowd[:kind], int(people), *crowd[kind + 1 :]) for kind, fewer in enumerate(each) for people in fewer
+        )
+        found = (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one))
+        yield from (changed for changed in found if changed is not None)
+
+    def _moves(self) -> list[tuple[int | None, int]]:
+        """List moves as (kind that leaves or None, kind that arrives)."""
+        kinds = range(len(self.contributions))
+        if self.relation is Relation.ADD_REMOVE:
+            moves: list[tuple[int | None, int]] = [(None, kind) for kind in kinds]
+        else:
+            moves = list(itertools.permutations(kinds, 2))
+        return [move for move in moves if self.kind is None or self.kind in move]
+
+    def _random_move(self, rng: np.random.Generator) -> tuple[int | None, int]:
+        moves = self._moves()
+        return moves[rng.integers(len(moves))]
+
+    def _pair(self, crowd: tuple[int, ...], move: tuple[int | None, int]) -> Pair | None:
+        moved = list(crowd)
+        leaves, arrives = move
+        moved[arrives] += 1
+        if leaves is not None:
+            moved[leaves] -= 1
+        if not all(self.low <= people <= self.high for people in moved):
+            return None
+        return Pair(self._totals(crowd), self._totals(moved), self.relation, (), (crowd, move))
+
+    def _totals(self, crowd: Sequence[int]) -> tuple[Number, ...]:
+        cells = zip(*self.contributions, strict=True)
+        return tuple(sum(n * c for n, c in zip(crowd, cell, strict=True)) for cell in cells)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A vector of numbers that one person moves by at most ``reach`` in the L1 or the maximum norm."""
+
+    cells: int
+    low: Number
+    high: Number
+    norm: str
+    reach: Number
+    integer: bool
+
+    def corners(self) -> list[Pair]:
+        marks = ladder(self.low, self.high, self.integer)
+        alike: list[tuple[Number, ...]] = [(mark,) * self.cells for mark in marks]
+        uneven = [(mark,) + (self.low,) * (self.cells - 1) for mark in marks]
+        uneven += [(self.high,) * (self.cells - 1) + (mark,) for mark in marks]
+        moves = self._moves()
+        # Where one cell is unlike the rest, the moves that matter are those of that cell alone, and of all alike.
+        few = [move for move in moves if move[0] != 0][:4]
+        tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
+        found = (self._pair(vector, move) for vector, move in tried)
+        pairs = {frozenset((pair.left, pair.right)): pair for pair in found if pair is not None}
+        return list(pairs.values())[:MOST_CORNERS]
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            few = [random_number(self.low, self.high, self.integer, rng) for _ in range(2)]
+            vector = tuple(
+                few[rng.integers(2)] if rng.random() < 0.5 else random_number(self.low, self.high, self.integer, rng)
+                for _ in range(self.cells)
+            )
+            return self._pair(vector, self._random_move(self._moves()[0], rng))
+
+        return retry(attempt, "the totals domain")
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        def attempt() -> Pair | None:
+            vector = list(pair.left)
+            kind, cell = rng.integers(4), int(rng.integers(self.cells))
+            if kind == 0:
+                return self._pair(tuple(vector), self._random_move(pair.origin, rng))
+            value = nearby(vector[cell], self.low, self.high, self.integer, rng)
+            # One cell, all from one on, or all of them: the worst vectors often hold few values.
+            first, last = ((cell, cell + 1), (cell, self.cells), (0, self.cells))[kind - 1]
+            vector[first:last] = [value] * (last - first)
+            return self._pair(tuple(vector), pair.origin)
+
+        return retry(attempt, "the totals domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        half = tuple((a + b) // 2 if self.integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
+        return None if half in (one.left, other.left) else self._pair(half, one.origin)
+
+    def _random_move(self, near: tuple[Number, ...], rng: np.random.Generator) -> tuple[Number, ...]:
+        """Return one of the usual moves, or one near another: in the maximum norm, any cell may go its own way."""
+        moves = self._moves()
+        if self.norm != "linf" or rng.random() < 0.5:
+            return moves[rng.integers(len(moves))]
+        cell = int(rng.integers(self.cells))
+        step = (self.reach, 0, -self.reach)[rng.integers(3)]
+        return (*near[:cell], step, *near[cell + 1 :])
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        vector, move = pair.left, pair.origin
+        zero = min(self.high, max(self.low, 0.0 if not self.integer else 0))
+        vectors = [(zero,) * self.cells, tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
+        vectors += [
+            (*vector[:i], x, *vector[i + 1 :])
+            for i, v in enumerate(vector)
+            for x in simpler_numbers(v, self.low, self.high, self.integer)
+        ]
+        # Where no number of it grows, a contribution is legal in either norm.
+        moves = [
+            (*move[:i], x, *move[i + 1 :])
+            for i, m in enumerate(move)
+            for x in simpler_numbers(m, min(m, 0), max(m, 0), self.integer)
+        ]
+        found = itertools.chain((self._pair(v, move) for v in vectors), (self._pair(vector, m) for m in moves))
+        yield from (changed for changed in found if changed is not None)
+
+    def _moves(self) -> list[tuple[Number, ...]]:
+        """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
+        k, s = self.cells, self.reach
+        places = sorted({0, k // 2, k - 1})
+        one_cell = [tuple(sign * s if j == i else 0 for j in range(k)) for i in places for sign in (1, -1)]
+        if k == 1:
+            return one_cell
+        if self.norm == "linf":
+            patterns = [
+                [1] * k,  # all alike
+                [-1] + [1] * (k - 1),  # one against the rest
+                [1] * (k - 1) + [-1],
+                [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
+                [1 if j % 2 == 0 else -1 for j in range(k)],
+            ]
+            spread: list[tuple[Number, ...]] = [
+                tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
+            ]
+        elif self.integer:
+            half = int(s) // 2
+            spread = [(half, *([0] * (k - 2)), int(s) - half), (half, *([0] * (k - 2)), half - int(s))] if half else []
+        else:
+            part = s / k if Fraction(s / k) * k <= s else math.nextafter(s / k, 0)
+            spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
+        return list(dict.fromkeys(one_cell + spread))
+
+    def _pair(self, vector: tuple[Number, ...], move: tuple[Number, ...]) -> Pair | None:
+        moved = tuple(v + m if self.integer else _moved(v, m) for v, m in zip(vector, move, strict=True))
+        if moved == vector or not all(self.low <= v <= self.high for v in moved):
+            return None
+        return Pair(vector, moved, Relation.AS_GIVEN, (), move)
+
+
+def _moved(value: float, step: float) -> float:
+    """Add a step that rounding must not lengthen, since a mechanism would be blamed for it."""
+    moved = value + step
+    # fsum rounds once, at the end, so that its sign is right.
+    excess = math.fsum((moved, -value, -step))
+    too_far = excess > 0 if step > 0 else excess < 0
+    return math.nextafter(moved, value) if too_far else moved
+
+
+def Totals(  # noqa: N802 - one domain to the user, in two forms
+    contributions: Sequence[Sequence[Number]] | None = None,
+    people: Sequence[int] | None = None,
+    *,
+    cells: int | None = None,
+    values: Sequence[Number] | None = None,
+    contribution: dict[str, Number] | None = None,
+    integer: bool = True,
+    relation: str = Relation.ADD_REMOVE,
+) -> Domain:
+    """Make a domain of totals over people, in one of two forms.
+
+    Args:
+        contributions: the vectors one person can add, all of one length.
+        people: [low, high], how many people of each kind there may be.
+        cells: instead, the length of a vector of totals,
+        values: the [low, high] of each of its numbers,
+        contribution: and how far one person moves it, {"l1": s} or {"linf": s}.
+        integer: whether those numbers are integers.
+        relation: of the first form, "add_remove" or "substitute" (a person of another kind instead).
+
+    Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
+    """
+    if contributions is not None and people is not None and (cells, values, contribution) == (None, None, None):
+        return _people(contributions, people, relation_named(relation))
+    if (
+        cells is not None
+        and values is not None
+        and contribution is not None
+        and contributions is None
+        and people is None
+    ):
+        return _cells(cells, values, contribution, integer)
+    raise InvalidInputError(
+        "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
+    )
+
+
+def groups(domain: Domain, claims: int) -> Sequence[Domain]:
+    """Split a domain for group-wise claims: a domain for each contribution of totals over people.
+
+    Raises InvalidInputError for any other domain, and where there are more or fewer claims than contributions.
+    """
+    if not isinstance(domain, _People):
+        raise InvalidInputError(
+            "a list of claims needs the domain totals with contributions, one claim for each of them"
+        )
+    if claims != len(domain.contributions):
+        raise InvalidInputError(
+            f"there are {claims} claims for {len(domain.contributions)} contributions; there must be as many"
+        )
+    return domain.groups()
+
+
+def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: Relation) -> Domain:
+    vectors = tuple(tuple(vector) for vector in contributions)
+    low, high = check_range("people", people)
+    if low < 0 or not isinstance(low, int) or not isinstance(high, int):
+        raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
+    if not vectors or len({len(v) for v in vectors}) != 1 or not vectors[0]:
+        raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
+    for number in itertools.chain(*vectors):
+        require_number("a number in contributions", number, -math.inf, math.inf)
+    domain = _People(vectors, low, high, relation)
+    if not domain.corners():
+        raise InvalidInputError(
+            f"a totals domain with people from {low} to {high} and {len(vectors)} contributions has no pairs under "
+            f"{relation}; widen people, or give a second contribution"
+        )
+    return domain
+
+
+def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool) -> Domain:
+    low, high = check_range("values", values)
+    if not isinstance(cells, int) or cells < 1:
+        raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
+    if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
+        raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}} or {{linf: s}}")
+    [(norm, reach)] = contribution.items()
+    require_number(f"contribution {norm}", reach, 0, math.inf, low_open=True)
+    if not integer:
+        low, high, reach = float(low), float(high), float(reach)
+    elif not all(isinstance(x, int) for x in (low, high, reach)):
+        raise InvalidInputError(
+            f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
+        )
+    domain = _Cells(cells, low, high, norm, reach, integer)
+    if not domain.corners():
+        raise InvalidInputError(
+            f"contribution {contribution!r} does not fit between {low!r} and {high!r}; widen values"
+        )
+    return domain
