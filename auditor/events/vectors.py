@@ -115,8 +115,10 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     numeric = tuple(place for place in places if outputs.column(place).codes is None)
     if len(numeric) < 2:
         return
-    if len(numeric) <= MOST_DIFFERENCES:
-        yield from differences(numeric)
+    # Differences of two yes-or-no answers say little that the answers together do not.
+    varied = [place for place in numeric if len(np.unique(outputs.column(place).numbers[:200])) > 2]
+    if len(varied) <= MOST_DIFFERENCES:
+        yield from differences(varied)
     for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}):
         yield OrderStatistic(numeric, rank)
     yield WhereLargest(numeric)
@@ -135,6 +137,8 @@ def differences(places: Sequence[str]) -> list[Feature]:
 def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
     """Return the first number and the steps from one to the next, the parts that a running sum is made of."""
     numeric = [place for place in places if outputs.column(place).codes is None]
-    if not 2 <= len(numeric) <= MOST_DIFFERENCES:
+    if not 2 <= len(numeric) <= MOST_DIFFERENCES or all(
+        len(np.unique(outputs.column(place).numbers[:200])) <= 2 for place in numeric
+    ):
         return []
     return [Place(numeric[0]), *differences(numeric)]
