@@ -144,7 +144,9 @@ def test_no_output_serves_two_phases() -> None:
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
     assert len(seen) > 20
-    assert len(set(seen)) == len(seen)
+    # First of all it was asked on both sides, and once more, whether it gives the same outputs from the same stream.
+    assert seen[:2] == seen[2:4]
+    assert len(set(seen)) == len(seen) - 2
 
 
 def test_the_bound_counts_only_what_was_drawn_for_it() -> None:

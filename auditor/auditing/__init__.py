@@ -15,7 +15,7 @@ from auditor.blackbox.command import Command, Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import ALWAYS, Drawer, Source
 from auditor.blackbox.process import ProcessFailure
-from auditor.blackbox.sampling import Execution, Phase, Sampler
+from auditor.blackbox.sampling import Execution, Phase
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
@@ -121,15 +121,16 @@ def _run(plan: Plan, listener: Listener) -> AuditResult:
     if isinstance(claim, QueryClaim):
         return audit_query(claim, plan.source.build(), Ledger(plan, listener, reproducible=True))
     ledger = Ledger(plan, listener, reproducible=True)
-    drawer = Sampler(plan.source, plan.name, plan.seed, plan.execution).drawer()
-    pair = plan.domain.corners()[0]
+    sampler, pair = ledger.sampler(), plan.domain.corners()[0]
+    drawer = sampler.drawer()
     if isinstance(drawer, Program):
         ledger.reproducible = drawer.repeats_itself(pair)
-    else:
-        ledger.reproducible = (drawer.build() if isinstance(drawer, Source) else drawer).takes_rng
     failure = None if isinstance(drawer, Source) else _always_fails(drawer, pair, plan)
     if failure is not None:
         return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure.told()}", pair=pair)
+    if not isinstance(drawer, Program):
+        takes_rng = (drawer.build() if isinstance(drawer, Source) else drawer).takes_rng
+        ledger.reproducible = takes_rng and sampler.repeats_itself(pair)
     if isinstance(claim, Probability):
         return audit_probability(claim, ledger)
     if plan.method == "sequential":

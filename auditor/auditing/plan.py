@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, did_you_mean
@@ -98,6 +99,7 @@ class Ledger:
     note: str = ""  # to the reason to stop
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     started: float = field(default_factory=time.monotonic)
+    guard: RepeatGuard = field(default_factory=RepeatGuard)
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -105,7 +107,7 @@ class Ledger:
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = execution.one_worker()
-        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution)
+        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution, self.guard)
 
     def draw(
         self,
