@@ -200,8 +200,7 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
                 done = f"{progress.done:,} of {progress.planned:,}"
                 status.update(Text(f"{progress.audit}: {progress.phase.name.lower()}, {done}"))
 
-            with _naming(configuration, plan):
-                audit = run(plan, show)
+            audit = run(plan, show, refuse=True)
         if not console.is_terminal:
             console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
         audits.append(audit)

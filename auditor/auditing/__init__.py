@@ -17,7 +17,7 @@ from auditor.blackbox.mechanism import ALWAYS, Drawer, Source
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sampling import Execution, Phase
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
-from auditor.errors import WorkerLostError
+from auditor.errors import MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
@@ -95,32 +95,36 @@ def audit(
     return run(plan)
 
 
-def run(plan: Plan, listener: Listener = lambda progress: None) -> AuditResult:
+def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool = False) -> AuditResult:
     """Carry out a plan.
 
-    Raises MechanismError when the mechanism cannot be built or breaks the protocol of a batch; a mechanism that
-    raises or returns nonsense is audited on that.
+    Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
+    that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
     """
+    ledger = Ledger(plan, listener, reproducible=True)
     try:
-        return _run(plan, listener)
+        return _run(ledger)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.execution
         if not how.isolate:
             why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
-            return Ledger(plan, listener, reproducible=True).result(Verdict.INCONCLUSIVE, why)
+            return ledger.result(Verdict.INCONCLUSIVE, why)
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
-        return _run(replace(plan, execution=how.protected()), listener)
+        return run(replace(plan, execution=how.protected()), listener, refuse=refuse)
+    except MechanismError as error:
+        if not refuse:
+            raise
+        return ledger.result(Verdict.INCONCLUSIVE, str(error))
     finally:
         if plan.source.command is not None:
             plan.source.command.close()
 
 
-def _run(plan: Plan, listener: Listener) -> AuditResult:
-    claim = plan.claim
+def _run(ledger: Ledger) -> AuditResult:
+    plan, claim = ledger.plan, ledger.plan.claim
     if isinstance(claim, QueryClaim):
-        return audit_query(claim, plan.source.build(), Ledger(plan, listener, reproducible=True))
-    ledger = Ledger(plan, listener, reproducible=True)
+        return audit_query(claim, plan.source.build(), ledger)
     sampler, pair = ledger.sampler(), plan.domain.corners()[0]
     drawer = sampler.drawer()
     if isinstance(drawer, Program):

@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.blackbox.mechanism import Sample, Source
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
+from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.methods import NAMES, method_for
@@ -100,6 +101,7 @@ class Ledger:
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     started: float = field(default_factory=time.monotonic)
     guard: RepeatGuard = field(default_factory=RepeatGuard)
+    warnings: list[str] = field(default_factory=list)
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -139,6 +141,25 @@ class Ledger:
         name = phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
+    def look_for_drift(self, tables: Sequence[Sequence[Sequence[int]]]) -> None:
+        """Warn where the first and the second half of the bound's batches differ; ``tables`` are the counts of each batch.
+
+        It is no error: a coin picks the side of each output, so that a mechanism which keeps its claim at any time is refuted
+        no oftener for changing. With a single batch there is nothing to compare.
+        """
+        if len(tables) < 2:
+            return
+        halves = tables[: len(tables) // 2], tables[len(tables) // 2 :]
+        early, late = (
+            [[sum(cell) for cell in zip(*side, strict=True)] for side in zip(*half, strict=True)] for half in halves
+        )
+        if drifts(early, late):
+            self.warnings.append(
+                "outputs drawn early and late in the bound differ: the mechanism changes while it is audited, by a state, a "
+                "cache or a budget that is spent. The bound speaks of its average over the run; a violation stays one, but "
+                f"what was not found may show in another state (such a warning is false with probability {FALSE_WARNING:g})"
+            )
+
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
@@ -154,6 +175,7 @@ class Ledger:
             reproducible=self.reproducible,
             seed=self.plan.seed,
             exact=self.exact,
+            warnings=tuple(self.warnings),
             **found,
         )
 

@@ -19,7 +19,12 @@ from auditor.neighbours.pair import Pair, Side, plain
 Keys = NDArray[np.uint64]
 
 SHOWN = 256  # of each side of a batch, so many outputs are looked at: the first ones
-WINDOWS = (32, 64, 128, 256)  # outputs in a row that are looked for; elsewhere than at the start of a batch, the first of these
+WINDOWS = (
+    32,
+    64,
+    128,
+    256,
+)  # outputs in a row that are looked for; elsewhere than at the start of a batch, the first of these
 ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs: by what they are, not where they stand
 STARTS = 8  # windows at most, besides those at the start of a batch
 REMEMBERED = 1_000  # batches whose windows are kept; later ones are compared with these
@@ -27,7 +32,10 @@ CERTAIN = 64  # bits
 CONSTANT = 64  # outputs of a batch that are all one value
 CONSTANTS = 3  # of one data set, each the only value of a batch
 
-ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)  # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash
+ODD, SHIFT = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(32),
+)  # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash
 ADVICE = (
     "copies prove nothing, and every bound would be wrong. Draw all randomness, anew for each output, from the rng that is "
     "passed in (a program: from the seed of each request), and seed nothing inside; a mechanism with entropy of its own "

@@ -178,7 +178,9 @@ def _audit_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 
-def _streams(seed: int, audit: int, batch: Batch) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+def _streams(
+    seed: int, audit: int, batch: Batch
+) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
     """Return the coin of a batch, the stream of the mechanism, and another for outputs that are drawn again."""
     address = (audit, batch.phase, *batch.number)
     coin, stream, again = (

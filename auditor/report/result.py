@@ -45,6 +45,7 @@ class AuditResult:
     ``p_value`` is the smallest chance of a false alarm at which these outputs refute the claim, ``alpha`` the chance that was
     allowed; both None where nothing is random. ``at_level`` returns the same audit judged at another alpha.
 
+    ``warnings`` are of what does not make the bound wrong, but should be known to who reads it.
     ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json.
     """
 
@@ -65,6 +66,7 @@ class AuditResult:
     p_value: float | None = None
     alpha: float | None = None
     exact: ExactValue | None = None
+    warnings: Sequence[str] = ()
     at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
@@ -89,6 +91,7 @@ class AuditResult:
             "power": dict(self.power) if self.power else None,
             "budget": {"allowed_error": self.alpha, "p_value": self.p_value},
             "stop_reason": self.stop_reason,
+            "warnings": list(self.warnings),
             "seconds": round(self.seconds, 3),
             "reproducible": self.reproducible,
             "seed": self.seed,
