@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
 from auditor.bounds.drift import FALSE_WARNING, drifts
@@ -21,6 +22,9 @@ from auditor.verdict import Verdict
 
 T = TypeVar("T")
 
+# Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed.
+TIME, EXACT = "time", "exact"
+
 # Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
 SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.10
@@ -34,7 +38,7 @@ class Plan:
 
     ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
     SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
-    audit early.
+    audit early. ``recording`` keeps all outputs, or holds those to be used instead of drawing any.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Plan:
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     seconds: float | None = None
     events: tuple[str, ...] = ("values",)
+    recording: Recording | None = None
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
@@ -109,7 +114,7 @@ class Ledger:
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = execution.one_worker()
-        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution, self.guard)
+        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution, self.guard, self.plan.recording)
 
     def draw(
         self,
@@ -160,6 +165,17 @@ class Ledger:
                 f"what was not found may show in another state (such a warning is false with probability {FALSE_WARNING:g})"
             )
 
+    def time_is_up(self) -> bool:
+        """Whether the audit has run for as long as it may; in a replay, as it had when it was recorded."""
+        if self.plan.seconds is None:
+            return False
+        if (recording := self.plan.recording) is not None and recording.replaying:
+            return bool(recording.noted(TIME) == self.spent.bound)
+        up = time.monotonic() - self.started > self.plan.seconds
+        if up and recording is not None:
+            recording.note(TIME, self.spent.bound)
+        return up
+
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
@@ -174,10 +190,20 @@ class Ledger:
             seconds=time.monotonic() - self.started,
             reproducible=self.reproducible,
             seed=self.plan.seed,
-            exact=self.exact,
+            exact=self._kept_exact(),
             warnings=tuple(self.warnings),
             **found,
         )
+
+    def _kept_exact(self) -> ExactValue | None:
+        recording = self.plan.recording
+        if recording is None:
+            return self.exact
+        if not recording.replaying:
+            recording.note(EXACT, self.exact.to_dict() if self.exact else None)
+            return self.exact
+        kept = recording.noted(EXACT)
+        return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
 
 
 def smallest_level(refutes: Callable[[float], Any]) -> float:

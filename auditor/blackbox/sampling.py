@@ -19,8 +19,9 @@ import numpy as np
 
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import Drawer, Patience, Sample, Source, changed_form
+from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import Keys, RepeatGuard, shown_keys
-from auditor.errors import InvalidInputError, WorkerLostError
+from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.pair import Pair, Relation
 
 T = TypeVar("T")
@@ -50,6 +51,11 @@ class Batch:
     def told(self) -> str:
         """The batch as errors call it, such as "bound batch 3"."""
         return f"{self.phase.name.lower()} batch {'.'.join(map(str, self.number))}"
+
+    @property
+    def file(self) -> str:
+        """The name of the batch in a recording."""
+        return "-".join([self.phase.name.lower(), *map(str, self.number)])
 
 
 BACKENDS = ("loky", "threading")
@@ -101,7 +107,8 @@ class Execution:
 class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
 
-    ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard.
+    ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard. ``recording`` keeps
+    the batches that are drawn, or holds those that are to be taken instead.
     """
 
     source: Source
@@ -109,6 +116,7 @@ class Sampler:
     seed: int
     execution: Execution
     guard: RepeatGuard = field(default_factory=RepeatGuard)
+    recording: Recording | None = None
 
     def map(self, batches: Iterable[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
         """Draw each batch and yield what ``observe`` makes of it, in order.
@@ -118,7 +126,7 @@ class Sampler:
         """
         todo, told = itertools.tee(batches)
         audit = _audit_key(self.name)
-        drawn = self._run(_draw, ((self.seed, audit, batch, observe) for batch in todo))
+        drawn = self._run(_draw, ((self.seed, audit, batch, observe, self.recording) for batch in todo))
         return self._guarded(told, drawn)
 
     def repeats_itself(self, pair: Pair) -> bool:
@@ -135,7 +143,8 @@ class Sampler:
         """Run a function on the mechanism and each task, by the workers, and yield what it returns in order."""
         from joblib import Parallel, delayed
 
-        how, drawer = self.execution, self.drawer()
+        how = self.execution
+        drawer = self.source if self.recording and self.recording.replaying else self.drawer()
         if how.workers == 1:
             return (function(drawer, *task) for task in tasks)
         # What runs in a process of its own needs no more than a thread that waits for it.
@@ -191,9 +200,31 @@ def _streams(
 
 
 def _draw(
-    origin: Drawer | Source, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]
+    origin: Drawer | Source,
+    seed: int,
+    audit: int,
+    batch: Batch,
+    observe: Callable[[Sample], T],
+    recording: Recording | None = None,
 ) -> tuple[Keys, Keys, T]:
     """Return the keys of the first outputs on either side, and what is observed."""
+    if recording is not None and recording.replaying:
+        sample = recording.read(batch.file, batch.pair)
+    else:
+        try:
+            sample = _sample(origin, seed, audit, batch)
+        except MechanismError as error:
+            if recording is not None:
+                recording.note(batch.file, str(error))
+            raise
+        if recording is not None:
+            recording.write(batch.file, batch.pair, sample)
+    if batch.form and sample.form and batch.form != sample.form:
+        raise changed_form(batch.form, sample.form)
+    return shown_keys(sample.left), shown_keys(sample.right), observe(sample)
+
+
+def _sample(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> Sample:
     coin, stream, again = _streams(seed, audit, batch)
     labels = coin.random(batch.size) < 0.5
     if batch.pair.relation is Relation.ALONE:
@@ -205,9 +236,7 @@ def _draw(
     sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one, patience=patience)
     if learning and mechanism.batched and not batch.one_by_one and sample.raised():
         sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
-    if batch.form and sample.form and batch.form != sample.form:
-        raise changed_form(batch.form, sample.form)
-    return shown_keys(sample.left), shown_keys(sample.right), observe(sample)
+    return sample
 
 
 def _repeats_itself(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> bool:
