@@ -103,7 +103,7 @@ def folder_of(audit: str) -> str:
     """Return the name of an audit's folder, which no other audit shares.
 
     >>> folder_of("KSW under add/remove")
-    'ksw-under-add-remove-bd0a3f8d'
+    'ksw-under-add-remove-7f164367'
     """
     words = re.sub(r"[^a-z0-9]+", "-", audit.lower()).strip("-")[:40]
     return f"{words}-{hashlib.sha256(audit.encode()).hexdigest()[:8]}"
