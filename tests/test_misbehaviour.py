@@ -123,6 +123,22 @@ class Drifting:
         return rng.laplace(value, 1.0, size) + (self.drawn > self.after)
 
 
+def test_a_batch_that_raises_is_no_drift() -> None:
+    """One batch of 100 raises, and none before; its outputs all abstain, which no single output did."""
+    calls = 0
+
+    def seldom(value: float, size: int, rng: np.random.Generator) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 50:
+            raise ValueError("once")
+        return rng.laplace(value, 0.2, size)
+
+    result = auditor.audit(seldom, PURE, [(0, 1)], samples=30_000, batch=1_000, workers=1, isolate=False)
+    assert calls > 50
+    assert result.warnings == ()
+
+
 @pytest.mark.parametrize(("after", "warnings"), [(20_000, 1), (1_000_000, 0)])
 def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> None:
     """False-failure rate below 1e-6: α = 1e-7 for an alarm, and 1e-9 for a warning without drift; the drift is 30 errors wide."""

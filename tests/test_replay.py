@@ -14,6 +14,7 @@ from auditor.cli import main
 MECHANISMS = """
 import math
 import os
+import time
 
 import numpy as np
 
@@ -52,6 +53,11 @@ def short(value, size, rng):
 
 def seeded(value, size, rng):
     return np.random.default_rng(0).laplace(value, 1.0, size)
+
+
+def slow(value, size, rng):
+    time.sleep(1)
+    return np.zeros(size)
 
 
 def crashes(value, rng):
@@ -104,6 +110,11 @@ AUDITS = {
     "failing": audit("failing", "failing"),
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),
+    "too slow": audit(
+        "slow",
+        "slow",
+        more="execution: {workers: 2, batch: 300, timeout: 0.1, isolate: false, backend: threading}",
+    ),
     "crashing": audit("crashing", "crashes"),
     "a program": audit("program", f"{{command: [{sys.executable}, program.py]}}"),
     "a program that always ends": audit("ends", "{command: ['false']}"),

@@ -156,6 +156,8 @@ def _recorded_start(ledger: Ledger) -> _Start:
         return _start(ledger)
     if recording.replaying:
         kept = recording.noted(START)
+        if kept is None and (reason := recording.noted(ENDED)) is not None:
+            raise MechanismError(str(reason))
         if not isinstance(kept, dict):
             raise InvalidInputError(f"there is no recording of this audit in {recording.folder}; record anew")
         if "error" in kept:
@@ -197,7 +199,8 @@ def _audit_query(claim: QueryClaim, ledger: Ledger) -> AuditResult:
 
 def recorded(plan: Plan, folder: Path) -> Plan:
     """Return the plan with all outputs kept in a folder of its own, below the given one."""
-    return replace(plan, recording=Recording(str(folder / folder_of(plan.name))))
+    # Workers may have another working folder.
+    return replace(plan, recording=Recording(str(folder.resolve() / folder_of(plan.name))))
 
 
 def replayed(plan: Plan, folder: Path) -> Plan:
