@@ -10,8 +10,8 @@ import pytest
 
 import auditor
 from auditor.auditing import Plan, Progress, run
-from auditor.blackbox.mechanism import Source
-from auditor.blackbox.sampling import TRIAL, Execution, Phase
+from auditor.blackbox.mechanism import TRIAL, Source
+from auditor.blackbox.sampling import Execution, Phase
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing.sequential import _Capital
-from auditor.blackbox.sampling import TRIAL
+from auditor.blackbox.mechanism import TRIAL
 from auditor.errors import AuditorError
 from auditor.methods.sequential import hair_above, hypotheses, new_game
 from auditor.selfcheck import gaussian, laplace, randomised_response, revealing

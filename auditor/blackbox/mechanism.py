@@ -41,6 +41,8 @@ class Patience:
 
 
 CONTAINERS = (list, dict, set, bytearray, np.ndarray)
+# The trial: this many outputs, twice from one stream or seed. Two fair coins in a row agree so long with probability 2⁻³².
+TRIAL = 32
 ALWAYS = 3  # failures on each side, and nothing else, are a mechanism that always fails
 
 

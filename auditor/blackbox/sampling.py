@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import Drawer, Patience, Sample, Source, changed_form
+from auditor.blackbox.mechanism import TRIAL, Drawer, Patience, Sample, Source, changed_form
 from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import Keys, RepeatGuard, shown_keys
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
@@ -251,7 +251,5 @@ def _repeats_itself(origin: Drawer | Source, seed: int, audit: int, batch: Batch
     return seen[0] == seen[1]
 
 
-# Outputs drawn twice from one stream. Two fair coins in a row agree so long with probability 2⁻³².
-TRIAL = 32
 # Processes that die or pass the time limit, after which a batch to learn from has told enough.
 FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25}
