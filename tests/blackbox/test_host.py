@@ -37,12 +37,14 @@ EVERYWHERE = [("loky", 1), ("loky", 2), ("threading", 1), ("threading", 2)]
 
 
 def hosts() -> list[int]:
-    """Return the processes that were started by this one, or its workers, to run mechanisms."""
+    """Return the processes that were started to run mechanisms of this folder, by whichever worker."""
+    marks = (b"auditor.blackbox.host", f"'{Path(__file__).parent}'".encode())  # the second stands in their search path
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-            if state != "Z" and b"auditor.blackbox.host" in (entry / "cmdline").read_bytes():
+            command = (entry / "cmdline").read_bytes()
+            if state != "Z" and all(mark in command for mark in marks):
                 found.append(int(entry.name))
         except OSError:
             continue  # it has ended meanwhile
