@@ -7,8 +7,10 @@ import numpy as np
 
 from auditor.auditing.plan import Ledger
 from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.outputs import Column
 from auditor.blackbox.sampling import Batch, Phase
 from auditor.methods.base import Method
+from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import search_pairs
 
@@ -16,30 +18,55 @@ from auditor.neighbours.search import search_pairs
 def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0) -> tuple[Pair, int]:
     """Search the domain for the pair with the best forecast; return it, and how many outputs that took."""
     plan, rounds, before = ledger.plan, 0, ledger.spent.search
+    known: dict[str, str] = {}
 
-    def evaluate(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+    def draw(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
         nonlocal rounds
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(pairs)]
         score = _PairScore(method.boldly(CAUTION[min(rounds, len(CAUTION) - 1)]))
         rounds += 1
-        return ledger.draw_each(batches, score)
+        seen = ledger.draw_each(batches, score)
+        known.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
+        return [forecast for forecast, _ in seen]
+
+    def kinds(pairs: Sequence[Pair]) -> list[str]:
+        new = [pair for pair in pairs if pair.key() not in known]
+        if new:
+            batches = [
+                Batch(p, OUTPUTS_FOR_KIND, Phase.SEARCH, (stage, EDGES, len(known) + i)) for i, p in enumerate(new)
+            ]
+            known.update(zip((pair.key() for pair in new), ledger.draw_each(batches, kind_of), strict=True))
+        return [known[pair.key()] for pair in pairs]
 
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
-    return search_pairs(plan.domain, evaluate, outputs, rng), ledger.spent.search - before
+    return search_pairs(plan.domain, draw, outputs, rng, kinds=kinds), ledger.spent.search - before
 
 
 # Standard errors on the safe side, by round: a pair that looks good by luck is found out in the next round, one that is
 # dismissed is not looked at again.
 CAUTION = (1.0, 1.5, 2.0, 3.0)
+# Stands for the round in the addresses of outputs drawn for edges.
+EDGES = 99
 
 
 class _PairScore:
-    """Score a pair by the bound it is forecast to give; a class, since it travels to the workers."""
+    """Score a pair by the bound it is forecast to give, and tell its kind; a class, since it travels to the workers."""
 
     def __init__(self, method: Method[Any]) -> None:
         self._method = method
 
-    def __call__(self, sample: Sample) -> float:
+    def __call__(self, sample: Sample) -> tuple[float, str]:
         if min(sample.left.size, sample.right.size) < 4:
-            return -np.inf
-        return self._method.learn(sample).forecast
+            return -np.inf, kind_of(sample)
+        return self._method.learn(sample).forecast, kind_of(sample)
+
+
+def kind_of(sample: Sample) -> str:
+    """Tell what most outputs of either side hold at each place: numbers, or which atom."""
+    return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
+
+
+def _commonest(column: Column) -> str:
+    if column.codes is None or np.count_nonzero(column.codes < 0) * 2 >= len(column.codes):
+        return f"{column.name}: number"
+    return f"{column.name}: {column.atoms[np.bincount(column.codes[column.codes >= 0]).argmax()]}"

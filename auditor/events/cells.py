@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Column
 
+# Outputs in the outermost cell.
+FEWEST_IN_TAIL = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Cells:
@@ -61,7 +64,7 @@ def _interval(name: str, low: float, high: float) -> str:
 
 
 def readable_edges(column: Column, most: int) -> list[float]:
-    """Cut the numbers of a column into at most ``most`` intervals of about the same weight, at short decimals.
+    """Cut the numbers of a column into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
 
     Values that repeat are kept apart from their neighbours where there is room.
     """
@@ -70,7 +73,8 @@ def readable_edges(column: Column, most: int) -> list[float]:
         return []
     distinct, counts = np.unique(numbers, return_counts=True)
     if len(distinct) > most:
-        ends = np.searchsorted(np.cumsum(counts), np.arange(1, most) * len(numbers) / most)
+        targets = np.concatenate([np.arange(1, most) * len(numbers) / most, _tails(len(numbers), most)])
+        ends = np.searchsorted(np.cumsum(counts), targets)
         # The value before a heavy one ends a cell too, so that the heavy one stands alone.
         heavy = np.flatnonzero(counts > len(numbers) / most)
         ends = np.unique(np.concatenate([ends, heavy, heavy - 1]))
@@ -78,6 +82,13 @@ def readable_edges(column: Column, most: int) -> list[float]:
     else:
         ends = np.arange(len(distinct) - 1)
     return _spell_edges(distinct, counts, ends)
+
+
+def _tails(numbers: int, most: int) -> NDArray[np.float64]:
+    """Return ever smaller numbers of outputs at either end, so that a few that lie far out are not lost in a large cell."""
+    few = FEWEST_IN_TAIL * 2.0 ** np.arange(max(0, int(np.log2(max(1.0, numbers / most / FEWEST_IN_TAIL)))) + 1)
+    few = few[few < numbers / most]
+    return np.concatenate([few, numbers - few])
 
 
 def _spell_edges(distinct: NDArray[np.float64], counts: NDArray[np.int64], ends: NDArray[np.intp]) -> list[float]:

@@ -16,8 +16,10 @@ Floats = NDArray[np.float64]
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.
 BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
-# With many places, each gets a straight line only, and pairs no products.
-MOST_BENT_PLACES = 12
+# With many places, each gets fewer bends, in the end a straight line only, and pairs no products: weights beyond about fifty
+# cost more time than they tell.
+FEWER_BENDS = (0.01, 0.15, 0.5, 0.85, 0.99)
+MOST_BENT_PLACES, MOST_PLACES_WITH_FEWER = 4, 10
 MOST_MULTIPLIED_PLACES = 6
 MOST_ATOMS = 16  # of one place, the most frequent
 LEAST_ON_ATOM = 8
@@ -93,7 +95,9 @@ def _terms_of(column: Column, places: int) -> _Terms | None:
     numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
     bends: tuple[float, ...] = ()
     if len(numbers):
-        levels = BENDS if places <= MOST_BENT_PLACES else (BENDS[0], BENDS[-1])
+        levels: tuple[float, ...] = (BENDS[0], BENDS[-1])
+        if places <= MOST_PLACES_WITH_FEWER:
+            levels = BENDS if places <= MOST_BENT_PLACES else FEWER_BENDS
         finite = numbers[np.isfinite(numbers)]
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
         bends = tuple(quantiles.tolist()) if len(quantiles) > 1 else ()

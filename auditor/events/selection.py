@@ -6,6 +6,7 @@ differ have been merged (it shows anywhere else). In each order the rule guesses
 on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -31,10 +32,14 @@ from auditor.events.curve import Curve, fit_curve
 from auditor.events.event import LEFT, RIGHT, Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
 VALUES, BITS = "values", "bits"
 
+# With more outputs than this in a half, all features are looked at on so many, and only the best few on all.
+SCREENED = 40_000
+KEPT = 5
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
@@ -46,6 +51,8 @@ CAREFUL, BOLD = 5.0, 1.0
 SAFE = 2.0
 # A choice seen too seldom for a careful forecast must promise so much (nats) to be kept: luck among weak rules promises less.
 WORTH_KEEPING = 0.1
+# Standard errors by which a rare event must be clearer than a frequent one: one of several is the clearest by luck.
+CLEARER = 0.5
 # A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
 ENOUGH_FOR_CURVE = 25.0
 # With more atoms, the one that looks best does so by luck.
@@ -63,12 +70,23 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     """
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best = Choice(always, -np.inf)
-    for feature in _features(fit, kinds):
+    features = list(_features(fit, kinds))
+    if fit.left.size + fit.right.size > SCREENED and len(features) > KEPT:
+        features = _screened(features, fit, judge, forecaster.forecast)
+    for feature in features:
         choice = _best_rule(feature, fit, judge, forecaster.forecast)
         needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best = choice
     return _refined(best, fit, judge, forecaster)
+
+
+def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
+    """Return the features that promise most on a part of the outputs, in their order."""
+    few_fit, few_judge = (Sample(half.left[: SCREENED // 2], half.right[: SCREENED // 2]) for half in (fit, judge))
+    choices = [_best_rule(feature, few_fit, few_judge, forecast) for feature in features]
+    forecasts = np.array([-np.inf if choice is None else choice.forecast for choice in choices])
+    return [features[i] for i in sorted(np.argsort(-forecasts, kind="stable")[:KEPT])]
 
 
 def _beaten_at(forecast: float) -> float:
@@ -86,11 +104,17 @@ def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
         return
     yield from (Place(name) for name in places)
     if len(places) > 1:
+        yield from vector_features(both, places)
         if _distinct_at_most(both, places, MOST_JOINT_ATOMS):
             yield Whole(tuple(places))
-        tables = _informative_tables([Place(name) for name in places], fit)
-        if len(tables) > 1:
-            yield EvidenceSum(tables)
+        sums = (
+            (list(map(Place, places)), "summed evidence of all places"),
+            (increments(both, places), "summed evidence of all steps"),
+        )
+        for parts, name in sums:
+            tables = _informative_tables(parts, fit)
+            if len(tables) > 1:
+                yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
     if len(places) > 1 and fit.left.size + fit.right.size >= LEAST_TO_LEARN:
         learned = fit_logistic(fit)
@@ -228,6 +252,13 @@ def _refined(choice: Choice, fit: Sample, judge: Sample, forecaster: Forecaster)
             placed = anywhere
     if placed is None or (placed.forecast <= 0 and choice.forecast > WORTH_KEEPING):
         return choice
+    if placed.forecast <= 0 and curve.gain < ENOUGH_FOR_CURVE:
+        # Nothing is promised by what is frequent; then what is rare but never wrong may be tried.
+        rare = _along_the_line(feature, blocks, of_atoms, counts, forecaster.boldly(BOLD).forecast)
+        if rare is not None and _surprise(_seen(rare.test.rule, left, right)) > CLEARER + _surprise(
+            _seen(placed.test.rule, left, right)
+        ):
+            placed = rare
     return Choice(placed.test, float(forecaster.forecast(_seen(placed.test.rule, left, right))[0]))
 
 
@@ -243,6 +274,16 @@ def _expected(curve: Curve, on_left: Counted, on_right: Counted, trials: int) ->
         np.concatenate([seen - right, on_left[cells:]]),
         trials,
     )
+
+
+def _surprise(seen: RuleCounts) -> float:
+    """Return by how many standard errors a rule wins more than half its guesses (signed root of the likelihood ratio)."""
+    wins, losses = float((seen.left_wins + seen.right_wins)[0]), float((seen.left_losses + seen.right_losses)[0])
+    if wins <= losses:
+        return 0.0
+    log_ratio = wins * math.log(2 * wins / (wins + losses))
+    log_ratio += losses * math.log(2 * losses / (wins + losses)) if losses else 0.0
+    return math.sqrt(2 * log_ratio)
 
 
 def _seen(rule: Cells, left: Column, right: Column) -> RuleCounts:

@@ -26,7 +26,7 @@ Labels = NDArray[np.bool_]
 # Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.
 QUANTILES = (0.45, 0.35, 0.25)
 # What they hope to win at, as ε above the claim; in between, and beyond, neighbours are nearly as good.
-HOPES = (0.15, 0.4, 1.0, 2.0, 4.0)
+HOPES = (0.15, 0.6, 1.2, 2.5)
 MOST_QUICK_PLACES = 4
 # The learned bettor's share of the starting capital: small, since it cannot play in the first outputs.
 LEARNED_SHARE = 0.1

@@ -5,6 +5,7 @@ smallest steps, powers on a 1-2-5 ladder), draws random members on linear and lo
 promising pair by one step.
 """
 
+import builtins
 import itertools
 import math
 from collections.abc import Sequence
@@ -34,6 +35,9 @@ class Domain(Protocol):
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         """Return a pair near the given one, which came from this domain."""
 
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        """Return a pair halfway between two of this domain; None where nothing lies between."""
+
 
 def _spelled(value: Any) -> str:
     """Spell a value so that equal ones are spelled alike, NaN and arrays included."""
@@ -58,7 +62,8 @@ class Value:
         if self._range is not None:
             low, high = self._range
             self._integer = isinstance(low, int) and isinstance(high, int)
-            self.values = ladder(low, high, self._integer)
+            few = self._integer and math.comb(int(high - low) + 1, 2) <= MOST_CORNERS
+            self.values = [*builtins.range(int(low), int(high) + 1)] if few else ladder(low, high, self._integer)
         if len({_spelled(v) for v in self.values}) != len(self.values):
             raise InvalidInputError(f"values are {self.values!r}; each may stand once only")
         if len(self.values) < 2:
@@ -73,6 +78,9 @@ class Value:
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
         return retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+        return None  # any two values are neighbours: two kinds of output make a pair of their own
 
     def _draw(self, rng: np.random.Generator) -> Any:
         if self._range is not None:
@@ -129,6 +137,11 @@ class _People:
 
         return retry(attempt, "the totals domain")
 
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        (crowd, move), (crowd_of_other, _) = one.origin, other.origin
+        half = tuple((a + b) // 2 for a, b in zip(crowd, crowd_of_other, strict=True))
+        return None if half in (crowd, crowd_of_other) else self._pair(half, move)
+
     def _moves(self) -> list[tuple[int | None, int]]:
         """List moves as (kind that leaves or None, kind that arrives)."""
         kinds = range(len(self.contributions))
@@ -170,30 +183,54 @@ class _Cells:
 
     def corners(self) -> list[Pair]:
         marks = ladder(self.low, self.high, self.integer)
-        vectors: list[tuple[Number, ...]] = [(mark,) * self.cells for mark in marks]
-        vectors += [(mark,) + (self.low,) * (self.cells - 1) for mark in marks]
-        vectors += [(self.high,) * (self.cells - 1) + (mark,) for mark in marks]
-        found = (self._pair(vector, move) for vector in vectors for move in self._moves())
-        return list(dict.fromkeys(pair for pair in found if pair is not None))[:MOST_CORNERS]
+        alike: list[tuple[Number, ...]] = [(mark,) * self.cells for mark in marks]
+        uneven = [(mark,) + (self.low,) * (self.cells - 1) for mark in marks]
+        uneven += [(self.high,) * (self.cells - 1) + (mark,) for mark in marks]
+        moves = self._moves()
+        # Where one cell is unlike the rest, the moves that matter are those of that cell alone, and of all alike.
+        few = [move for move in moves if move[0] != 0][:4]
+        tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
+        found = (self._pair(vector, move) for vector, move in tried)
+        pairs = {frozenset((pair.left, pair.right)): pair for pair in found if pair is not None}
+        return list(pairs.values())[:MOST_CORNERS]
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
-            vector = tuple(random_number(self.low, self.high, self.integer, rng) for _ in range(self.cells))
-            moves = self._moves()
-            return self._pair(vector, moves[rng.integers(len(moves))])
+            few = [random_number(self.low, self.high, self.integer, rng) for _ in range(2)]
+            vector = tuple(
+                few[rng.integers(2)] if rng.random() < 0.5 else random_number(self.low, self.high, self.integer, rng)
+                for _ in range(self.cells)
+            )
+            return self._pair(vector, self._random_move(self._moves()[0], rng))
 
         return retry(attempt, "the totals domain")
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
             vector = list(pair.left)
-            cell = int(rng.integers(self.cells))
-            vector[cell] = nearby(vector[cell], self.low, self.high, self.integer, rng)
-            moves = self._moves()
-            keep = rng.random() < 0.75
-            return self._pair(tuple(vector), pair.origin if keep else moves[rng.integers(len(moves))])
+            kind, cell = rng.integers(4), int(rng.integers(self.cells))
+            if kind == 0:
+                return self._pair(tuple(vector), self._random_move(pair.origin, rng))
+            value = nearby(vector[cell], self.low, self.high, self.integer, rng)
+            # One cell, all from one on, or all of them: the worst vectors often hold few values.
+            first, last = ((cell, cell + 1), (cell, self.cells), (0, self.cells))[kind - 1]
+            vector[first:last] = [value] * (last - first)
+            return self._pair(tuple(vector), pair.origin)
 
         return retry(attempt, "the totals domain")
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        half = tuple((a + b) // 2 if self.integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
+        return None if half in (one.left, other.left) else self._pair(half, one.origin)
+
+    def _random_move(self, near: tuple[Number, ...], rng: np.random.Generator) -> tuple[Number, ...]:
+        """Return one of the usual moves, or one near another: in the maximum norm, any cell may go its own way."""
+        moves = self._moves()
+        if self.norm != "linf" or rng.random() < 0.5:
+            return moves[rng.integers(len(moves))]
+        cell = int(rng.integers(self.cells))
+        step = (self.reach, 0, -self.reach)[rng.integers(3)]
+        return (*near[:cell], step, *near[cell + 1 :])
 
     def _moves(self) -> list[tuple[Number, ...]]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
@@ -203,14 +240,23 @@ class _Cells:
         if k == 1:
             return one_cell
         if self.norm == "linf":
-            spread: list[tuple[Number, ...]] = [(s,) * k, tuple(s if j % 2 == 0 else -s for j in range(k))]
+            patterns = [
+                [1] * k,  # all alike
+                [-1] + [1] * (k - 1),  # one against the rest
+                [1] * (k - 1) + [-1],
+                [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
+                [1 if j % 2 == 0 else -1 for j in range(k)],
+            ]
+            spread: list[tuple[Number, ...]] = [
+                tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
+            ]
         elif self.integer:
             half = int(s) // 2
             spread = [(half, *([0] * (k - 2)), int(s) - half), (half, *([0] * (k - 2)), half - int(s))] if half else []
         else:
             part = s / k if Fraction(s / k) * k <= s else math.nextafter(s / k, 0)
             spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
-        return one_cell + spread
+        return list(dict.fromkeys(one_cell + spread))
 
     def _pair(self, vector: tuple[Number, ...], move: tuple[Number, ...]) -> Pair | None:
         moved = tuple(v + m if self.integer else _moved(v, m) for v, m in zip(vector, move, strict=True))
@@ -344,3 +390,6 @@ class Pairs:
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
         return self.random(rng)
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+        return None

@@ -134,6 +134,13 @@ class Records:
 
         return retry(attempt, "the records domain")
 
+    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+        (base, moves), (base_of_other, _) = one.origin, other.origin
+        half = (len(base) + len(base_of_other)) // 2
+        if half in (len(base), len(base_of_other)):
+            return None
+        return self._pair(max(base, base_of_other, key=len)[:half], moves)
+
     def _patterns(self, n: int) -> list[tuple[Record, ...]]:
         """List data sets of n records: all alike, alternating, in two blocks, one unlike the others, rising."""
         ends = self._ends()

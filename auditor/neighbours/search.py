@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from auditor.neighbours.domains import Domain
+from auditor.neighbours.edges import MOST_EDGES, MOST_STEPS, OUTPUTS_FOR_KIND, Kinds, find_edges
 from auditor.neighbours.pair import Pair
 
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
@@ -23,12 +24,15 @@ def search_pairs(
     rng: np.random.Generator,
     *,
     least_outputs: int = LEAST_OUTPUTS,
+    kinds: Kinds | None = None,
 ) -> Pair:
     """Return the pair with the most evidence after spending at most ``outputs`` outputs.
 
     The budget is split evenly over rounds. The first looks at the domain's corners and at random members, each
     later one at the best quarter so far and at pairs one step away from those; all on fresh outputs, and none on
-    fewer than ``least_outputs``. Where the domain has one pair only, nothing is spent.
+    fewer than ``least_outputs``. With ``kinds``, which tells what kinds of output a pair gives and spends
+    at most OUTPUTS_FOR_KIND on each, the second round also looks at the edges between kinds.
+    Where the domain has one pair only, nothing is spent.
     """
     corners = domain.corners()
     if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
@@ -38,15 +42,22 @@ def search_pairs(
         return corners[0]
     room = per_round // least_outputs
     candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])[:room]
-    for last in (False,) * (ROUNDS - 1) + (True,):
-        scores = evaluate(candidates, per_round // len(candidates))
+    budget = per_round
+    for number in range(ROUNDS):
+        scores = evaluate(candidates, budget // len(candidates))
         order = sorted(
             range(len(candidates)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf
         )  # NaN last
         best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
-        if last:
+        if number == ROUNDS - 1:
             break
-        candidates = _distinct([*best, *(domain.mutate(pair, rng) for pair in best)])[:room]
+        nearby = [domain.mutate(pair, rng) for pair in best]
+        budget = per_round
+        for_edges = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_STEPS
+        if number == 0 and kinds is not None and per_round > 2 * for_edges:
+            nearby = find_edges(domain, kinds, candidates, kinds(candidates)) + nearby
+            budget -= for_edges
+        candidates = _distinct([*best, *nearby])[:room]
     return best[0]
 
 

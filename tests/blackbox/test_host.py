@@ -37,18 +37,21 @@ EVERYWHERE = [("loky", 1), ("loky", 2), ("threading", 1), ("threading", 2)]
 
 
 def hosts() -> list[int]:
-    """Return the processes that were started to run mechanisms of this folder, by whichever worker."""
-    marks = (b"auditor.blackbox.host", f"'{Path(__file__).parent}'".encode())  # the second stands in their search path
-    found = []
+    """Return the processes that were started by this one, or its workers, to run mechanisms."""
+    parents, found = {}, []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-            command = (entry / "cmdline").read_bytes()
-            if state != "Z" and all(mark in command for mark in marks):
+            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            parents[int(entry.name)] = int(parent)
+            if state != "Z" and b"auditor.blackbox.host" in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
         except OSError:
             continue  # it has ended meanwhile
-    return found
+
+    def descends(process: int) -> bool:
+        return process == os.getpid() or (process in parents and descends(parents[process]))
+
+    return [process for process in found if descends(process)]
 
 
 def drawn(sample: Sample) -> list[Any]:

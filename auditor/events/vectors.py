@@ -1,0 +1,140 @@
+"""Features of outputs that hold several numbers: differences, extremes, where they lie, how many there are of a kind."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.outputs import Column, Outputs
+from auditor.events.features import Feature, Place
+
+Floats = NDArray[np.float64]
+
+# With more places, differences of neighbours are left to the score that is learned of all.
+MOST_DIFFERENCES = 32
+# Values common enough to be counted.
+MOST_COUNTED = 3
+LEAST_SHARE = 0.05
+# What an output is worth where a place holds no finite number.
+OTHERWISE = "not all finite numbers"
+
+
+def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> Column:
+    if np.all(known):
+        return Column(name, numbers + 0.0)
+    return Column(name, np.where(known, numbers, 0.0) + 0.0, np.where(known, -1, 0).astype(np.int32), (OTHERWISE,))
+
+
+def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the numbers of some places, of shape (outputs, places), and which outputs have a finite one at each."""
+    columns = [outputs.column(place) for place in places]
+    table = np.stack([column.numbers for column in columns], axis=1)
+    known = np.all(np.isfinite(table), axis=1)
+    for column in columns:
+        if column.codes is not None:
+            known &= column.codes < 0
+    return np.where(known[:, None], table, 0.0), known
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place less another."""
+
+    first: str
+    second: str
+
+    @property
+    def name(self) -> str:
+        """What the values are, as a reader would say it."""
+        return f"{self.first} − {self.second}"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the difference for each output."""
+        table, known = _numbers(outputs, (self.first, self.second))
+        with np.errstate(over="ignore"):
+            difference = table[:, 0] - table[:, 1]
+        return _column(self.name, difference, known & np.isfinite(difference))
+
+
+@dataclass(frozen=True, slots=True)
+class OrderStatistic:
+    """The number of a rank among the places: 0 is the smallest."""
+
+    places: tuple[str, ...]
+    rank: int
+
+    @property
+    def name(self) -> str:
+        """What the values are, as a reader would say it."""
+        known = {0: "smallest number", len(self.places) - 1: "largest number"}
+        return f"{known.get(self.rank, f'number of rank {self.rank + 1} from below')} of the output"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the number for each output."""
+        table, known = _numbers(outputs, self.places)
+        return _column(self.name, np.partition(table, self.rank, axis=1)[:, self.rank], known)
+
+
+@dataclass(frozen=True, slots=True)
+class WhereLargest:
+    """The first place that holds the largest number, counted from 0."""
+
+    places: tuple[str, ...]
+    name: str = "place of the largest number"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the index for each output."""
+        table, known = _numbers(outputs, self.places)
+        return _column(self.name, table.argmax(axis=1).astype(np.float64), known)
+
+
+@dataclass(frozen=True, slots=True)
+class HowMany:
+    """At how many places the output holds a value."""
+
+    places: tuple[str, ...]
+    value: float
+
+    @property
+    def name(self) -> str:
+        """What the values are, as a reader would say it."""
+        return f"how many places hold {self.value:.12g}"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the number of places for each output."""
+        held = np.zeros(outputs.size)
+        for column in map(outputs.column, self.places):
+            held += (column.numbers == self.value) & (True if column.codes is None else column.codes < 0)
+        return Column(self.name, held)
+
+
+def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
+    """Suggest features of the places that hold numbers in these outputs, where there are several."""
+    numeric = tuple(place for place in places if outputs.column(place).codes is None)
+    if len(numeric) < 2:
+        return
+    if len(numeric) <= MOST_DIFFERENCES:
+        yield from differences(numeric)
+    for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}):
+        yield OrderStatistic(numeric, rank)
+    yield WhereLargest(numeric)
+    values, counts = np.unique(
+        np.concatenate([outputs.column(place).numbers[:1000] for place in numeric]), return_counts=True
+    )
+    common = np.argsort(-counts, kind="stable")[:MOST_COUNTED]
+    yield from (HowMany(numeric, float(values[i])) for i in common if counts[i] >= LEAST_SHARE * counts.sum())
+
+
+def differences(places: Sequence[str]) -> list[Feature]:
+    """Return the difference of each place and the one before it."""
+    return [Difference(place, before) for before, place in itertools.pairwise(places)]
+
+
+def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
+    """Return the first number and the steps from one to the next, the parts that a running sum is made of."""
+    numeric = [place for place in places if outputs.column(place).codes is None]
+    if not 2 <= len(numeric) <= MOST_DIFFERENCES:
+        return []
+    return [Place(numeric[0]), *differences(numeric)]

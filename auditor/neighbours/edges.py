@@ -1,0 +1,40 @@
+"""Where the kind of output changes: a mechanism that bails out below some size leaks most at just that size.
+
+Between two pairs whose outputs are of different kinds lies an edge, and halving the way finds it in few steps, where random
+pairs would have to hit it.
+"""
+
+from collections.abc import Callable, Sequence
+
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.pair import Pair
+
+# kinds(pairs) -> what sort of outputs each side of each pair gives.
+Kinds = Callable[[Sequence[Pair]], Sequence[str]]
+
+MOST_EDGES = 4
+OUTPUTS_FOR_KIND = 16
+# Enough to halve a range of a million; what is not found then is left.
+MOST_STEPS = 20
+
+
+def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
+    """Return pairs on either side of edges between pairs of ``known`` kinds; none where all are of one kind."""
+    ways = _ways(known)
+    ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
+    for _ in range(MOST_STEPS):
+        halves = [(n, half) for n, (a, b, _) in enumerate(ends) if (half := domain.between(a, b)) is not None]
+        if not halves:
+            break
+        for (n, half), kind in zip(halves, kinds([half for _, half in halves]), strict=True):
+            a, b, kind_of_a = ends[n]
+            ends[n] = (half, b, kind_of_a) if kind == kind_of_a else (a, half, kind_of_a)
+    return [pair for a, b, _ in ends for pair in (a, b)]
+
+
+def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
+    """Return for each kind beside the commonest where it stands first, and the nearest place of another kind."""
+    commonest = max(dict.fromkeys(known), key=list(known).count, default="")
+    firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
+    others = [i for i, kind in enumerate(known) if kind == commonest]
+    return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())][:MOST_EDGES]
