@@ -6,10 +6,12 @@ which the mechanism cannot touch, and one that is handed to the mechanism. What 
 on the root seed and its address alone.
 """
 
+import contextlib
 import hashlib
 import itertools
 import multiprocessing
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -139,7 +141,7 @@ class Sampler:
         [same] = self._run(_repeats_itself, [(self.seed, _audit_key(self.name), batch)])
         return bool(same)
 
-    def _run(self, function: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+    def _run(self, function: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Generator[T, None, None]:
         """Run a function on the mechanism and each task, by the workers, and yield what it returns in order."""
         from joblib import Parallel, delayed
 
@@ -153,10 +155,11 @@ class Sampler:
         parallel = Parallel(how.workers, backend=backend, timeout=timeout, return_as="generator")
         return _with_own_errors(parallel(delayed(function)(drawer, *task) for task in tasks))
 
-    def _guarded(self, batches: Iterable[Batch], drawn: Iterator[tuple[Keys, Keys, T]]) -> Iterator[T]:
-        for batch, (left, right, observed) in zip(batches, drawn, strict=True):
-            self.guard.look(batch.pair, left, right, batch.told)
-            yield observed
+    def _guarded(self, batches: Iterable[Batch], drawn: Generator[tuple[Keys, Keys, T], None, None]) -> Iterator[T]:
+        with contextlib.closing(drawn):
+            for batch, (left, right, observed) in zip(batches, drawn, strict=True):
+                self.guard.look(batch.pair, left, right, batch.told)
+                yield observed
 
     def drawer(self) -> Drawer | Source:
         """Return what draws outside this process; the source itself, where workers import it and draw."""
@@ -173,13 +176,18 @@ class Sampler:
             yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,), one_by_one, form)
 
 
-def _with_own_errors(results: Iterator[T]) -> Iterator[T]:
+def _with_own_errors(results: Generator[T, None, None]) -> Generator[T, None, None]:
     try:
-        yield from results
+        for result in results:  # noqa: UP028 - which would close it before warnings are silenced
+            yield result
     except multiprocessing.TimeoutError:  # not a kind of the built-in TimeoutError
         raise TimeoutError from None
     except BrokenProcessPool:
         raise WorkerLostError("a worker process ended while it ran the mechanism: a crash, or no memory left") from None
+    finally:
+        with warnings.catch_warnings():  # joblib's, that a mechanism which is refused was drawn from in vain
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _audit_key(name: str) -> int:
