@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from auditor.auditing import Plan, Progress
     from auditor.config import Configuration
+    from auditor.config.load import Overrides
     from auditor.report.result import RunResult
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
@@ -65,17 +66,26 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="run the audits of configuration files")
     run.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
-    run.add_argument(
-        "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
-    )
     run.add_argument("--only", action="append", metavar="NAME", help="run this audit only (may be repeated)")
     run.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
     run.add_argument("--seconds", type=float, metavar="S", help="end each sequential audit after S seconds")
     run.add_argument("--seed", type=int, metavar="S")
     run.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
     run.add_argument("--backend", choices=["loky", "threading"])
-    run.add_argument("--quiet", action="store_true", help="print the closing lines only")
+    run.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
     run.set_defaults(command=_run)
+
+    replay = commands.add_parser(
+        "replay", help="run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
+    )
+    replay.add_argument("recording", type=Path, metavar="DIR")
+    replay.set_defaults(command=_replay)
+
+    for command in (run, replay):
+        command.add_argument(
+            "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
+        )
+        command.add_argument("--quiet", action="store_true", help="print the closing lines only")
 
     check = commands.add_parser(
         "check", help="validate configurations: import, build pairs, draw one output from each side"
@@ -112,13 +122,16 @@ def _console(quiet: bool = False) -> "Console":
     return console if console.is_terminal else Console(quiet=quiet, width=160)
 
 
-def _load(options: argparse.Namespace) -> "list[Configuration]":
-    from auditor.config.load import Overrides, load_configuration
+def _overrides(options: argparse.Namespace) -> "Overrides":
+    from auditor.config.load import Overrides
 
-    overrides = Overrides(
-        *(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds"))
-    )
-    configurations = [load_configuration(file, overrides) for file in options.configs]
+    return Overrides(*(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds")))
+
+
+def _load(options: argparse.Namespace) -> "list[Configuration]":
+    from auditor.config.load import load_configuration
+
+    configurations = [load_configuration(file, _overrides(options)) for file in options.configs]
     names = [configuration.name for configuration in configurations]
     for name in names:
         if names.count(name) > 1:
@@ -133,10 +146,7 @@ def _selected(configuration: "Configuration", only: list[str] | None) -> "list[P
 
 
 def _run(options: argparse.Namespace) -> int:
-    from rich.markup import escape
-
-    from auditor.report.files import write_reports
-    from auditor.report.terminal import print_result
+    from auditor.config.recordings import record
 
     configurations = _load(options)
     known = [plan.name for configuration in configurations for plan in configuration.plans]
@@ -149,12 +159,32 @@ def _run(options: argparse.Namespace) -> int:
             with _naming(configuration, plan):
                 plan.source.check()
             _make_folder(options.out / configuration.name)
+    chosen = [(configuration, _selected(configuration, options.only)) for configuration in configurations]
+    chosen = [(configuration, plans) for configuration, plans in chosen if plans]
+    if options.record is not None:
+        overrides = _overrides(options)
+        chosen = [(c, record(c, plans, overrides, options.record)) for c, plans in chosen]
+    return _audit(chosen, options)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from auditor.config.recordings import find_recordings
+
+    replays = find_recordings(options.recording)
+    for replay in replays:
+        _make_folder(options.out / replay.configuration.name)
+    return _audit([(replay.configuration, list(replay.plans)) for replay in replays], options)
+
+
+def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.Namespace) -> int:
+    from rich.markup import escape
+
+    from auditor.report.files import write_reports
+    from auditor.report.terminal import print_result
+
     console = _console(options.quiet)
     statuses = []
-    for configuration in configurations:
-        plans = _selected(configuration, options.only)
-        if not plans:
-            continue
+    for configuration, plans in chosen:
         console.print(f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False)
         result = _run_plans(configuration, plans, console)
         report = write_reports(result, options.out / configuration.name)
@@ -200,8 +230,7 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
                 done = f"{progress.done:,} of {progress.planned:,}"
                 status.update(Text(f"{progress.audit}: {progress.phase.name.lower()}, {done}"))
 
-            with _naming(configuration, plan):
-                audit = run(plan, show)
+            audit = run(plan, show, refuse=True)
         if not console.is_terminal:
             console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
         audits.append(audit)

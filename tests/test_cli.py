@@ -75,6 +75,10 @@ def slow(dataset, size, rng):
 
 def short(dataset, size, rng):
     return np.zeros(size - 1)
+
+
+def seeded(dataset, size, rng):
+    return np.random.default_rng(0).laplace(dataset, 1.0, size)
 """
 
 
@@ -180,6 +184,19 @@ def test_of_several_configurations_the_worst_status_counts(folder: Folder, order
     assert all(folder.report(f"status{status}")["audits"] for status in order)
 
 
+@pytest.mark.parametrize(
+    ("function", "why"), [("short", "the first axis of what it returns must be size"), ("seeded", "repeats itself")]
+)
+def test_a_mechanism_that_cannot_be_audited_costs_its_own_audit_only(
+    folder: Folder, capsys: pytest.CaptureFixture[str], function: str, why: str
+) -> None:
+    assert folder.run(config(audit("refused", function), SOUND)) == 3
+    refused, sound = folder.report()["audits"]
+    assert (refused["verdict"], sound["verdict"]) == ("inconclusive", "no_violation_found")
+    assert why in refused["stop_reason"]
+    assert why in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_timeout_is_no_answer(folder: Folder) -> None:
     text = config(audit("slow", "slow"), workers=2).replace("batch: 300", "batch: 2000, timeout: 0.1")
     assert folder.run(text, "--backend", "threading") == 3
@@ -197,7 +214,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An uncaught exception would end with Python's own status, 1, which says that a violation was found."""
-    monkeypatch.setattr("auditor.auditing.run", lambda *_: 1 / 0)
+    monkeypatch.setattr("auditor.auditing.run", lambda *_, **__: 1 / 0)
     assert folder.run(config(SOUND)) == 3
     told = capsys.readouterr().err
     assert "ZeroDivisionError" in told
@@ -229,7 +246,6 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
         lambda f: [f.write("a.yaml", config(SOUND)), "--out", f.write("f", "")],
         "reports cannot go to f",
     ),
-    ("a batch too short", lambda f: [f.write("a.yaml", config(audit("brief", "short")))], 'a.yaml, audit "brief": the'),
 ]
 
 
@@ -320,7 +336,7 @@ ENTRY = {
     "reproducible",
     "seed",
 }
-ENTRY_BEYOND = {"mechanism", "budget", "exact", "smallest", "reproduce"}
+ENTRY_BEYOND = {"mechanism", "budget", "exact", "smallest", "reproduce", "warnings"}
 EVENT_BEYOND = {"guess", "opposite"}
 KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,

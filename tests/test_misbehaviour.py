@@ -61,3 +61,97 @@ def test_batches_of_changing_form_are_an_error_with_a_name() -> None:
     with pytest.raises(MechanismError, match=r"an array of numbers .* for one batch and an array of str"):
         for seed in range(20):
             auditor.audit(rarely_a_text, PURE, [(0, 1)], samples=2000, seed=seed, workers=1)
+
+
+# --- Outputs that are not independent ---
+
+
+def seeds_itself(value: float, size: int, rng: np.random.Generator) -> Any:
+    return np.random.default_rng(0).laplace(value, 1.0, size)
+
+
+def one_noise_for_all(value: float, size: int, rng: np.random.Generator) -> Any:
+    return np.full(size, value + rng.laplace())
+
+
+@pytest.mark.parametrize("mechanism", [seeds_itself, one_noise_for_all])
+@pytest.mark.parametrize("method", ["fixed", "sequential"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mechanism_that_repeats_itself_is_refused(mechanism: Any, method: str, workers: int) -> None:
+    with pytest.raises(MechanismError, match="repeats itself"):
+        auditor.audit(
+            mechanism,
+            auditor.PureDP(3.0),
+            [(0, 1)],
+            samples=20_000,
+            batch=1_000,
+            seed=1,
+            workers=workers,
+            method=method,
+        )
+
+
+shared = np.random.default_rng(5)
+
+
+def ignores_its_rng(value: float, size: int, rng: np.random.Generator) -> Any:
+    return shared.laplace(value, 1.0, size)
+
+
+def test_a_mechanism_that_ignores_its_rng_is_run_by_one_worker() -> None:
+    """Otherwise each worker would have a copy of its generator; see the test on a generator of its own, above."""
+    result = auditor.audit(ignores_its_rng, PURE, [(0, 1)], samples=4000, seed=1, workers=2, batch=200)
+    assert (result.verdict, result.reproducible) == ("no_violation_found", False)
+
+
+def test_this_file_would_notice_copies_of_one_state_in_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were it not asked beforehand, and run by two workers, the copies themselves would be seen."""
+    monkeypatch.setattr("auditor.blackbox.sampling.Sampler.repeats_itself", lambda *_: True)
+    with pytest.raises(MechanismError, match="repeats itself"):
+        for seed in range(5):
+            auditor.audit(ignores_its_rng, PURE, [(0, 1)], samples=8000, seed=seed, workers=2, batch=200)
+
+
+class Drifting:
+    """ε = 1 at any time; the noise is shifted once 20,000 outputs were drawn."""
+
+    def __init__(self, after: int) -> None:
+        self.drawn, self.after = 0, after
+
+    def __call__(self, value: float, size: int, rng: np.random.Generator) -> Any:
+        self.drawn += size
+        return rng.laplace(value, 1.0, size) + (self.drawn > self.after)
+
+
+def test_a_batch_that_raises_is_no_drift() -> None:
+    """One batch of 100 raises, and none before; its outputs all abstain, which no single output did."""
+    calls = 0
+
+    def seldom(value: float, size: int, rng: np.random.Generator) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 50:
+            raise ValueError("once")
+        return rng.laplace(value, 0.2, size)
+
+    result = auditor.audit(seldom, PURE, [(0, 1)], samples=30_000, batch=1_000, workers=1, isolate=False)
+    assert calls > 50
+    assert result.warnings == ()
+
+
+@pytest.mark.parametrize(("after", "warnings"), [(20_000, 1), (1_000_000, 0)])
+def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> None:
+    """False-failure rate below 1e-6: α = 1e-7 for an alarm, and 1e-9 for a warning without drift; the drift is 30 errors wide."""
+    result = auditor.audit(
+        Drifting(after),
+        auditor.PureDP(1.0),
+        [(0, 1)],
+        samples=30_000,
+        batch=1_000,
+        workers=1,
+        isolate=False,
+        confidence=1 - 1e-7,
+    )
+    assert result.verdict == "no_violation_found"
+    assert len(result.warnings) == warnings
+    assert all("early and late" in warning for warning in result.to_dict()["warnings"])

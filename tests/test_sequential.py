@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing.sequential import _Capital
+from auditor.blackbox.mechanism import TRIAL
 from auditor.errors import AuditorError
 from auditor.methods.sequential import hair_above, hypotheses, new_game
 from auditor.selfcheck import gaussian, laplace, randomised_response, revealing
@@ -31,10 +32,10 @@ def audit(mechanism: Any, claim: Any = PURE, neighbours: Any = BITS, **options: 
 
 
 class Counting:
-    """A mechanism that knows how many outputs it was asked for."""
+    """A mechanism that knows how many outputs it was asked for, besides the trial before the audit."""
 
     def __init__(self, mechanism: Callable[..., Any], **parameters: float) -> None:
-        self.mechanism, self.parameters, self.outputs = mechanism, parameters, 0
+        self.mechanism, self.parameters, self.outputs = mechanism, parameters, -2 * TRIAL
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         self.outputs += size

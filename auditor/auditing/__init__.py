@@ -1,7 +1,8 @@
 """The whole flow of one audit. Nothing here prints; progress is told through a callback."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,16 @@ from auditor.blackbox.command import Command, Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import ALWAYS, Drawer, Source
 from auditor.blackbox.process import ProcessFailure
-from auditor.blackbox.sampling import Execution, Phase, Sampler
+from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
+from auditor.blackbox.sampling import Execution, Phase
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
-from auditor.errors import WorkerLostError
+from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
-__all__ = ["Plan", "Progress", "audit", "draw_once", "run", "settle"]
+__all__ = ["Plan", "Progress", "audit", "draw_once", "recorded", "replayed", "run", "settle"]
 
 
 def audit(
@@ -99,46 +101,122 @@ def audit(
     return run(plan)
 
 
-def run(plan: Plan, listener: Listener = lambda progress: None) -> AuditResult:
+def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool = False) -> AuditResult:
     """Carry out a plan.
 
-    Raises MechanismError when the mechanism cannot be built or breaks the protocol of a batch; a mechanism that
-    raises or returns nonsense is audited on that.
+    Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
+    that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
     """
+    ledger = Ledger(plan, listener, reproducible=True)
     try:
-        return _run(plan, listener)
+        return _run(ledger)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.execution
         if not how.isolate:
             why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
-            return Ledger(plan, listener, reproducible=True).result(Verdict.INCONCLUSIVE, why)
+            if plan.recording is not None:
+                plan.recording.note(ENDED, why)
+            return ledger.result(Verdict.INCONCLUSIVE, why)
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
-        return _run(replace(plan, execution=how.protected()), listener)
+        return run(replace(plan, execution=how.protected()), listener, refuse=refuse)
+    except MechanismError as error:
+        if not refuse:
+            raise
+        return ledger.result(Verdict.INCONCLUSIVE, str(error))
     finally:
         if plan.source.command is not None:
             plan.source.command.close()
 
 
-def _run(plan: Plan, listener: Listener) -> AuditResult:
-    claim = plan.claim
+def _run(ledger: Ledger) -> AuditResult:
+    plan, claim = ledger.plan, ledger.plan.claim
     if isinstance(claim, QueryClaim):
-        return audit_query(claim, plan.source.build(), Ledger(plan, listener, reproducible=True))
-    ledger = Ledger(plan, listener, reproducible=True)
-    drawer = Sampler(plan.source, plan.name, plan.seed, plan.execution).drawer()
-    pair = plan.domain.corners()[0]
-    if isinstance(drawer, Program):
-        ledger.reproducible = drawer.repeats_itself(pair)
-    else:
-        ledger.reproducible = (drawer.build() if isinstance(drawer, Source) else drawer).takes_rng
-    failure = None if isinstance(drawer, Source) else _always_fails(drawer, pair, plan)
-    if failure is not None:
-        return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure.told()}", pair=pair)
+        return _audit_query(claim, ledger)
+    start = _recorded_start(ledger)
+    ledger.reproducible = start.reproducible
+    if start.failure:
+        why = f"the mechanism failed on every call: {start.failure}"
+        return ledger.result(Verdict.INCONCLUSIVE, why, pair=plan.domain.corners()[0])
     if isinstance(claim, Probability):
         return audit_probability(claim, ledger)
     if plan.method == "sequential":
         return audit_sequentially(claim, ledger)
     return audit_privacy(claim, ledger)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What is known of a mechanism before it is audited: whether all randomness is the auditor's, and how it always fails."""
+
+    reproducible: bool = True
+    failure: str = ""
+
+
+def _recorded_start(ledger: Ledger) -> _Start:
+    """Look at a mechanism, and note what was seen; in a replay, read the note."""
+    recording = ledger.plan.recording
+    if recording is None:
+        return _start(ledger)
+    if recording.replaying:
+        kept = recording.noted(START)
+        if kept is None and (reason := recording.noted(ENDED)) is not None:
+            raise MechanismError(str(reason))
+        if not isinstance(kept, dict):
+            raise InvalidInputError(f"there is no recording of this audit in {recording.folder}; record anew")
+        if "error" in kept:
+            raise MechanismError(str(kept["error"]))
+        return _Start(bool(kept["reproducible"]), str(kept["failure"]))
+    try:
+        start = _start(ledger)
+    except MechanismError as error:
+        recording.note(START, {"error": str(error)})
+        raise
+    recording.note(START, asdict(start))
+    return start
+
+
+def _start(ledger: Ledger) -> _Start:
+    plan, sampler = ledger.plan, ledger.sampler()
+    drawer, pair = sampler.drawer(), plan.domain.corners()[0]
+    repeats = isinstance(drawer, Program) and drawer.repeats_itself(pair)
+    failure = None if isinstance(drawer, Source) else _always_fails(drawer, pair, plan)
+    if failure is not None:
+        return _Start(repeats or not isinstance(drawer, Program), failure.told())
+    if not isinstance(drawer, Program):
+        takes_rng = (drawer.build() if isinstance(drawer, Source) else drawer).takes_rng
+        repeats = takes_rng and sampler.repeats_itself(pair)
+    return _Start(repeats)
+
+
+def _audit_query(claim: QueryClaim, ledger: Ledger) -> AuditResult:
+    """Audit a query, of which a recording keeps the answers."""
+    source, recording = ledger.plan.source, ledger.plan.recording
+    if recording is None:
+        return audit_query(claim, source.build(), ledger)
+    asked = Asked(recording, None if recording.replaying else source.build())
+    try:
+        return audit_query(claim, asked, ledger)
+    finally:
+        asked.keep()
+
+
+def recorded(plan: Plan, folder: Path) -> Plan:
+    """Return the plan with all outputs kept in a folder of its own, below the given one."""
+    # Workers may have another working folder.
+    return replace(plan, recording=Recording(str(folder.resolve() / folder_of(plan.name))))
+
+
+def replayed(plan: Plan, folder: Path) -> Plan:
+    """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
+    execution = replace(plan.execution, workers=1, isolate=False, timeout=None)
+    source = Source(plan.source.name, plan.source.parameters, function=_only_recorded)
+    recording = Recording(str(folder / folder_of(plan.name)), replaying=True)
+    return replace(plan, source=source, execution=execution, recording=recording)
+
+
+def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
+    raise MechanismError("a replay does not run mechanisms")
 
 
 def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:

@@ -3,14 +3,17 @@
 import math
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.recording import Recording
+from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
+from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.methods import NAMES, method_for
@@ -21,6 +24,9 @@ from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smalles
 from auditor.verdict import Verdict
 
 T = TypeVar("T")
+
+# Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed.
+TIME, EXACT = "time", "exact"
 
 # Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
 SEARCH_SHARE = 0.15
@@ -37,6 +43,7 @@ class Plan:
     SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
     audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the arguments
     of `auditor run` that repeat the audit, where a file made the plan.
+    ``recording`` keeps all outputs, or holds those to be used instead of drawing any.
     """
 
     name: str
@@ -54,6 +61,7 @@ class Plan:
     events: tuple[str, ...] = ("values",)
     shrink: bool = True
     rerun: tuple[str, ...] = ()
+    recording: Recording | None = None
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
@@ -104,6 +112,8 @@ class Ledger:
     note: str = ""  # to the reason to stop
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     started: float = field(default_factory=time.monotonic)
+    guard: RepeatGuard = field(default_factory=RepeatGuard)
+    warnings: list[str] = field(default_factory=list)
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -111,7 +121,7 @@ class Ledger:
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = execution.one_worker()
-        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution)
+        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution, self.guard, self.plan.recording)
 
     def draw(
         self,
@@ -145,6 +155,36 @@ class Ledger:
         name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
+    def look_for_drift(self, tables: Sequence[Sequence[Sequence[int]]]) -> None:
+        """Warn where the first and the second half of the bound's batches differ; ``tables`` are the counts of each batch.
+
+        It is no error: a coin picks the side of each output, so that a mechanism which keeps its claim at any time is refuted
+        no oftener for changing. With a single batch there is nothing to compare.
+        """
+        if len(tables) < 2:
+            return
+        halves = tables[: len(tables) // 2], tables[len(tables) // 2 :]
+        early, late = (
+            [[sum(cell) for cell in zip(*side, strict=True)] for side in zip(*half, strict=True)] for half in halves
+        )
+        if drifts(early, late):
+            self.warnings.append(
+                "outputs drawn early and late in the bound differ: the mechanism changes while it is audited, by a state, a "
+                "cache or a budget that is spent. The bound speaks of its average over the run; a violation stays one, but "
+                f"what was not found may show in another state (such a warning is false with probability {FALSE_WARNING:g})"
+            )
+
+    def time_is_up(self) -> bool:
+        """Whether the audit has run for as long as it may; in a replay, as it had when it was recorded."""
+        if self.plan.seconds is None:
+            return False
+        if (recording := self.plan.recording) is not None and recording.replaying:
+            return bool(recording.noted(TIME) == self.spent.bound)
+        up = time.monotonic() - self.started > self.plan.seconds
+        if up and recording is not None:
+            recording.note(TIME, self.spent.bound)
+        return up
+
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
@@ -161,7 +201,8 @@ class Ledger:
             seconds=time.monotonic() - self.started,
             reproducible=self.reproducible,
             seed=self.plan.seed,
-            exact=self.exact,
+            exact=self._kept_exact(),
+            warnings=tuple(self.warnings),
             **found,
         )
 
@@ -178,6 +219,16 @@ class Ledger:
             f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {parameters}"
             f"name={plan.name!r}, samples={plan.samples}, seed={plan.seed})"
         )
+
+    def _kept_exact(self) -> ExactValue | None:
+        recording = self.plan.recording
+        if recording is None:
+            return self.exact
+        if not recording.replaying:
+            recording.note(EXACT, self.exact.to_dict() if self.exact else None)
+            return self.exact
+        kept = recording.noted(EXACT)
+        return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
 
 
 def _in_python(pair: Pair, side: Side) -> str:

@@ -41,18 +41,21 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         ledger.note = (
             f"; more would take long, since {sample.failures} of {sample.size} ended their process or were late"
         )
-    counts: Any = None
+    counts, tables = None, []
     # A batch that raises says nothing of its outputs: the event abstains on all of them, which errs on the safe side. Where
     # batches raised before, batches of one tell which outputs do.
     one_by_one = sample.redrawn or sample.raised()
     observe, failed = _Counted(test), 0
     for seen, lost in ledger.draw(pair, plan.samples, Phase.BOUND, observe, one_by_one=one_by_one, form=sample.form):
         counts = seen if counts is None else counts + seen
+        tables.append(seen.tables())
         failed += lost
     if failed > plan.samples / 2:
         return ledger.result(
             Verdict.INCONCLUSIVE, f"batches with {failed:,} of {plan.samples:,} outputs raised", pair=pair
         )
+    if not failed:  # a batch that raises is one accident, and no change of all its outputs
+        ledger.look_for_drift(tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
     result = _at_level(plan.alpha, claim, ledger, pair, test, counts)

@@ -29,7 +29,9 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
     """
     plan = ledger.plan
     alone = _worst(claim, ledger)
-    hits = sum(ledger.draw(alone, plan.samples, Phase.BOUND, _hits))
+    batches = list(ledger.draw(alone, plan.samples, Phase.BOUND, _hits_and_misses))
+    hits = sum(happened for happened, _ in batches)
+    ledger.look_for_drift([[batch] for batch in batches])
     return _at_level(plan.alpha, claim, ledger, alone, hits)
 
 
@@ -94,6 +96,11 @@ def _worst(claim: Probability, ledger: Ledger) -> Pair:
     if best.key() in worst:
         return worst[best.key()][1]
     return replace(best, right=None, relation=Relation.ALONE)
+
+
+def _hits_and_misses(sample: Sample) -> tuple[int, int]:
+    hits = _hits(sample)
+    return hits, sample.size - hits
 
 
 def _hits(sample: Sample) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from auditor.auditing.plan import Ledger
 from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.recording import Asked
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
@@ -38,7 +39,7 @@ class _Difference:
     excess: float  # over the claim and what rounding may do
 
 
-def audit_query(claim: QueryClaim, mechanism: Mechanism, ledger: Ledger) -> AuditResult:
+def audit_query(claim: QueryClaim, mechanism: Mechanism | Asked, ledger: Ledger) -> AuditResult:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
@@ -82,7 +83,7 @@ def audit_query(claim: QueryClaim, mechanism: Mechanism, ledger: Ledger) -> Audi
     )
 
 
-def _difference(claim: QueryClaim, mechanism: Mechanism, pair: Pair, adds: bool) -> _Difference:
+def _difference(claim: QueryClaim, mechanism: Mechanism | Asked, pair: Pair, adds: bool) -> _Difference:
     left, right = _answer(mechanism, pair, "left"), _answer(mechanism, pair, "right")
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
     told = f'"{mechanism.name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
@@ -121,7 +122,7 @@ def _is_part(some: list[Any], whole: list[Any]) -> bool:
     return all(any(same(record, other) for other in rest) for record in some)
 
 
-def _answer(mechanism: Mechanism, pair: Pair, side: Side) -> Any:
+def _answer(mechanism: Mechanism | Asked, pair: Pair, side: Side) -> Any:
     rng = np.random.default_rng(0)
     first, second = (mechanism.call_once(pair, side, rng) for _ in range(2))
     where = f"on {plain(pair.dataset(side))}"

@@ -6,7 +6,6 @@ speaks of all pairs.
 """
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +112,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     target = -math.log(ledger.plan.alpha) - float(capital.carried[at_claim])
     played, draw, raised, form = 0, 0, False, ""
     while played < outputs:
-        if ledger.plan.seconds is not None and time.monotonic() - ledger.started > ledger.plan.seconds:
+        if ledger.time_is_up():
             return f"{ledger.plan.seconds:g} seconds were over"
         first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
         size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))

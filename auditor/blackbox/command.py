@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Patience, Sample
+from auditor.blackbox.mechanism import TRIAL, Patience, Sample
 from auditor.blackbox.number_lines import read_numbers
 from auditor.blackbox.outputs import Outputs, from_list, from_numbers, table_of_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
@@ -21,8 +21,6 @@ from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair, Side, plain
 
 LONGEST_SHOWN = 200
-# The trial: this many outputs, twice from one seed. Two fair coins in a row agree so long with probability 2⁻³².
-TRIAL = 32
 TRIAL_SECONDS = 10.0
 # Below, json is as fast, and needs no library that takes long to import.
 MANY = 1_000

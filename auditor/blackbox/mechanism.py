@@ -40,6 +40,9 @@ class Patience:
         return failures >= self.most or (not answers and min(self.left[1], self.right[1]) >= ALWAYS)
 
 
+CONTAINERS = (list, dict, set, bytearray, np.ndarray)
+# The trial: this many outputs, twice from one stream or seed. Two fair coins in a row agree so long with probability 2⁻³².
+TRIAL = 32
 ALWAYS = 3  # failures on each side, and nothing else, are a mechanism that always fails
 
 
@@ -181,7 +184,8 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 class Mechanism:
     """A callable bound to its parameters; draws labelled outputs on a pair.
 
-    ``batched`` mechanisms are called f(dataset, size, rng, **parameters), the others f(dataset, rng,
+    Data sets, and parameters that are lists, dicts, sets or arrays, are a copy for each call, so that what a call does to them
+    does not leak into others. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), the others f(dataset, rng,
     **parameters) once an output; ``takes_rng`` is False for those with entropy of their own.
     """
 
@@ -189,6 +193,7 @@ class Mechanism:
     name: str
     batched: bool
     takes_rng: bool
+    copied: Mapping[str, Any] = field(default_factory=dict)  # parameters that a call could change; each has its own
 
     @classmethod
     def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
@@ -210,7 +215,9 @@ class Mechanism:
                 f"f(dataset, rng, **parameters) or f(dataset, size, rng, **parameters) "
                 f"with the parameters {sorted(parameters)}: {error}"
             ) from None
-        return cls(functools.partial(function, **parameters), name, batched, takes_rng)
+        copied = {key: value for key, value in parameters.items() if isinstance(value, CONTAINERS)}
+        kept = {key: value for key, value in parameters.items() if key not in copied}
+        return cls(functools.partial(function, **kept), name, batched, takes_rng, copied)
 
     def draw(
         self,
@@ -267,6 +274,8 @@ class Mechanism:
     def _call(self, dataset: Any, rng: np.random.Generator, **size: int) -> Any:
         if self.takes_rng:
             size["rng"] = rng  # type: ignore[assignment]
+        if self.copied:
+            size |= copy.deepcopy(dict(self.copied))
         try:
             return self.function(dataset, **size)
         except KeyboardInterrupt:

@@ -6,19 +6,24 @@ which the mechanism cannot touch, and one that is handed to the mechanism. What 
 on the root seed and its address alone.
 """
 
+import contextlib
 import hashlib
+import itertools
 import multiprocessing
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import Drawer, Patience, Sample, Source, changed_form
-from auditor.errors import InvalidInputError, WorkerLostError
+from auditor.blackbox.mechanism import TRIAL, Drawer, Patience, Sample, Source, changed_form
+from auditor.blackbox.recording import Recording
+from auditor.blackbox.repeats import Keys, RepeatGuard, shown_keys
+from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.pair import Pair, Relation
 
 T = TypeVar("T")
@@ -45,6 +50,16 @@ class Batch:
     number: tuple[int, ...]
     one_by_one: bool = False
     form: str = ""  # that earlier batches had; another is an error
+
+    @property
+    def told(self) -> str:
+        """The batch as errors call it, such as "bound batch 3"."""
+        return f"{self.phase.name.lower()} batch {'.'.join(map(str, self.number))}"
+
+    @property
+    def file(self) -> str:
+        """The name of the batch in a recording."""
+        return "-".join([self.phase.name.lower(), *map(str, self.number)])
 
 
 BACKENDS = ("loky", "threading")
@@ -94,31 +109,59 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Draws batches of one audit. ``name`` is the audit's, and part of every address."""
+    """Draws batches of one audit. ``name`` is the audit's, and part of every address.
+
+    ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard. ``recording`` keeps
+    the batches that are drawn, or holds those that are to be taken instead.
+    """
 
     source: Source
     name: str
     seed: int
     execution: Execution
+    guard: RepeatGuard = field(default_factory=RepeatGuard)
+    recording: Recording | None = None
 
     def map(self, batches: Iterable[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
         """Draw each batch and yield what ``observe`` makes of it, in order.
 
-        Raises MechanismError when the mechanism cannot be built, or breaks the protocol; and where joblib's processes draw,
-        TimeoutError, and WorkerLostError when one of them ends.
+        Raises MechanismError when the mechanism cannot be built, breaks the protocol, or repeats itself; and where joblib's
+        processes draw, TimeoutError, and WorkerLostError when one of them ends.
         """
+        todo, told = itertools.tee(batches)
+        audit = _audit_key(self.name)
+        drawn = self._run(_draw, ((self.seed, audit, batch, observe, self.recording) for batch in todo))
+        return self._guarded(told, drawn)
+
+    def repeats_itself(self, pair: Pair) -> bool:
+        """Ask a mechanism for the same outputs twice, from the same stream; return whether it gave the same.
+
+        Where it did not, it has randomness or a memory of its own, of which workers would each have a copy. Where it fails at
+        once, that is for the audit to see. Raises as ``map`` does.
+        """
+        batch = Batch(pair, TRIAL, Phase.CHECK, (0,))
+        [same] = self._run(_repeats_itself, [(self.seed, _audit_key(self.name), batch)])
+        return bool(same)
+
+    def _run(self, function: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Generator[T, None, None]:
+        """Run a function on the mechanism and each task, by the workers, and yield what it returns in order."""
         from joblib import Parallel, delayed
 
-        how, drawer = self.execution, self.drawer()
+        how = self.execution
+        drawer = self.source if self.recording and self.recording.replaying else self.drawer()
+        if how.workers == 1:
+            return (function(drawer, *task) for task in tasks)
         # What runs in a process of its own needs no more than a thread that waits for it.
         backend = how.backend if isinstance(drawer, Source) else "threading"
-        audit = _audit_key(self.name)
-        tasks = (delayed(_draw)(drawer, self.seed, audit, batch, observe) for batch in batches)
-        if how.workers == 1:
-            return (function(*args, **kwargs) for function, args, kwargs in tasks)
         timeout = how.timeout if isinstance(drawer, Source) else None
-        results: Iterator[T] = Parallel(how.workers, backend=backend, timeout=timeout, return_as="generator")(tasks)
-        return _with_own_errors(results)
+        parallel = Parallel(how.workers, backend=backend, timeout=timeout, return_as="generator")
+        return _with_own_errors(parallel(delayed(function)(drawer, *task) for task in tasks))
+
+    def _guarded(self, batches: Iterable[Batch], drawn: Generator[tuple[Keys, Keys, T], None, None]) -> Iterator[T]:
+        with contextlib.closing(drawn):
+            for batch, (left, right, observed) in zip(batches, drawn, strict=True):
+                self.guard.look(batch.pair, left, right, batch.told)
+                yield observed
 
     def drawer(self) -> Drawer | Source:
         """Return what draws outside this process; the source itself, where workers import it and draw."""
@@ -135,13 +178,18 @@ class Sampler:
             yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,), one_by_one, form)
 
 
-def _with_own_errors(results: Iterator[T]) -> Iterator[T]:
+def _with_own_errors(results: Generator[T, None, None]) -> Generator[T, None, None]:
     try:
-        yield from results
+        for result in results:  # noqa: UP028 - which would close it before warnings are silenced
+            yield result
     except multiprocessing.TimeoutError:  # not a kind of the built-in TimeoutError
         raise TimeoutError from None
     except BrokenProcessPool:
         raise WorkerLostError("a worker process ended while it ran the mechanism: a crash, or no memory left") from None
+    finally:
+        with warnings.catch_warnings():  # joblib's, that a mechanism which is refused was drawn from in vain
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _audit_key(name: str) -> int:
@@ -149,12 +197,45 @@ def _audit_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 
-def _draw(origin: Drawer | Source, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]) -> T:
+def _streams(
+    seed: int, audit: int, batch: Batch
+) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+    """Return the coin of a batch, the stream of the mechanism, and another for outputs that are drawn again."""
     address = (audit, batch.phase, *batch.number)
     coin, stream, again = (
         np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*address, use))))
         for use in (0, 1, 2)
     )
+    return coin, stream, again
+
+
+def _draw(
+    origin: Drawer | Source,
+    seed: int,
+    audit: int,
+    batch: Batch,
+    observe: Callable[[Sample], T],
+    recording: Recording | None = None,
+) -> tuple[Keys, Keys, T]:
+    """Return the keys of the first outputs on either side, and what is observed."""
+    if recording is not None and recording.replaying:
+        sample = recording.read(batch.file, batch.pair)
+    else:
+        try:
+            sample = _sample(origin, seed, audit, batch)
+        except MechanismError as error:
+            if recording is not None:
+                recording.note(batch.file, str(error))
+            raise
+        if recording is not None:
+            recording.write(batch.file, batch.pair, sample)
+    if batch.form and sample.form and batch.form != sample.form:
+        raise changed_form(batch.form, sample.form)
+    return shown_keys(sample.left), shown_keys(sample.right), observe(sample)
+
+
+def _sample(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> Sample:
+    coin, stream, again = _streams(seed, audit, batch)
     labels = coin.random(batch.size) < 0.5
     if batch.pair.relation is Relation.ALONE:
         labels[:] = True
@@ -165,9 +246,19 @@ def _draw(origin: Drawer | Source, seed: int, audit: int, batch: Batch, observe:
     sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one, patience=patience)
     if learning and mechanism.batched and not batch.one_by_one and sample.raised():
         sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
-    if batch.form and sample.form and batch.form != sample.form:
-        raise changed_form(batch.form, sample.form)
-    return observe(sample)
+    return sample
+
+
+def _repeats_itself(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> bool:
+    mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
+    labels, seen = np.arange(batch.size) % 2 == 0, []
+    for _ in range(2):
+        stream, patience = _streams(seed, audit, batch)[1], Patience(FAILURES[batch.phase])
+        sample = mechanism.draw(batch.pair, labels, stream, patience=patience)
+        if sample.raised():
+            return True
+        seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
+    return seen[0] == seen[1]
 
 
 # Processes that die or pass the time limit, after which a batch to learn from has told enough.

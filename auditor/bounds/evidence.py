@@ -82,6 +82,12 @@ class GuessCounts:
         """Outputs on both sides together."""
         return self.left.trials
 
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Return for each side how many of its outputs fell where: to left, to right, neither."""
+        sides = ((self.left.hits_left, self.right.hits_left), (self.left.hits_right, self.right.hits_right))
+        trials = (self.left.trials_left, self.left.trials_right)
+        return tuple((*hits, n - sum(hits)) for hits, n in zip(sides, trials, strict=True))
+
     @property
     def wins(self) -> int:
         """Guesses that named the true side."""
@@ -118,6 +124,10 @@ class ScoreCounts:
         )
         return ScoreCounts(left, right)
 
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Return the counts of each side."""
+        return self.left, self.right
+
     @property
     def trials(self) -> int:
         """Outputs on both sides together."""
@@ -132,6 +142,10 @@ class ProfileCounts:
 
     def __add__(self, other: "ProfileCounts") -> "ProfileCounts":
         return ProfileCounts(tuple(a + b for a, b in zip(self.points, other.points, strict=True)))
+
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Return for each point and side how many outputs fell where."""
+        return tuple(table for point in self.points for table in point.tables())
 
 
 @dataclass(frozen=True, slots=True)

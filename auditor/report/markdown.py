@@ -49,6 +49,7 @@ def _paragraph(audit: AuditResult) -> list[str]:
         "",
         escape(finding(audit)),
         "",
+        *(line for warning in audit.warnings for line in (f"**Warning**: {escape(warning)}.", "")),
         f"Outputs: {spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the "
         f"bound, {shrunk}each used once; seed {audit.seed}"
         + ("." if audit.reproducible else "; the mechanism has entropy of its own, so another run differs."),

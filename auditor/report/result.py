@@ -65,6 +65,7 @@ class AuditResult:
     ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json. ``smallest`` is None
     unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line, or a
     call in Python, that shows a violation again.
+    ``warnings`` are of what does not make the bound wrong, but should be known to who reads it.
     """
 
     name: str
@@ -86,6 +87,7 @@ class AuditResult:
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     reproduce: str | None = None
+    warnings: Sequence[str] = ()
     at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
@@ -112,6 +114,7 @@ class AuditResult:
             "power": dict(self.power) if self.power else None,
             "budget": {"allowed_error": self.alpha, "p_value": self.p_value},
             "stop_reason": self.stop_reason,
+            "warnings": list(self.warnings),
             "seconds": round(self.seconds, 3),
             "reproducible": self.reproducible,
             "seed": self.seed,

@@ -25,11 +25,14 @@ def print_result(result: RunResult, console: Console) -> None:
         )
         table.add_row(mark, *(escape(cell) for cell in cells))
     console.print(table)
-    told = [audit for audit in result.audits if audit.verdict != "no_violation_found" or not audit.passed]
-    for audit in told:
-        console.print()
-        console.print(f"[bold]{escape(audit.name)}[/]: {escape(finding(audit))}", highlight=False)
-        if audit.reproduce:
-            console.print(f"reproduce: {audit.reproduce}", highlight=False, markup=False, soft_wrap=True)
+    for audit in result.audits:
+        if audit.verdict != "no_violation_found" or not audit.passed:
+            console.print()
+            console.print(f"[bold]{escape(audit.name)}[/]: {escape(finding(audit))}", highlight=False)
+            if audit.reproduce:
+                console.print(f"reproduce: {audit.reproduce}", highlight=False, markup=False, soft_wrap=True)
+        for warning in audit.warnings:
+            console.print()
+            console.print(f"[bold]{escape(audit.name)}[/]: [yellow]warning[/]: {escape(warning)}.", highlight=False)
     console.print()
     console.print(closing_line(result), style="green" if result.passed else "bold red", highlight=False, markup=False)

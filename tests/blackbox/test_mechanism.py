@@ -385,6 +385,21 @@ def test_a_mechanism_that_spoils_its_data_set_spoils_it_for_no_other_call(pair: 
         assert made.call_once(pair, "left", rng()) == 6.0
 
 
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_mechanism_that_spoils_a_parameter_spoils_it_for_no_other_call(batched: bool) -> None:
+    def single(dataset: Any, rng: Any, weights: list[float]) -> float:
+        weights[0] += 100
+        return float(sum(weights))
+
+    def many(dataset: Any, size: int, rng: Any, weights: list[float]) -> Any:
+        return [single(dataset, rng, weights)] * size
+
+    made = mechanism(many if batched else single, weights=[1.0, 2.0])
+    for _ in range(2):
+        assert numbers(made.draw(PAIR, labels(True, False, True), rng()).left) == [103.0] * 2
+        assert made.call_once(PAIR, "left", rng()) == 103.0
+
+
 def test_the_same_generator_gives_the_same_outputs_and_another_gives_others() -> None:
     def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
         return rng.normal(dataset, 1, size)

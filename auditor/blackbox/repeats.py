@@ -1,0 +1,181 @@
+"""Outputs that repeat one another: a mechanism that seeds itself, copies of one random state, one noise for a whole batch.
+
+Every bound rests on outputs that are drawn independently of each other. Copies of one output would count as many, and prove
+what is not so. What is refused here does not happen to mechanisms whose outputs are independent: see RepeatGuard.
+"""
+
+import functools
+import hashlib
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.outputs import ABSENT, Column, Outputs
+from auditor.errors import MechanismError
+from auditor.neighbours.pair import Pair, Side, plain
+
+Keys = NDArray[np.uint64]
+
+SHOWN = 256  # of each side of a batch, so many outputs are looked at: the first ones
+WINDOWS = (
+    32,
+    64,
+    128,
+    256,
+)  # outputs in a row that are looked for; elsewhere than at the start of a batch, the first of these
+ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs: by what they are, not where they stand
+STARTS = 8  # windows at most, besides those at the start of a batch
+REMEMBERED = 1_000  # batches whose windows are kept; later ones are compared with these
+CERTAIN = 64  # bits
+CONSTANT = 64  # outputs of a batch that are all one value
+CONSTANTS = 3  # of one data set, each the only value of a batch
+
+ODD, SHIFT = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(32),
+)  # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash
+ADVICE = (
+    "copies prove nothing, and every bound would be wrong. Draw all randomness, anew for each output, from the rng that is "
+    "passed in (a program: from the seed of each request), and seed nothing inside; a mechanism with entropy of its own "
+    "leaves rng out of its signature, and is then run by one worker"
+)
+
+
+def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
+    """Return a number for each of the first outputs: the same for the same output in any process and any batch.
+
+    Different outputs have different numbers, but for a chance of 2⁻⁶⁴. Nothing where the first output is an exception and all
+    others are that too: it may be a batch that failed as a whole.
+    """
+    n = min(outputs.size, most)
+    keys: Keys = np.zeros(n, np.uint64)
+    for column in outputs.columns:
+        keys += _mixed(column, n)
+    if _constant(keys) and outputs[:n].failure():
+        return keys[:0]
+    return keys
+
+
+def _constant(keys: Keys) -> bool:
+    return len(keys) > 0 and bool(keys[0] == keys[-1]) and bool((keys == keys[0]).all())
+
+
+def _mixed(column: Column, n: int) -> Keys | np.uint64:
+    if column.codes is not None and n and not column.codes.strides[0] and not column.numbers.strides[0]:
+        return _atom_key(column.name, column.atoms[column.codes[0]])  # one cell, which stands for all
+    mixed = (column.numbers[:n].view(np.uint64) ^ _named(column.name)) * ODD
+    mixed ^= mixed >> SHIFT
+    mixed *= ODD
+    if column.codes is not None:
+        codes = column.codes[:n]
+        for code in np.unique(codes[codes >= 0]).tolist():
+            mixed[codes == code] = _atom_key(column.name, column.atoms[code])
+    return mixed
+
+
+def _atom_key(place: str, atom: str) -> np.uint64:
+    # A place that an output does not have tells nothing of it; in other batches there is no such column at all.
+    return np.uint64(0) if atom == ABSENT else _named(place, atom)
+
+
+@functools.lru_cache(maxsize=1024)
+def _named(*names: str) -> np.uint64:
+    text = "\0".join(names).encode("utf-8", "surrogatepass")
+    return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big"))
+
+
+@dataclass(slots=True)
+class _Repeat:
+    """A window that was drawn again: its entropy in bits, how often it was drawn without overlap, and where last."""
+
+    bits: float
+    times: int
+    batch: int
+    start: int
+
+
+@dataclass
+class RepeatGuard:
+    """Looks at the first outputs of all batches of an audit, and refuses a mechanism that repeats itself.
+
+    The chance that it refuses one whose outputs are independent of each other, and alike on each data set, is below 2⁻⁵⁷
+    for up to 10¹² batches, whatever the outputs are: many values or few, text, or one constant.
+
+    *Windows.* A window s of w outputs whose values occur n₁, n₂, … times in it is drawn with probability at most
+    2^−h(s), h = Σ nᵢ log₂(w/nᵢ): no distribution makes s likelier than that of its own frequencies. So B windows that do not
+    overlap are all one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c, the first of them having
+    probability P(s). With c = 64 + B log₂(windows so far), the sum over all choices of B windows stays below
+    2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
+
+    *Constants.* Two batches of n outputs on one data set are constant, with different values x and y, with probability at most
+    Σ (P(x)P(y))ⁿ ≤ 4^−(n−1). Three different constants are wanted, so that a mechanism that changes once, such as one whose
+    budget is spent, is audited as it is.
+    """
+
+    windows: int = 0
+    batches: list[str] = field(default_factory=list)  # one for each side of a batch
+    seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # batch and start of each window
+    repeats: dict[bytes, _Repeat] = field(default_factory=dict)
+    constants: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def look(self, pair: Pair, left: Keys, right: Keys, where: str) -> None:
+        """Look at a batch. Raises MechanismError saying what was repeated.
+
+        ``left`` and ``right`` are the ``shown_keys`` of its sides, and ``where`` is the batch in words.
+        """
+        sides: tuple[tuple[Side, Keys], ...] = (("left", left), ("right", right))
+        for side, keys in sides:
+            self.batches.append(where)
+            content, batch, seen = keys.tobytes(), len(self.batches) - 1, self.seen
+            starts = np.flatnonzero(keys[1 : max(1, 1 + len(keys) - WINDOWS[0])] * ODD < ONE_IN)[:STARTS] + 1
+            for start, width in [
+                *((0, width) for width in WINDOWS if width <= len(keys)),
+                *((start, WINDOWS[0]) for start in starts.tolist()),
+            ]:
+                self.windows += 1
+                window = content[8 * start : 8 * (start + width)]
+                if window in seen:
+                    self._again(window, batch, start)
+                elif batch < 2 * REMEMBERED:
+                    seen[window] = batch, start
+            if len(keys) >= CONSTANT and _constant(keys):
+                self._note_constant(repr(plain(pair.dataset(side))), int(keys[0]), where)
+
+    def _again(self, window: bytes, batch: int, start: int) -> None:
+        """Note that a window was seen again, unless it overlaps the one before."""
+        repeat = self.repeats.get(window)
+        if repeat is None:
+            repeat = self.repeats[window] = _Repeat(_bits(np.frombuffer(window, np.uint64)), 1, *self.seen[window])
+        width = len(window) // 8
+        if repeat.batch == batch and start < repeat.start + width:
+            return
+        before, repeat.batch, repeat.start = repeat.batch, batch, start
+        repeat.times += 1
+        if repeat.bits * (repeat.times - 1) >= CERTAIN + repeat.times * math.log2(self.windows):
+            raise MechanismError(
+                f"the mechanism repeats itself: {width} outputs in a row of the {self.batches[batch]} are those of the "
+                f"{self.batches[before]}, in the same order ({repeat.times} times so far); {ADVICE}"
+            )
+
+    def _note_constant(self, dataset: str, value: int, where: str) -> None:
+        known = self.constants.setdefault(dataset, {})
+        known.setdefault(value, where)
+        if len(known) >= CONSTANTS:
+            raise MechanismError(
+                f"the mechanism repeats itself: on the same data set, all outputs of the {', of the '.join(known.values())} "
+                f"were one value, each time another; {ADVICE}"
+            )
+
+
+def _bits(window: Keys) -> float:
+    """Return h, −log₂ of the largest probability that independent and alike outputs can give a window; see RepeatGuard.
+
+    0 where equal outputs all stand together: such a batch may be one that is drawn as counts, and written out by value.
+    """
+    counts = np.unique(window, return_counts=True)[1]
+    runs = 1 + np.count_nonzero(window[1:] != window[:-1])
+    if runs == len(counts) < len(window):
+        return 0.0
+    return float(counts @ np.log2(len(window) / counts))
