@@ -26,7 +26,7 @@ from auditor.verdict import Verdict
 T = TypeVar("T")
 
 # Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed.
-TIME, EXACT = "time", "exact"
+TIME, EXACT, REPRODUCE = "time", "exact", "reproduce"
 
 # Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
 SEARCH_SHARE = 0.15
@@ -189,7 +189,9 @@ class Ledger:
         """Close the audit."""
         claim: Claim = self.plan.claim
         if verdict is Verdict.VIOLATION:
-            found.setdefault("reproduce", self._reproduce(found.get("smallest"), found.get("pair")))
+            # A replay tells how to repeat the audit that was recorded.
+            told = self._reproduce(found.get("smallest"), found.get("pair"))
+            found.setdefault("reproduce", self._kept(REPRODUCE, told))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -220,14 +222,17 @@ class Ledger:
             f"name={plan.name!r}, samples={plan.samples}, seed={plan.seed})"
         )
 
-    def _kept_exact(self) -> ExactValue | None:
+    def _kept(self, name: str, value: Any) -> Any:
+        """Return a plain value, and note it where the audit is recorded; in a replay, what was noted."""
         recording = self.plan.recording
-        if recording is None:
-            return self.exact
-        if not recording.replaying:
-            recording.note(EXACT, self.exact.to_dict() if self.exact else None)
-            return self.exact
-        kept = recording.noted(EXACT)
+        if recording is not None and recording.replaying:
+            return recording.noted(name)
+        if recording is not None:
+            recording.note(name, value)
+        return value
+
+    def _kept_exact(self) -> ExactValue | None:
+        kept = self._kept(EXACT, self.exact.to_dict() if self.exact else None)
         return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
 
 
