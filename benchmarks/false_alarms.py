@@ -60,6 +60,7 @@ def _alarms(case: int, first: int, runs: int) -> int:
             method=method,
             seed=seed,
             workers=1,
+            isolate=False,
         ).verdict
         == "violation"
         for seed in range(first, first + runs)
