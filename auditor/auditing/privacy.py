@@ -124,7 +124,7 @@ class _Counted:
     test: Test[Any]
 
     def __call__(self, sample: Sample) -> tuple[Any, int]:
-        lost = sample.left.size + sample.right.size if _all_raised(sample) else 0
+        lost = sample.size if _all_raised(sample) else 0
         return self.test.count(sample), lost
 
 

@@ -107,9 +107,11 @@ class Blocks:
                 (order[::-1], (seen.right_wins, seen.right_losses)),
             )
         )
-        i, j = (grid.ravel() for grid in np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij"))
-        deciding = forecast
-        if sides is not None and (ends := _mirrored(left, right, trials, forecast)) is not None:
+        ends = None if sides is None else _mirrored(left, right, trials, forecast)
+        if sides is None or ends is None:
+            deciding = forecast
+            i, j = (grid.ravel() for grid in np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij"))
+        else:
             deciding = sides
             i, j = np.array([1, 1, 0]) * ends[0], np.array([1, 0, 1]) * ends[1]
         allowed = (i + j <= m) & (i + j > 0)

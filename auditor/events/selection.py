@@ -71,7 +71,7 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best = Choice(always, -np.inf)
     features = list(_features(fit, kinds))
-    if fit.left.size + fit.right.size > SCREENED and len(features) > KEPT:
+    if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
     for feature in features:
         choice = _best_rule(feature, fit, judge, forecaster.forecast)
@@ -116,7 +116,7 @@ def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
             if len(tables) > 1:
                 yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
-    if len(places) > 1 and fit.left.size + fit.right.size >= LEAST_TO_LEARN:
+    if len(places) > 1 and fit.size >= LEAST_TO_LEARN:
         learned = fit_logistic(fit)
         if learned is not None:
             yield learned

@@ -112,11 +112,11 @@ class HowMany:
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
     """Suggest features of the places that hold numbers in these outputs, where there are several."""
-    numeric = tuple(place for place in places if outputs.column(place).codes is None)
+    numeric = _numeric(outputs, places)
     if len(numeric) < 2:
         return
     # Differences of two yes-or-no answers say little that the answers together do not.
-    varied = [place for place in numeric if len(np.unique(outputs.column(place).numbers[:200])) > 2]
+    varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
         yield from differences(varied)
     for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}):
@@ -136,9 +136,16 @@ def differences(places: Sequence[str]) -> list[Feature]:
 
 def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
     """Return the first number and the steps from one to the next, the parts that a running sum is made of."""
-    numeric = [place for place in places if outputs.column(place).codes is None]
-    if not 2 <= len(numeric) <= MOST_DIFFERENCES or all(
-        len(np.unique(outputs.column(place).numbers[:200])) <= 2 for place in numeric
-    ):
+    numeric = _numeric(outputs, places)
+    if not 2 <= len(numeric) <= MOST_DIFFERENCES or not any(_takes_many_values(outputs, place) for place in numeric):
         return []
     return [Place(numeric[0]), *differences(numeric)]
+
+
+def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:
+    return tuple(place for place in places if outputs.column(place).codes is None)
+
+
+def _takes_many_values(outputs: Outputs, place: str) -> bool:
+    """Whether a place is more than a yes or no, by the first outputs."""
+    return len(np.unique(outputs.column(place).numbers[:200])) > 2

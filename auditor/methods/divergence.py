@@ -94,7 +94,7 @@ class Divergence:
     def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
-        step = 1 if judge.left.size + judge.right.size >= MANY else 3
+        step = 1 if judge.size >= MANY else 3
         best: _Learned | None = None
         for feature in _scores(fit):
             edges, left, right = _cells(feature, judge)
@@ -217,7 +217,7 @@ def _counts(edges: tuple[float, ...], column: Column) -> NDArray[np.int64]:
 def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats]:
     """Cut a score into cells of about equal weight; return the edges and both sides' counts."""
     left, right = feature.extract(judge.left), feature.extract(judge.right)
-    most = min(MOST_CELLS, max(2, (judge.left.size + judge.right.size) // OUTPUTS_IN_CELL))
+    most = min(MOST_CELLS, max(2, judge.size // OUTPUTS_IN_CELL))
     scores = np.unique(np.concatenate([left.numbers, right.numbers]))
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores)) + 1)[1:-1].astype(int))
     edges = tuple(scores[at].tolist())
