@@ -1,0 +1,72 @@
+"""What several commands share: exit statuses, the console, configurations and their overrides."""
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from auditor.errors import InvalidInputError, MechanismError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from auditor.auditing import Plan
+    from auditor.config import Configuration
+    from auditor.config.load import Overrides
+
+AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_configs(parser: argparse.ArgumentParser) -> None:
+    """Let a command take configuration files."""
+    parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+
+
+def open_console(quiet: bool = False) -> "Console":
+    """Return a console as wide as the terminal, or as a log may be."""
+    from rich.console import Console
+
+    console = Console(quiet=quiet)
+    # A log has no width of its own to wrap to.
+    return console if console.is_terminal else Console(quiet=quiet, width=160)
+
+
+def overrides_of(options: argparse.Namespace) -> "Overrides":
+    """Return what the command line sets instead of the file."""
+    from auditor.config.load import Overrides
+
+    return Overrides(*(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds")))
+
+
+def load_all(options: argparse.Namespace) -> "list[Configuration]":
+    """Read all configurations named; their names must differ, for reports are called after them."""
+    from auditor.config.load import load_configuration
+
+    configurations = [load_configuration(file, overrides_of(options)) for file in options.configs]
+    names = [configuration.name for configuration in configurations]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInputError(
+                f'two of the configurations are called "{name}"; their reports would overwrite each other'
+            )
+    return configurations
+
+
+@contextlib.contextmanager
+def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
+    """Say of which audit a mechanism is wrong."""
+    try:
+        yield
+    except MechanismError as error:
+        raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for reports, or say why that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"reports cannot go to {folder}: {error}") from None

@@ -1,0 +1,141 @@
+"""`auditor run` and `auditor replay`: audit, print what was found, write reports."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from auditor.cli.common import (
+    AS_EXPECTED,
+    NO_ANSWER,
+    UNEXPECTED,
+    Commands,
+    add_configs,
+    load_all,
+    make_folder,
+    naming,
+    open_console,
+    overrides_of,
+)
+from auditor.errors import InvalidInputError, did_you_mean
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from auditor.auditing import Plan, Progress
+    from auditor.config import Configuration
+    from auditor.report.result import RunResult
+
+
+def add_commands(commands: Commands) -> None:
+    """Add both to the command line."""
+    run_parser = commands.add_parser("run", help="run the audits of configuration files")
+    add_configs(run_parser)
+    run_parser.add_argument("--only", action="append", metavar="NAME", help="run this audit only (may be repeated)")
+    run_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
+    run_parser.add_argument("--seconds", type=float, metavar="S", help="end each sequential audit after S seconds")
+    run_parser.add_argument("--seed", type=int, metavar="S")
+    run_parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
+    run_parser.add_argument("--backend", choices=["loky", "threading"])
+    run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
+    run_parser.set_defaults(command=_run)
+
+    replay_parser = commands.add_parser(
+        "replay", help="run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
+    )
+    replay_parser.add_argument("recording", type=Path, metavar="DIR")
+    replay_parser.set_defaults(command=_replay)
+
+    for parser in (run_parser, replay_parser):
+        parser.add_argument(
+            "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
+        )
+        parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
+
+
+def _selected(configuration: "Configuration", only: list[str] | None) -> "list[Plan]":
+    return [plan for plan in configuration.plans if not only or plan.name in only]
+
+
+def _run(options: argparse.Namespace) -> int:
+    from auditor.config.recordings import record
+
+    configurations = load_all(options)
+    known = [plan.name for configuration in configurations for plan in configuration.plans]
+    for name in options.only or ():
+        if name not in known:
+            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+    for configuration in configurations:
+        for plan in _selected(configuration, options.only):
+            # A mechanism that cannot be imported, and a folder that cannot be made, are told before any time is spent.
+            with naming(configuration, plan):
+                plan.source.check()
+            make_folder(options.out / configuration.name)
+    chosen = [(configuration, _selected(configuration, options.only)) for configuration in configurations]
+    chosen = [(configuration, plans) for configuration, plans in chosen if plans]
+    if options.record is not None:
+        set_instead = overrides_of(options)
+        chosen = [(c, record(c, plans, set_instead, options.record)) for c, plans in chosen]
+    return _audit(chosen, options)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from auditor.config.recordings import find_recordings
+
+    replays = find_recordings(options.recording)
+    for replay in replays:
+        make_folder(options.out / replay.configuration.name)
+    return _audit([(replay.configuration, list(replay.plans)) for replay in replays], options)
+
+
+def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.Namespace) -> int:
+    from rich.markup import escape
+
+    from auditor.report.files import write_reports
+    from auditor.report.terminal import print_result
+
+    console = open_console(options.quiet)
+    statuses = []
+    for configuration, plans in chosen:
+        console.print(f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False)
+        result = _run_plans(configuration, plans, console)
+        report = write_reports(result, options.out / configuration.name)
+        print_result(result, console)
+        console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
+        if options.quiet:
+            from auditor.report.words import closing_line
+
+            print(closing_line(result))
+        statuses.append(_status(result))
+    return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
+
+
+def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
+    from rich.text import Text
+
+    from auditor.auditing import run, settle
+    from auditor.report.result import RunResult
+    from auditor.report.words import bound_words
+
+    started = time.monotonic()
+    audits = []
+    for plan in plans:
+        with console.status(Text(f"{plan.name} …")) as status:
+
+            def show(progress: "Progress") -> None:
+                done = f"{progress.done:,} of {progress.planned:,}"
+                status.update(Text(f"{progress.audit}: {progress.phase.name.lower()}, {done}"))
+
+            audit = run(plan, show, refuse=True)
+        if not console.is_terminal:
+            console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
+        audits.append(audit)
+    settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+    return RunResult(configuration.name, configuration.confidence, settled, time.monotonic() - started)
+
+
+def _status(result: "RunResult") -> int:
+    if result.passed:
+        return AS_EXPECTED
+    wrong = [audit for audit in result.audits if not audit.passed]
+    return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED
