@@ -12,7 +12,7 @@ from auditor.neighbours.pair import Pair
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
-ROUNDS = 4
+ROUNDS = 7
 SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
