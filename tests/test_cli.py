@@ -336,7 +336,7 @@ ENTRY = {
     "reproducible",
     "seed",
 }
-ENTRY_BEYOND = {"mechanism", "budget", "exact", "smallest", "reproduce", "warnings"}
+ENTRY_BEYOND = {"mechanism", "budget", "exact", "smallest", "reproduce", "warnings", "tried", "illustration"}
 EVENT_BEYOND = {"guess", "opposite"}
 KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,

@@ -23,10 +23,16 @@ def entry(mechanism: str, expected: str = "no_violation_found", **changes: Any) 
         "verdict": expected,
         "expected": expected,
         "passed": True,
+        "claim": {"epsilon": 1.0},
         "bound": {"quantity": "epsilon", "value": 0.98765, "confidence": 0.999, "method": "guesses"},
         "exact": {"value": 1.0, "error": 1e-12},
         "pair": {"left": [0, 1], "right": [0], "relation": "add_remove"},
         "outputs": {"search": 1000, "selection": 200, "bound": 30_000},
+        "budget": {},
+        "stop_reason": "all outputs drawn",
+        "seconds": 1.0,
+        "reproducible": True,
+        "seed": 0,
     }
     return {**made, **changes}
 
@@ -34,7 +40,8 @@ def entry(mechanism: str, expected: str = "no_violation_found", **changes: Any) 
 def folder(place: Path, **reports: list[dict[str, Any]]) -> Path:
     for name, audits in reports.items():
         (place / name).mkdir()
-        (place / name / "report.json").write_text(json.dumps({"version": 1, "audits": audits}), encoding="utf-8")
+        report = {"version": 1, "auditor": "0.1.0", "name": name, "confidence": 0.999, "seconds": 1.0, "audits": audits}
+        (place / name / "report.json").write_text(json.dumps(report), encoding="utf-8")
     return place
 
 
@@ -102,10 +109,13 @@ def test_an_audit_that_did_not_end_as_expected_says_so(tmp_path: Path) -> None:
         ({"bound": None, "pair": None, "exact": None}, ["–", "", "–"]),
         ({"exact": {"value": "Infinity", "error": 0.0}}, ["epsilon 0.988", "∞", "[0, 1] and [0]"]),
         (
-            {"pair": {"left": list(range(50)), "right": 0.123456}},
+            {"pair": {"left": list(range(50)), "right": 0.123456, "relation": "as_given"}},
             ["epsilon 0.988", "1.000", "50 records: 0, 1, …, 49 and 0.1235"],
         ),
-        ({"pair": {"left": [[1.0, 2.0]], "right": []}}, ["epsilon 0.988", "1.000", "[[1, 2]] and []"]),
+        (
+            {"pair": {"left": [[1.0, 2.0]], "right": [], "relation": "add_remove"}},
+            ["epsilon 0.988", "1.000", "[[1, 2]] and []"],
+        ),
     ],
 )
 def test_what_is_missing_infinite_or_long_has_its_words(
@@ -116,7 +126,9 @@ def test_what_is_missing_infinite_or_long_has_its_words(
 
 
 def test_names_cannot_break_the_table(tmp_path: Path) -> None:
-    place = folder(tmp_path, one=[entry("m:sound", name="a | b <i>", pair={"left": "x|y", "right": "*"})])
+    place = folder(
+        tmp_path, one=[entry("m:sound", name="a | b <i>", pair={"left": "x|y", "right": "*", "relation": "as_given"})]
+    )
     [row] = rows(place, SPECIMENS[:1])
     assert len(row) == 11
     assert row[6] == "[a | b <i>](one/summary.md)"

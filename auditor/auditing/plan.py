@@ -20,7 +20,7 @@ from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Relation, Side
-from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest
+from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest, Tried
 from auditor.verdict import Verdict
 
 T = TypeVar("T")
@@ -114,6 +114,7 @@ class Ledger:
     started: float = field(default_factory=time.monotonic)
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     warnings: list[str] = field(default_factory=list)
+    pairs: set[str] = field(default_factory=set)  # keys of those tried
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -205,6 +206,7 @@ class Ledger:
             seed=self.plan.seed,
             exact=self._kept_exact(),
             warnings=tuple(self.warnings),
+            tried=Tried(str(self.plan.domain), max(1, len(self.pairs)), self.plan.events),
             **found,
         )
 

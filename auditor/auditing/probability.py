@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from auditor.auditing.growth import Piecewise, added_up
 from auditor.auditing.plan import Ledger, smallest_level
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.sampling import Batch, Phase
@@ -18,7 +19,7 @@ from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.search import search_pairs
-from auditor.report.result import AuditResult
+from auditor.report.result import AuditResult, Illustration
 from auditor.verdict import Verdict
 
 
@@ -29,17 +30,19 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
     """
     plan = ledger.plan
     alone = _worst(claim, ledger)
-    batches = list(ledger.draw(alone, plan.samples, Phase.BOUND, _hits_and_misses))
-    hits = sum(happened for happened, _ in batches)
-    ledger.look_for_drift([[batch] for batch in batches])
-    return _at_level(plan.alpha, claim, ledger, alone, hits)
+    batches = list(ledger.draw(alone, plan.samples, Phase.BOUND, Piecewise.of(plan, _hits)))
+    counted = [added_up(batch)[-1] for batch in batches]
+    ledger.look_for_drift([[(hits, size - hits)] for size, hits in counted])
+    looks = added_up([piece for batch in batches for piece in batch])
+    return _at_level(plan.alpha, claim, ledger, alone, looks)
 
 
-def _at_level(alpha: float, claim: Probability, ledger: Ledger, alone: Pair, hits: int) -> AuditResult:
-    """Judge the claim by what was counted, at one level."""
-    trials, p = ledger.plan.samples, claim.probability
-    low = float(clopper_pearson_lower(hits, trials, alpha))
-    high = float(clopper_pearson_upper(hits, trials, alpha))
+def _at_level(
+    alpha: float, claim: Probability, ledger: Ledger, alone: Pair, looks: Sequence[tuple[int, int]]
+) -> AuditResult:
+    """Judge the claim by what was counted, at one level; ``looks`` holds (trials, hits), the last time of all."""
+    (trials, hits), p = looks[-1], claim.probability
+    low, high = _limits(hits, trials, alpha)
     refuted, confirmed = (low > p, high <= p) if claim.at_most else (high < p, low >= p)
     # The limit on the side of the claim where there is a verdict, else the one that did not reach it.
     is_lower = refuted if claim.at_most else not refuted
@@ -68,8 +71,14 @@ def _at_level(alpha: float, claim: Probability, ledger: Ledger, alone: Pair, hit
             )
         ),
         alpha=alpha,
-        at_level=lambda level: _at_level(level, claim, ledger, alone, hits),
+        illustration=Illustration(growth=[(n, _limits(k, n, alpha)[not is_lower]) for n, k in looks]),
+        at_level=lambda level: _at_level(level, claim, ledger, alone, looks),
     )
+
+
+def _limits(hits: int, trials: int, alpha: float) -> tuple[float, float]:
+    """Return the lower and the upper limit of the rate, each of which errs with probability alpha."""
+    return float(clopper_pearson_lower(hits, trials, alpha)), float(clopper_pearson_upper(hits, trials, alpha))
 
 
 def _worst(claim: Probability, ledger: Ledger) -> Pair:
@@ -83,6 +92,7 @@ def _worst(claim: Probability, ledger: Ledger) -> Pair:
         alone = [
             replace(p, left=data, right=None, relation=Relation.ALONE) for p in pairs for data in (p.left, p.right)
         ]
+        ledger.pairs.update(pair.key() for pair in pairs)
         size = outputs_each // 2
         batches = [Batch(pair, size, Phase.SEARCH, (rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
@@ -96,11 +106,6 @@ def _worst(claim: Probability, ledger: Ledger) -> Pair:
     if best.key() in worst:
         return worst[best.key()][1]
     return replace(best, right=None, relation=Relation.ALONE)
-
-
-def _hits_and_misses(sample: Sample) -> tuple[int, int]:
-    hits = _hits(sample)
-    return hits, sample.size - hits
 
 
 def _hits(sample: Sample) -> int:

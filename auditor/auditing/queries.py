@@ -57,6 +57,7 @@ def audit_query(claim: QueryClaim, mechanism: Mechanism | Asked, ledger: Ledger)
         excesses = []
         for pair in pairs:
             if pair.key() not in seen:
+                ledger.pairs.add(pair.key())
                 seen[pair.key()] = _difference(claim, mechanism, pair, adds)
             excesses.append(seen[pair.key()].excess)
         return excesses

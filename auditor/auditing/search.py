@@ -22,6 +22,7 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
 
     def draw(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
         nonlocal rounds
+        ledger.pairs.update(pair.key() for pair in pairs)
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(pairs)]
         score = _PairScore(method.boldly(CAUTION[min(rounds, len(CAUTION) - 1)]))
         rounds += 1

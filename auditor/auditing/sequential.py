@@ -6,7 +6,7 @@ speaks of all pairs.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
 from auditor.methods.sequential import Game, hair_above, hypotheses, new_game
 from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult
+from auditor.report.result import AuditResult, Illustration
 from auditor.verdict import Verdict, judge
 
 Floats = NDArray[np.float64]
@@ -39,19 +39,31 @@ DRAW_AFTER_FAILURE = 100
 
 @dataclass
 class _Capital:
-    """ln of the capital carried from earlier games, and the highest it has ever been, against each hypothesis."""
+    """ln of the capital carried from earlier games, and the highest it has ever been, against each hypothesis.
+
+    ``looks`` lists after how many outputs it was looked at, and the highest until then.
+    """
 
     grid: Floats
     carried: Floats
     highest: Floats
+    looks: list[tuple[int, Floats]] = field(default_factory=list)
 
-    def look(self, game: Game) -> None:
-        """Note how high the capital is now."""
+    def look(self, game: Game, outputs: int) -> None:
+        """Note how high the capital is now, after so many outputs."""
         self.highest = np.maximum(self.highest, self.carried + game.log_capital())
+        self.looks.append((outputs, self.highest))
 
     def bound(self, alpha: float) -> float:
         """Return the largest hypothesis refuted at a level together with all smaller ones."""
-        return refuted_up_to(self.grid, self.highest >= -math.log(alpha))
+        return self._refuted(self.highest, alpha)
+
+    def growth(self, alpha: float) -> list[tuple[int, float]]:
+        """Return (outputs, bound) for each look; all of them hold together."""
+        return [(outputs, self._refuted(highest, alpha)) for outputs, highest in self.looks]
+
+    def _refuted(self, highest: Floats, alpha: float) -> float:
+        return refuted_up_to(self.grid, highest >= -math.log(alpha))
 
     def p_value(self, claim: float) -> float:
         """Return the smallest level at which the bound lies above the claim."""
@@ -101,6 +113,7 @@ def _at_level(
         bound=bound,
         p_value=capital.p_value(hair_above(claim)),
         alpha=alpha,
+        illustration=Illustration(growth=capital.growth(alpha)),
         at_level=lambda level: _at_level(level, claim, ledger, pair, capital, reason),
     )
 
@@ -128,7 +141,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
         used = game.play(drawn, labels, at_claim, target if still_open else math.inf)
         played, draw = played + used, draw + 1
         ledger.spend(Phase.BOUND, used)
-        capital.look(game)
+        capital.look(game, ledger.spent.bound)
         if capital.bound(ledger.plan.alpha) > claim.value:
             return f"refuted after {ledger.spent.bound:,} outputs"
     return ""

@@ -25,6 +25,7 @@ from auditor.errors import InvalidInputError
 # The share of alpha that is spent on κ where δ > 0. The bound on r moves by z(0.95 α)/z(α), under 1 % for the
 # alphas in use, and κ_L then lies within 4 standard errors of K/N.
 SHARE_FOR_GUESS_RATE = 0.05
+MOST_EXPONENT = 700.0  # of e^ε as a double
 
 
 def free_win_rate(counts: GuessCounts, delta: float, gamma: float) -> float:
@@ -99,12 +100,11 @@ def guess_delta(counts: GuessCounts, epsilon: float, alpha: float) -> float:
     >>> 0.02 < guess_delta(counts, 1.0, 0.05) < 0.05
     True
     """
-    low, high = 0.0, 1.0
-    if guess_epsilon(counts, 0.0, alpha) <= epsilon:
+    if counts.guesses == 0:
         return 0.0
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2 if low > 0 else high / 1000
-        if middle < 1e-300:
-            break
-        low, high = (middle, high) if guess_epsilon(counts, middle, alpha) > epsilon else (low, middle)
-    return low
+    gamma = SHARE_FOR_GUESS_RATE * alpha
+    rate = float(clopper_pearson_lower(counts.wins, counts.guesses, alpha - gamma))
+    # ε is refuted while (r − c/κ)/(1 − r) > e^ε, which c = mδ/2 turns into this.
+    excess = rate - (1 - rate) * math.exp(min(epsilon, MOST_EXPONENT))
+    guess_rate = float(clopper_pearson_lower(counts.guesses, counts.trials, gamma))
+    return min(1.0, max(0.0, 2 * guess_rate / counts.directions * excess))

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs, concatenate
-from auditor.events.cells import Cells, count_cells, readable_edges
-from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
+from auditor.blackbox.outputs import Column
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, count_cells, pool, readable_edges
+from auditor.events.event import Event
 from auditor.events.features import Feature
 
 Floats = NDArray[np.float64]
@@ -187,12 +187,6 @@ def log_ratios(left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
 def sum_runs(counts: NDArray[np.int64], ends: list[int]) -> NDArray[np.int64]:
     """Add up counts over the runs that end at these cells."""
     return np.diff(np.concatenate([[0], np.cumsum(counts)[ends]]))
-
-
-def pool(left: Column, right: Column) -> Column:
-    """Return both sides' entries in one column."""
-    sides = [Outputs(len(c.numbers), (c,)) for c in (left, right)]
-    return concatenate(sides).columns[0]
 
 
 def cells_for(outputs: int) -> int:

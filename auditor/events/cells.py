@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.outputs import Column, Outputs, concatenate
 
+# What a rule guesses in a cell: the side that an output came from.
+LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 # Outputs in the outermost cell.
 FEWEST_IN_TAIL = 4
 
@@ -61,6 +63,12 @@ def _interval(name: str, low: float, high: float) -> str:
     if low == -math.inf:
         return f"{name} is any number" if high == math.inf else f"{name} ≤ {high:.12g}"
     return f"{name} > {low:.12g}" if high == math.inf else f"{low:.12g} < {name} ≤ {high:.12g}"
+
+
+def pool(left: Column, right: Column) -> Column:
+    """Return both sides' entries in one column."""
+    sides = [Outputs(len(c.numbers), (c,)) for c in (left, right)]
+    return concatenate(sides).columns[0]
 
 
 def readable_edges(column: Column, most: int) -> list[float]:

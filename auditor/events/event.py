@@ -8,10 +8,9 @@ import numpy as np
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.events.cells import Cells
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Feature
-
-LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
+from auditor.events.histogram import Histogram, histogram
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,10 @@ class Event:
             for side, seen in sides
         ]
         return {**entries[0], "opposite": entries[1] if len(entries) > 1 else None}
+
+    def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
+        """Return how outputs lie along the feature."""
+        return (histogram(sample, self.feature, self.rule),)
 
     def _guesses(self, outputs: Outputs) -> dict[float, int]:
         worth = self.rule.look_up(self.feature.extract(outputs))

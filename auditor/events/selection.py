@@ -24,12 +24,11 @@ from auditor.events.blocks import (
     cut,
     log_ratios,
     merge_cells,
-    pool,
     sum_runs,
 )
-from auditor.events.cells import Cells
+from auditor.events.cells import LEFT, RIGHT, Cells, pool
 from auditor.events.curve import Curve, fit_curve
-from auditor.events.event import LEFT, RIGHT, Event
+from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.vectors import increments, vector_features

@@ -8,8 +8,8 @@ import numpy as np
 
 from auditor.blackbox.mechanism import Sample
 from auditor.events.blocks import Forecaster, RuleCounts
-from auditor.events.cells import Cells
-from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.event import Event
 
 # More than any threshold has that was placed at a short decimal.
 MOST_DECIMALS = 20

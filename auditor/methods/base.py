@@ -3,6 +3,7 @@
 from typing import Any, Protocol, TypeVar
 
 from auditor.blackbox.mechanism import Sample
+from auditor.events.histogram import Histogram
 
 C = TypeVar("C")
 
@@ -15,6 +16,9 @@ class Test(Protocol[C]):
 
     def to_dict(self, counts: C) -> dict[str, Any]:
         """Return the event as it stands in a report, with everything needed to recompute the bound."""
+
+    def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
+        """Return how outputs lie along what the test looks at."""
 
 
 class Learned(Protocol[C]):
@@ -57,6 +61,9 @@ class Method(Protocol[C]):
 
     def also(self, counts: C) -> dict[str, float]:
         """Return what else the counts prove, together with the bound, by name."""
+
+    def profile(self, counts: C) -> tuple[tuple[float, float], ...]:
+        """Return points (ε, δ) of a curve below the true δ over ε, proved together with the bound; empty where there is none."""
 
     def detectable(self, test: Any, counts: C, chance: float) -> float | None:
         """Return the smallest value of the quantity that would have refuted the claim with this chance; None if not known."""

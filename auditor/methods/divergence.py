@@ -15,6 +15,7 @@ from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import RenyiDP, ZeroConcentratedDP
 from auditor.events.features import Feature
+from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.selection import evidence_scores
 from auditor.methods.guessing import z_of
@@ -71,6 +72,10 @@ class ScoreTest:
             "counts": {"left": list(counts.left), "right": list(counts.right)},
         }
 
+    def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
+        """Return how outputs lie along the score."""
+        return (histogram(sample, self.feature),)
+
 
 @dataclass(frozen=True, slots=True)
 class _Learned:
@@ -120,6 +125,9 @@ class Divergence:
 
     def also(self, counts: ScoreCounts) -> dict[str, float]:  # noqa: D102
         return {}
+
+    def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+        return ()
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> None:  # noqa: D102
         # How much a learned score loses against the best one is not known, and any figure would promise too much.

@@ -1,6 +1,7 @@
 """Claims about events, (ε, δ) and μ: a rule guesses the side, and the counts of its guesses are bounded."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -12,6 +13,7 @@ from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
 from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
+from auditor.bounds.profiles import privacy_profile
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
@@ -37,6 +39,16 @@ def log_ratio(above: Floats, below: Floats) -> Floats:
     """Return ln(above/below), −∞ where above is not positive."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)
+
+
+# Points of a curve of δ over ε.
+PROFILE_POINTS = 41
+
+
+def profile_points(events: Sequence[GuessCounts], near: float, alpha: float) -> tuple[tuple[float, float], ...]:
+    """Return a lower bound on δ for each of many ε (nats) around ``near``, which all hold together."""
+    epsilons = np.linspace(0.0, 2.0 * max(near, 0.5), PROFILE_POINTS)
+    return tuple(zip(epsilons.tolist(), privacy_profile(events, epsilons, alpha).tolist(), strict=True))
 
 
 def z_of(alpha: float) -> float:
@@ -73,6 +85,9 @@ class Guesses:
         if isinstance(self.claim, PureDP):
             return {}
         return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
+
+    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+        return profile_points([counts], self.claim.epsilon, self.alpha)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
@@ -113,6 +128,9 @@ class TwoIntervals:
 
     def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
         return {}
+
+    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+        return ()
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         event = self._event(counts)
@@ -161,6 +179,9 @@ class GaussianGuesses:
 
     def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
         return {}
+
+    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+        return profile_points([counts], self.claim.mu, self.alpha)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)

@@ -7,8 +7,9 @@ from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import ProfileCounts
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
+from auditor.events.histogram import Histogram
 from auditor.events.selection import VALUES
-from auditor.methods.guessing import CAUTION, Guesses
+from auditor.methods.guessing import CAUTION, Guesses, profile_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class ProfileTest:
         """Return the events of all points, as they stand in a report."""
         points = [event.to_dict(seen) for event, seen in zip(self.events, counts.points, strict=True)]
         return {"description": "; ".join(str(point["description"]) for point in points), "points": points}
+
+    def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
+        """Return how outputs lie along what each event looks at; alike for events that are alike."""
+        return tuple(dict.fromkeys(each for event in self.events for each in event.histograms(sample)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,9 @@ class ProfileGuesses:
 
     def also(self, counts: ProfileCounts) -> dict[str, float]:  # noqa: D102
         return {}
+
+    def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+        return profile_points(counts.points, max(point.epsilon for point in self.claim.profile), self.alpha)
 
     def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:  # noqa: D102
         each = zip(self._methods(), test.events, counts.points, strict=True)

@@ -22,7 +22,7 @@ MOST_CORNERS = 400
 
 
 class Domain(Protocol):
-    """What the search needs of a domain. All pairs returned are neighbours."""
+    """What the search needs of a domain. All pairs returned are neighbours. ``str`` says in words which data sets it holds."""
 
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
@@ -69,6 +69,12 @@ class Value:
             raise InvalidInputError(f"values are {self.values!r}; each may stand once only")
         if len(self.values) < 2:
             raise InvalidInputError(f"a value domain of {self.values!r} has no pairs; it needs two values or more")
+
+    def __str__(self) -> str:
+        if self._range is None:
+            return f"one value of {len(self.values)}; any two are neighbours"
+        numbers = "integer" if self._integer else "number"
+        return f"one {numbers} from {self._range[0]:g} to {self._range[1]:g}; any two are neighbours"
 
     def corners(self) -> list[Pair]:  # noqa: D102 - see Domain
         pairs = itertools.combinations(self.values, 2)
@@ -118,6 +124,9 @@ class Pairs:
         for left, right in pairs:
             check_neighbours(left, right, self.relation)
         self._pairs = [Pair(left, right, self.relation) for left, right in pairs]
+
+    def __str__(self) -> str:
+        return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
 
     def corners(self) -> list[Pair]:  # noqa: D102
         return list(self._pairs)

@@ -99,6 +99,16 @@ class Records:
                 "widen size, or the values of a record"
             )
 
+    def __str__(self) -> str:
+        values = (
+            f"{'integers' if self._integer else 'numbers'} from {self._range[0]:g} to {self._range[1]:g}"
+            if self._range is not None
+            else f"one of {len(self._choices)} choices"
+        )
+        each = f"{self._columns} values, each {values}" if self._columns else values
+        apart = f"; up to {self._distance} changes apart" if self._distance > 1 else ""
+        return f"{self._low:,} to {self._high:,} records ({each}){apart}"
+
     def corners(self) -> list[Pair]:
         """See Domain; records at the ends of their range in several patterns, changed at the first, middle and last place."""
         sizes = sorted(

@@ -28,6 +28,11 @@ class _People:
         """Return a domain for each contribution, in which only people of that kind come and go."""
         return [replace(self, kind=kind) for kind in range(len(self.contributions))]
 
+    def __str__(self) -> str:
+        added = " or ".join(map(_in_words, self.contributions))
+        moved = "" if self.kind is None else f"; only people who add {_in_words(self.contributions[self.kind])} move"
+        return f"totals over people who each add {added}, {self.low:,} to {self.high:,} people of each kind{moved}"
+
     def corners(self) -> list[Pair]:
         marks = [int(m) for m in ladder(self.low, self.high, True)]
         kinds = len(self.contributions)
@@ -111,6 +116,11 @@ class _Cells:
     norm: str
     reach: Number
     integer: bool
+
+    def __str__(self) -> str:
+        numbers, norm = "integers" if self.integer else "numbers", {"l1": "L1", "linf": "the maximum norm"}[self.norm]
+        each = f"{self.cells} {numbers} from {self.low:g} to {self.high:g}"
+        return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
 
     def corners(self) -> list[Pair]:
         marks = ladder(self.low, self.high, self.integer)
@@ -212,6 +222,10 @@ class _Cells:
         if moved == vector or not all(self.low <= v <= self.high for v in moved):
             return None
         return Pair(vector, moved, Relation.AS_GIVEN, (), move)
+
+
+def _in_words(vector: Sequence[Number]) -> str:
+    return f"({', '.join(f'{number:g}' for number in vector)})"
 
 
 def _moved(value: float, step: float) -> float:

@@ -3,12 +3,16 @@
 import json
 import math
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from auditor.report.markdown import to_markdown
 from auditor.report.result import RunResult
+
+# A list over several lines without another list or object in it.
+_PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")
 
 
 def write_reports(result: RunResult, folder: Path) -> Path:
@@ -21,8 +25,10 @@ def write_reports(result: RunResult, folder: Path) -> Path:
 
 
 def to_json(data: Any) -> str:
-    """Return standard JSON; infinite bounds and NaN in data sets are spelled as strings."""
-    return json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return standard JSON; infinite bounds and NaN in data sets are spelled as strings. A list of plain values is one line."""
+    text = json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    # Strings hold no line breaks of their own in JSON, so that what is joined here stood between values.
+    return _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
 
 
 def _spell(data: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from auditor import __version__
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
+from auditor.events.histogram import Histogram
 from auditor.neighbours.pair import Pair
 from auditor.verdict import Verdict
 
@@ -56,6 +57,41 @@ class Smallest:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """Where an audit looked: the neighbours in words, how many pairs of them it tried, and the kinds of events."""
+
+    neighbours: str
+    pairs: int
+    events: Sequence[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all three by name."""
+        return {"neighbours": self.neighbours, "pairs": self.pairs, "events": list(self.events)}
+
+
+@dataclass(frozen=True, slots=True)
+class Illustration:
+    """What shows an audit to the eye. The verdict does not rest on it.
+
+    ``histograms`` are of the outputs that the event was chosen on. ``growth`` lists (outputs, the bound they gave alone); only
+    the last is a claim at the stated confidence, unless the audit was sequential. ``profile`` lists (ε, δ) with δ a lower bound
+    at that ε; all hold together with the audit's bound.
+    """
+
+    histograms: Sequence[Histogram] = ()
+    growth: Sequence[tuple[int, float]] = ()
+    profile: Sequence[tuple[float, float]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all three as they stand in report.json."""
+        return {
+            "histograms": [histogram.to_dict() for histogram in self.histograms],
+            "growth": [list(point) for point in self.growth],
+            "profile": [list(point) for point in self.profile],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class AuditResult:
     """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
 
@@ -65,6 +101,7 @@ class AuditResult:
     ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json. ``smallest`` is None
     unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line, or a
     call in Python, that shows a violation again.
+    ``tried`` is None in a report of an earlier auditor. ``illustration`` holds what the plots show.
     ``warnings`` are of what does not make the bound wrong, but should be known to who reads it.
     """
 
@@ -88,6 +125,8 @@ class AuditResult:
     smallest: Smallest | None = None
     reproduce: str | None = None
     warnings: Sequence[str] = ()
+    tried: Tried | None = None
+    illustration: Illustration = Illustration()
     at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
@@ -110,6 +149,7 @@ class AuditResult:
             "smallest": self.smallest.to_dict() if self.smallest else None,
             "reproduce": self.reproduce,
             "exact": self.exact.to_dict() if self.exact else None,
+            "tried": self.tried.to_dict() if self.tried else None,
             "outputs": self.outputs.to_dict(),
             "power": dict(self.power) if self.power else None,
             "budget": {"allowed_error": self.alpha, "p_value": self.p_value},
@@ -118,6 +158,7 @@ class AuditResult:
             "seconds": round(self.seconds, 3),
             "reproducible": self.reproducible,
             "seed": self.seed,
+            "illustration": self.illustration.to_dict(),
         }
 
 
@@ -129,6 +170,7 @@ class RunResult:
     confidence: float
     audits: Sequence[AuditResult]
     seconds: float
+    auditor: str = __version__  # that made it
 
     @property
     def passed(self) -> bool:
@@ -148,7 +190,7 @@ class RunResult:
         """Return the whole of report.json."""
         return {
             "version": FORMAT,
-            "auditor": __version__,
+            "auditor": self.auditor,
             "name": self.name,
             "passed": self.passed,
             "verdict": str(self.verdict),

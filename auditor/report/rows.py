@@ -1,13 +1,16 @@
 """The table of specimens and what the reports in a folder found of each."""
 
-import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from auditor.errors import InvalidInputError
 from auditor.report.markdown import escape
+from auditor.report.reader import read_report
+from auditor.report.result import AuditResult
+from auditor.report.words import number
 from auditor.specimens import Statement
+from auditor.verdict import Verdict
 
 
 def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
@@ -16,7 +19,9 @@ def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
     An audit belongs to a statement when it is of the same mechanism and expects what the statement says. Raises
     InvalidInputError for a report that cannot be read.
     """
-    audits = [(file.parent.name, audit) for file in sorted(folder.glob("*/report.json")) for audit in _audits(file)]
+    audits = [
+        (file.parent.name, audit) for file in sorted(folder.glob("*/report.json")) for audit in read_report(file).audits
+    ]
     lines = [
         "# What is claimed in documents and papers, and what the audits found",
         "",
@@ -26,31 +31,13 @@ def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
         "|-|-|-|-|-|-|-|-|-|-|-|",
     ]
     for name, statement in specimens:
-        expected = "no_violation_found" if statement.holds else "violation"
-        found = [
-            (f, a) for f, a in audits if a["mechanism"] == name and a["expected"] == expected and f != "quickstart"
-        ]
+        expected = Verdict.NO_VIOLATION_FOUND if statement.holds else Verdict.VIOLATION
+        found = [(f, a) for f, a in audits if a.mechanism == name and a.expected == expected and f != "quickstart"]
         lines += [_line(name, statement, f, a) for f, a in found] or [_line(name, statement, None, None)]
     return "\n".join(lines) + "\n"
 
 
-# What the table reads of each audit.
-_KEYS = ("name", "mechanism", "verdict", "expected", "passed", "bound", "exact", "pair", "outputs")
-
-
-def _audits(file: Path) -> list[dict[str, Any]]:
-    try:
-        audits: list[dict[str, Any]] = list(json.loads(file.read_text(encoding="utf-8"))["audits"])
-        for audit in audits:
-            missing = [key for key in _KEYS if key not in audit]
-            if missing:
-                raise KeyError(missing[0])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInputError(f"{file} is not a report of this program: {error}") from None
-    return audits
-
-
-def _line(name: str, statement: Statement, folder: str | None, audit: dict[str, Any] | None) -> str:
+def _line(name: str, statement: Statement, folder: str | None, audit: AuditResult | None) -> str:
     said = (statement.document, statement.where, statement.claim)
     document, where, claim = map(escape, said)
     cells = [str(statement.row), document, name, where, claim]
@@ -58,14 +45,14 @@ def _line(name: str, statement: Statement, folder: str | None, audit: dict[str, 
     if audit is None or folder is None:
         cells += ["not audited here", "", "", "", ""]
         return "| " + " | ".join(cells) + " |"
-    bound, exact, pair = audit["bound"], audit["exact"], audit["pair"]
-    verdict = "" if audit["passed"] else f" — ended as {audit['verdict']}"
+    bound, exact, pair = audit.bound, audit.exact, audit.pair
+    verdict = "" if audit.passed else f" — ended as {audit.verdict}"
     cells += [
-        f"[{escape(audit['name'])}]({folder}/summary.md){verdict}",
-        f"{bound['quantity']} {bound['value']:.3f}" if bound and isinstance(bound["value"], float) else "–",
-        "" if exact is None else f"{exact['value']:.3f}" if isinstance(exact["value"], float) else "∞",
-        "–" if pair is None else escape(f"{_short(pair['left'])} and {_short(pair['right'])}"),
-        f"{sum(audit['outputs'].values()):,}",
+        f"[{escape(audit.name)}]({folder}/summary.md){verdict}",
+        f"{bound.quantity} {bound.value:.3f}" if bound and math.isfinite(bound.value) else "–",
+        "" if exact is None else number(exact.value),
+        "–" if pair is None else escape(f"{_short(pair.left)} and {_short(pair.right)}"),
+        f"{sum(audit.outputs.to_dict().values()):,}",
     ]
     return "| " + " | ".join(cells) + " |"
 

@@ -113,7 +113,7 @@ def finding(audit: AuditResult) -> str:
     if not audit.power:
         return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}."
     caught = audit.power["95%"]
-    symbol = SYMBOL[audit.bound.quantity]
+    symbol = SYMBOL.get(audit.bound.quantity, audit.bound.quantity)
     would = (
         f"a mechanism with {symbol} of {number(caught)} on this event would have been caught with 95 % chance"
         if caught < math.inf

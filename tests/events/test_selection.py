@@ -10,7 +10,8 @@ import pytest
 from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.claims import PureDP
 from auditor.events.blocks import merge_cells
-from auditor.events.event import LEFT, RIGHT, Event
+from auditor.events.cells import LEFT, RIGHT
+from auditor.events.event import Event
 from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair

@@ -6,8 +6,8 @@ import pytest
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import from_batch
 from auditor.claims import GaussianDP, PureDP
-from auditor.events.cells import Cells
-from auditor.events.event import LEFT, RIGHT, Event
+from auditor.events.cells import LEFT, RIGHT, Cells
+from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.simplify import simplify_event
 from auditor.methods.guessing import GaussianGuesses, Guesses

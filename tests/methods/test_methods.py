@@ -13,8 +13,8 @@ import auditor
 from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.blackbox.outputs import from_list
 from auditor.errors import InvalidInputError
-from auditor.events.cells import Cells
-from auditor.events.event import ABSTAIN, LEFT, RIGHT, Event
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import BITS
 from auditor.methods import method_for

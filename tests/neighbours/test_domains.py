@@ -448,3 +448,29 @@ def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> Non
 
 def test_relations_of_the_report_are_those_of_the_contract() -> None:
     assert {str(Relation.ADD_REMOVE), str(Relation.SUBSTITUTE)} == {"add_remove", "substitute"}
+
+
+@pytest.mark.parametrize(
+    ("domain", "told"),
+    [
+        (Value([1, 2, 3]), "one value of 3; any two are neighbours"),
+        (Value(range=[0, 1.5]), "one number from 0 to 1.5; any two are neighbours"),
+        (Pairs([(0, 1)]), "the pair given"),
+        (Pairs([(0, 1), (1, 2)]), "the 2 pairs given"),
+        (Records([0, 10], size=[1, 5000]), "1 to 5,000 records (numbers from 0 to 10)"),
+        (
+            Records(choices=["a", "b"], size=[1, 5], columns=2, distance=2),
+            "1 to 5 records (2 values, each one of 2 choices); up to 2 changes apart",
+        ),
+        (
+            Totals([[1, 1], [0, 1]], (0, 2000)),
+            "totals over people who each add (1, 1) or (0, 1), 0 to 2,000 people of each kind",
+        ),
+        (
+            Totals(cells=3, values=(0, 10), contribution={"l1": 2}),
+            "3 integers from 0 to 10, which one person moves by at most 2 in L1",
+        ),
+    ],
+)
+def test_a_domain_says_in_words_which_data_sets_it_holds(domain: Any, told: str) -> None:
+    assert str(domain) == told

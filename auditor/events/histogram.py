@@ -1,0 +1,162 @@
+"""How the outputs of both sides lie along the feature that an event looks at: for a reader's eyes, nothing is proved by it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.outputs import NUMBER, Column
+from auditor.events.cells import LEFT, RIGHT, Cells, count_cells, pool
+from auditor.events.features import Feature
+
+Floats = NDArray[np.float64]
+Guess = Literal["left", "right"] | None
+
+# Numbers of so few values are bars of their own; of more, they lie in so many cells.
+MOST_VALUES, CELLS = 12, 40
+MOST_ATOMS = 12
+# Outputs left to the open cells at either end, and how far beyond the quartiles others are shown (in their distance): else a
+# heavy tail would squeeze most of them into one cell.
+TAIL, MOST_QUARTILES = 0.005, 4.0
+# Thresholds this much closer together than the outputs lie are looked at from near.
+NARROW = 0.05
+# A threshold further out than so many widths of the outputs stays out of the picture.
+MOST_STRETCH = 3.0
+
+_GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One value or atom: how many outputs of each side were it, and the side that the event guesses on it."""
+
+    label: str
+    left: int
+    right: int
+    guess: Guess = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The event guesses ``guess`` where low < x ≤ high; the ends may be infinite."""
+
+    guess: Guess
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of both sides' outputs by a feature.
+
+    Of numbers, ``left[i]`` and ``right[i]`` lie in edges[i−1] < x ≤ edges[i]; the first and the last cell are open. Without
+    edges, there are bars only. ``left_outputs`` and ``right_outputs`` are how many there were of each side in all.
+    """
+
+    feature: str
+    left_outputs: int
+    right_outputs: int
+    edges: tuple[float, ...] = ()
+    left: tuple[int, ...] = ()
+    right: tuple[int, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    bars: tuple[Bar, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as they stand in report.json."""
+        return {
+            "feature": self.feature,
+            "outputs": [self.left_outputs, self.right_outputs],
+            "edges": list(self.edges),
+            "left": list(self.left),
+            "right": list(self.right),
+            "marks": [[mark.guess, mark.low, mark.high] for mark in self.marks],
+            "bars": [[bar.label, bar.left, bar.right, bar.guess] for bar in self.bars],
+        }
+
+
+def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
+    """Count outputs by a feature, in cells that show where a rule on it guesses."""
+    left, right = feature.extract(sample.left), feature.extract(sample.right)
+    pooled = pool(left, right)
+    numbers = pooled.numbers if pooled.codes is None else pooled.numbers[pooled.codes == NUMBER]
+    marks = () if rule is None else _marks(rule)
+    values = np.unique(numbers)
+    bars = _bars(left, right, rule)
+    outputs = sample.left.size, sample.right.size
+    if len(values) <= MOST_VALUES:
+        ends = values[:-1].tolist()
+        counts = count_cells(ends, left)[0], count_cells(ends, right)[0]
+        of_values = [
+            Bar(f"{value:.6g}", int(a), int(b), _guess_at(value, marks))
+            for value, a, b in zip(values.tolist(), *counts, strict=False)
+        ]
+        return Histogram(feature.name, *outputs, bars=(*of_values, *bars))
+    edges = _edges(numbers, values, marks)
+    counts = count_cells(edges, left)[0], count_cells(edges, right)[0]
+    return Histogram(
+        feature.name, *outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
+    )
+
+
+def _marks(rule: Cells) -> tuple[Mark, ...]:
+    ends = [-math.inf, *rule.edges, math.inf]
+    return tuple(
+        Mark(_GUESSES[worth], ends[i], ends[i + 1]) for i, worth in enumerate(rule.values) if worth in _GUESSES
+    )
+
+
+def _guess_at(value: float, marks: Sequence[Mark]) -> Guess:
+    # −∞ itself lies in the lowest cell.
+    return next((mark.guess for mark in marks if mark.low < value <= mark.high or value == mark.low == -math.inf), None)
+
+
+def _bars(left: Column, right: Column, rule: Cells | None) -> list[Bar]:
+    """Return a bar for each of the commonest atoms, and one for all others."""
+    on_left, on_right = count_cells([], left)[1], count_cells([], right)[1]
+    seen = {atom: (on_left.get(atom, 0), on_right.get(atom, 0)) for atom in {**on_left, **on_right}}
+    atoms = sorted((atom for atom in seen if any(seen[atom])), key=lambda atom: (-sum(seen[atom]), atom))
+    bars = []
+    for atom in atoms[:MOST_ATOMS]:
+        worth = 0.0 if rule is None else rule.atoms.get(atom, rule.otherwise)
+        bars.append(Bar(atom, *seen[atom], _GUESSES.get(worth)))
+    if rest := atoms[MOST_ATOMS:]:
+        on_each = [sum(seen[atom][side] for atom in rest) for side in (0, 1)]
+        bars.append(Bar(f"{len(rest):,} others", on_each[0], on_each[1]))
+    return bars
+
+
+def _edges(numbers: Floats, values: Floats, marks: Sequence[Mark]) -> list[float]:
+    """Cut the line into cells of one width, about where most outputs and the thresholds lie."""
+    low, high = _middle(numbers[np.isfinite(numbers)])
+    ends = sorted({end for mark in marks for end in (mark.low, mark.high) if math.isfinite(end)})
+    width = high - low
+    if not 0 < width < math.inf:
+        return [low]
+    if len(ends) > 1 and 0 < ends[-1] - ends[0] < NARROW * width:
+        near = ends[-1] - ends[0]
+        low, high = max(low, ends[0] - near), min(high, ends[-1] + near)
+    else:
+        reached = [end for end in ends if low - MOST_STRETCH * width <= end <= high + MOST_STRETCH * width]
+        low, high = min([low, *reached]), max([high, *reached])
+    step = (high - low) / CELLS
+    if np.all(values == np.rint(values)):
+        # Cells of a whole number of integers each, or some would hold one more than others.
+        step = max(1, math.ceil(step))
+        low, high = math.floor(low) - 0.5, math.ceil(high) + 0.5
+    if not (low + step > low and high - step < high):  # doubles leave no room
+        return [low]
+    return [low + step * i for i in range(max(1, round((high - low) / step)) + 1)]
+
+
+def _middle(numbers: Floats) -> tuple[float, float]:
+    """Return the ends between which most numbers lie; (0, 0) of none."""
+    if len(numbers) == 0:
+        return 0.0, 0.0
+    low, first, third, high = np.quantile(numbers, [TAIL, 0.25, 0.75, 1 - TAIL]).tolist()
+    reach = MOST_QUARTILES * (third - first)
+    return (max(low, first - reach), min(high, third + reach)) if reach > 0 else (low, high)

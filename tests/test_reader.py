@@ -1,0 +1,180 @@
+"""report.json read back: the same results, the same file, and errors that name the place."""
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.auditing import Plan, run, settle
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sampling import Execution
+from auditor.claims import claim_from_dict
+from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import Pairs
+from auditor.report.files import to_json
+from auditor.report.markdown import to_markdown
+from auditor.report.reader import read_report
+from auditor.report.result import AuditResult, RunResult
+
+PROJECT = Path(__file__).parent.parent
+
+
+def laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
+    return rng.laplace(dataset, scale, size)
+
+
+def mixed(dataset: float, rng: np.random.Generator) -> Any:
+    return [None, dataset, float("nan"), "text", {"a": [dataset]}][rng.integers(5)]
+
+
+def coin(dataset: float, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < 0.5
+
+
+def failing(dataset: float, rng: np.random.Generator) -> Any:
+    raise ValueError("no such luck")
+
+
+def total(dataset: Any) -> Any:
+    return sum(dataset)
+
+
+AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "sound": (laplace, {"epsilon": 1.0}, {}),
+    "broken": (laplace, {"epsilon": 0.3}, {}),
+    "two-intervals": (laplace, {"epsilon": 1.0, "delta": 0.01}, {"method": "two-intervals"}),
+    "approximate": (laplace, {"epsilon": 0.5, "delta": 0.001}, {}),
+    "profile": (laplace, {"profile": [[0.5, 0.3], [1.0, 0.001]]}, {}),
+    "gaussian": (laplace, {"mu": 2.0}, {}),
+    "concentrated": (laplace, {"rho": 0.5}, {}),
+    "sequential": (laplace, {"epsilon": 0.3}, {"method": "sequential"}),
+    "mixed": (mixed, {"epsilon": 5.0}, {}),
+    "probability": (coin, {"probability": 0.6, "at_most": True}, {}),
+    "query": (total, {"sensitivity": 1.0}, {"domain": Pairs([([1, float("inf")], [1, 3])])}),
+    "failing": (failing, {"epsilon": 1.0}, {}),
+}
+
+
+def audited(name: str) -> AuditResult:
+    function, claim, more = AUDITS[name]
+    options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "execution": Execution(workers=1), **more}
+    source = Source(f"module:{name}", function=function)
+    return run(Plan(name=name, source=source, claim=claim_from_dict(claim), alpha=0.01, seed=5, **options))
+
+
+@pytest.fixture(scope="module")
+def whole() -> RunResult:
+    results = settle([audited(name) for name in AUDITS], 0.01, len(AUDITS) - 1)
+    return RunResult("every kind", 0.99, results, 3.21)
+
+
+def written(report: Any, place: Path) -> Path:
+    file = place / "report.json"
+    file.write_text(report if isinstance(report, str) else json.dumps(report), encoding="utf-8")
+    return file
+
+
+def test_what_is_read_and_written_again_is_the_same_file(whole: RunResult, tmp_path: Path) -> None:
+    text = to_json(whole.to_dict())
+    again = read_report(written(text, tmp_path))
+    assert to_json(again.to_dict()) == text
+    assert to_markdown(again) == to_markdown(whole)
+
+
+@pytest.mark.parametrize("file", sorted((PROJECT / "reports").glob("*/report.json")), ids=lambda file: file.parent.name)
+def test_every_committed_report_can_be_read(file: Path) -> None:
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert [audit.name for audit in read_report(file).audits] == [audit["name"] for audit in report["audits"]]
+
+
+def test_a_report_of_another_auditor_keeps_its_number(whole: RunResult, tmp_path: Path) -> None:
+    report = {**json.loads(to_json(whole.to_dict())), "auditor": "7.7.7"}
+    assert read_report(written(report, tmp_path)).to_dict()["auditor"] == "7.7.7"
+    assert whole.auditor == auditor.__version__
+
+
+def test_a_report_without_what_the_plots_show_can_be_read(whole: RunResult, tmp_path: Path) -> None:
+    """As versions of this program before there were plots have written it."""
+    report = json.loads(to_json(whole.to_dict()))
+    for audit in report["audits"]:
+        del audit["tried"], audit["illustration"], audit["warnings"]
+    assert [audit.tried for audit in read_report(written(report, tmp_path)).audits] == [None] * len(AUDITS)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it is not JSON"),
+        ("{", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
+        ("3", "the file is 3; it must be an object"),
+        ("{}", 'the file lacks "audits"'),
+        ('{"version": 2, "audits": []}', "it has version 2; this auditor reads version 1"),
+        ('{"version": 1, "audits": 3}', '"audits" of the file is 3; it must be list'),
+    ],
+)
+def test_what_is_no_report_is_told_with_its_place(text: str, why: str, tmp_path: Path) -> None:
+    file = written(text, tmp_path)
+    with pytest.raises(InvalidInputError) as caught:
+        read_report(file)
+    assert str(caught.value).startswith(f"{file} is not a report of this program: ")
+    assert why in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"nowhere\.json cannot be read: No such file"):
+        read_report(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"verdict": "violatoin"}, 'did you mean "violation"'),
+        ({"claim": {"epsilom": 1.0}}, 'did you mean "epsilon"'),
+        ({"bound": {"quantity": "epsilon"}}, 'bound of audit 1 lacks "value"'),
+        ({"power": {"80%": "many"}}, 'must be a number, "Infinity"'),
+        ({"seed": True}, '"seed" of audit 1 is true; it must be int'),
+        ({"pair": {"left": 0, "right": 1, "relation": "cousins"}}, '"relation" of pair of audit 1 is "cousins"'),
+        ({"illustration": {"growth": [[1]], "profile": []}}, "each must be a list of 2 entries"),
+    ],
+)
+def test_what_is_wrong_in_an_audit_is_told_with_its_place(
+    whole: RunResult, tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    report = json.loads(to_json(whole.to_dict()))
+    report["audits"][0] |= change
+    with pytest.raises(InvalidInputError, match=r"report\.json is not a report of this program") as caught:
+        read_report(written(report, tmp_path))
+    assert why in str(caught.value)
+
+
+def places(data: Any) -> Iterator[list[Any]]:
+    """Yield the way to every value in a report; of long lists, to the first few."""
+    items = data.items() if isinstance(data, dict) else enumerate(data[:2]) if isinstance(data, list) else ()
+    for key, value in items:
+        yield [key]
+        yield from ([key, *rest] for rest in places(value))
+
+
+@pytest.mark.parametrize("wrong", [None, -3, "x", [], {}], ids=str)
+def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult, tmp_path: Path, wrong: Any) -> None:
+    report = json.loads(to_json(whole.to_dict()))
+    refused = 0
+    for place in places(report):
+        spoilt = copy.deepcopy(report)
+        inner = spoilt
+        for key in place[:-1]:
+            inner = inner[key]
+        inner[place[-1]] = wrong
+        try:
+            result = read_report(written(spoilt, tmp_path))
+        except InvalidInputError:
+            refused += 1
+        else:
+            assert to_markdown(result), place
+    assert refused > 100
