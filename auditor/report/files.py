@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
 from auditor.report.result import RunResult
 
@@ -16,11 +17,12 @@ _PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")
 
 
 def write_reports(result: RunResult, folder: Path) -> Path:
-    """Write report.json and summary.md into the folder, which is made if need be; return the JSON's path."""
+    """Write report.json, report.html and summary.md into the folder, which is made if need be; return the JSON's path."""
     folder.mkdir(parents=True, exist_ok=True)
     report = folder / "report.json"
-    write_whole(folder / "summary.md", to_markdown(result))
     write_whole(report, to_json(result.to_dict()))
+    write_whole(folder / "summary.md", to_markdown(result))
+    write_whole(folder / "report.html", to_html(result))
     return report
 
 

@@ -3,7 +3,7 @@
 import re
 
 from auditor.report.result import AuditResult, RunResult
-from auditor.report.words import bound_words, closing_line, exact_words, finding, verdict_words
+from auditor.report.words import bound_words, closing_line, exact_words, finding, spent_words, verdict_words
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 
@@ -41,8 +41,6 @@ def _row(audit: AuditResult) -> str:
 
 
 def _paragraph(audit: AuditResult) -> list[str]:
-    spent = audit.outputs
-    shrunk = f"{spent.shrink:,} to find the smallest pair and prove a bound on it, " if spent.shrink else ""
     again = ["", f"Reproduce: {_code(audit.reproduce)}"] if audit.reproduce else []
     return [
         f"`{audit.mechanism}` claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
@@ -50,8 +48,7 @@ def _paragraph(audit: AuditResult) -> list[str]:
         escape(finding(audit)),
         "",
         *(line for warning in audit.warnings for line in (f"**Warning**: {escape(warning)}.", "")),
-        f"Outputs: {spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the "
-        f"bound, {shrunk}each used once; seed {audit.seed}"
+        f"Outputs: {spent_words(audit.outputs)}; seed {audit.seed}"
         + ("." if audit.reproducible else "; the mechanism has entropy of its own, so another run differs."),
         *again,
     ]

@@ -5,11 +5,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from auditor.bounds.evidence import Bound
 from auditor.claims import Probability, QueryClaim
 from auditor.events.features import BITS
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.result import AuditResult, RunResult, Smallest
+from auditor.report.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
 
 SYMBOL = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "decrease": "fall"}
@@ -35,14 +34,11 @@ def number(value: float | None) -> str:
     return "∞" if math.isinf(value) else f"{value:.3f}"
 
 
-def bound_words(audit: AuditResult) -> str:
+def bound_words(audit: AuditResult | Smallest) -> str:
     """Write what was proved: quantity, and the side on which it lies."""
-    if audit.bound is None:
+    bound = audit.bound
+    if bound is None:
         return "–"
-    return _bound_words(audit.bound)
-
-
-def _bound_words(bound: Bound) -> str:
     upper = bound.method.endswith("upper limit")
     symbol = SYMBOL.get(bound.quantity, bound.quantity)
     return f"{symbol} {'≤' if upper else '≥'} {_no_more_than_proved(bound.value, upper)}"
@@ -103,7 +99,7 @@ def finding(audit: AuditResult) -> str:
         return f"No answer: {audit.stop_reason}."
     if isinstance(audit.claim, QueryClaim):
         return _query_finding(audit, audit.event)
-    bound = f"{bound_words(audit)} with {_percent(audit.bound.confidence)} confidence"
+    bound = f"{bound_words(audit)} with {confidence_words(audit.bound.confidence)} confidence"
     if isinstance(audit.claim, Probability):
         return _probability_finding(audit, audit.event, bound)
     pair = pair_words(audit.pair)
@@ -125,7 +121,7 @@ def finding(audit: AuditResult) -> str:
 def _smallest_words(smallest: Smallest | None) -> str:
     if smallest is None:
         return ""
-    bound = f"{_bound_words(smallest.bound)} with {_percent(smallest.bound.confidence)} confidence"
+    bound = f"{bound_words(smallest)} with {confidence_words(smallest.bound.confidence)} confidence"
     event = _event_words(smallest.event)
     return f" The smallest that still breaks it: {pair_words(smallest.pair)}, where {event}, which proves {bound}."
 
@@ -162,7 +158,12 @@ def _event_words(event: Mapping[str, Any]) -> str:
     return text
 
 
-def _percent(confidence: float) -> str:
+def confidence_words(confidence: float) -> str:
+    """Write a confidence with as many digits as tell it from 100 %.
+
+    >>> confidence_words(0.999), confidence_words(0.99995)
+    ('99.90 %', '99.9950 %')
+    """
     if confidence == 1:
         return "100 %"
     digits = max(0, -math.floor(math.log10(1 - confidence)) - 1)
@@ -183,4 +184,50 @@ def closing_line(result: RunResult) -> str:
     )
     return (
         f"{result.name}: {what} ({total} audits, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
+    )
+
+
+def headline(result: RunResult) -> str:
+    """Say in a sentence or two what came out of all audits of a run.
+
+    >>> headline(RunResult("empty", 0.999, [], 0.0))
+    'No audit was run.'
+    """
+    if not result.audits:
+        return "No audit was run."
+    broken = [audit.name for audit in result.audits if audit.verdict is Verdict.VIOLATION]
+    silent = [audit.name for audit in result.audits if audit.verdict is Verdict.INCONCLUSIVE]
+    surprising = [audit.name for audit in result.audits if not audit.passed]
+    total = len(result.audits)
+    what = (
+        f"{len(broken)} of {total} claims {'is' if len(broken) == 1 else 'are'} violated: {_few(broken)}"
+        if broken
+        else f"No violation of {'the claim' if total == 1 else f'any of {total} claims'} was found, which does not prove privacy"
+    )
+    no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
+    ended = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
+    return f"{what}{no_answer}. {ended}"
+
+
+def _few(names: list[str], most: int = 4) -> str:
+    rest = len(names) - most
+    return ", ".join(f"“{name}”" for name in names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def relation_words(relation: Relation) -> str:
+    """Say what a relation holds between two data sets, and so whose privacy a claim is about."""
+    return {
+        Relation.ADD_REMOVE: "one record or person: one data set has it, the other has not",
+        Relation.SUBSTITUTE: "one record or person: another stands in its place",
+        Relation.AS_GIVEN: "as given: that the two are neighbours was said in the configuration",
+        Relation.ALONE: "none: the claim is about single data sets",
+    }[relation]
+
+
+def spent_words(spent: OutputsSpent) -> str:
+    """Say how many outputs went into each phase."""
+    shrunk = f"{spent.shrink:,} to find the smallest pair and prove a bound on it, " if spent.shrink else ""
+    return (
+        f"{spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the bound, "
+        f"{shrunk}each used once"
     )

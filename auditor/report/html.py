@@ -1,0 +1,318 @@
+"""report.html: one file that needs nothing else, for readers who did not run the audits."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import Any
+
+from auditor.claims import PrivacyClaim, Probability, QueryClaim
+from auditor.events.selection import BITS
+from auditor.neighbours.pair import Relation
+from auditor.report.markup import Markup, joined, tag
+from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
+from auditor.report.result import AuditResult, RunResult
+from auditor.report.words import (
+    bound_words,
+    confidence_words,
+    exact_words,
+    finding,
+    headline,
+    number,
+    pair_words,
+    relation_words,
+    spent_words,
+    verdict_words,
+)
+from auditor.verdict import Verdict
+
+# The page may load nothing and run nothing, whatever it shows.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# From so many audits on, a list of them stands beside the cards where there is room.
+MANY = 6
+
+
+def to_html(result: RunResult) -> str:
+    """Return the whole report of a run as a page."""
+    names = [f"audit-{number}" for number in range(1, len(result.audits) + 1)]
+    cards = [_card(audit, name, link_back=True) for audit, name in zip(result.audits, names, strict=True)]
+    contents = _contents(result.audits, names) if len(names) >= MANY else Markup()
+    body = tag(
+        "body",
+        tag(
+            "main",
+            tag("header", _title(result), id="top"),
+            _table(result.audits, names),
+            _how_to_read(result),
+            *cards,
+            tag(
+                "footer",
+                f"auditor {result.auditor} · {result.seconds:.0f} s · report.json beside this file holds all counts",
+            ),
+        ),
+        contents,
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{result.name}: privacy audit"),
+        _style(),
+    )
+    return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
+
+
+def to_card(audit: AuditResult) -> str:
+    """Return one audit as a piece of HTML that can stand in another page, such as a notebook."""
+    # Of two cards on one page, each must find its own plots.
+    return tag(
+        "div",
+        _style(),
+        _card(audit, f"audit-{zlib.crc32(repr((audit.name, audit.seed)).encode()):x}"),
+        class_="auditor",
+    )
+
+
+def _style() -> Markup:
+    return tag("style", Markup(files("auditor.report").joinpath("page.css").read_text(encoding="utf-8")))
+
+
+def _title(result: RunResult) -> Markup:
+    return joined(
+        tag("p", "Privacy audit", class_="kicker"),
+        tag("h1", result.name),
+        tag("p", headline(result), class_=f"headline {_tone(result.verdict, result.passed)}"),
+    )
+
+
+def _tone(verdict: Verdict, passed: bool) -> str:
+    """Return the class of a verdict's colour."""
+    known = {
+        Verdict.VIOLATION: "violation",
+        Verdict.INCONCLUSIVE: "no-answer",
+        Verdict.NO_VIOLATION_FOUND: "none-found",
+    }
+    return known[verdict] if passed else f"{known[verdict]} unexpected"
+
+
+def _table(audits: Sequence[AuditResult], names: Sequence[str]) -> Markup:
+    headings = ("audit", "claim", "proved", "exact", "verdict")
+    rows = [
+        tag(
+            "tr",
+            tag("th", tag("a", audit.name, href=f"#{name}"), scope="row"),
+            *(
+                tag("td", cell, data_label=heading)
+                for heading, cell in zip(
+                    headings[1:],
+                    (str(audit.claim), bound_words(audit), exact_words(audit) or "–", _badge(audit)),
+                    strict=True,
+                )
+            ),
+        )
+        for audit, name in zip(audits, names, strict=True)
+    ]
+    head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))
+    return tag("table", tag("caption", "All audits"), head, tag("tbody", *rows), class_="summary")
+
+
+def _badge(audit: AuditResult) -> Markup:
+    badge = tag("span", verdict_words(audit.verdict), class_=f"badge {_tone(audit.verdict, audit.passed)}")
+    note = "as expected" if audit.passed else f"expected: {verdict_words(audit.expected)}"
+    return joined(badge, " ", tag("small", note))
+
+
+def _contents(audits: Sequence[AuditResult], names: Sequence[str]) -> Markup:
+    items = [
+        tag("li", tag("a", audit.name, href=f"#{name}"), class_=_tone(audit.verdict, audit.passed))
+        for audit, name in zip(audits, names, strict=True)
+    ]
+    return tag("nav", tag("a", "Summary", href="#top"), tag("ol", *items), aria_label="Audits")
+
+
+def _how_to_read(result: RunResult) -> Markup:
+    allowed = f"{100 * (1 - result.confidence):.3g} %"
+    sentences = (
+        (
+            "Violation",
+            "the outputs prove that the claim is broken on the pair shown. If every mechanism here kept its claim, the chance "
+            f"that any of these audits said so would be at most {allowed}.",
+        ),
+        (
+            "No violation found",
+            "is not a proof of privacy. Each audit says which violations it would have caught, where it looked, and where not.",
+        ),
+        ("Proved", "is how much privacy loss the outputs prove there to be at least, at the stated confidence."),
+        ("Exact", "is the true loss on the pair found, where it can be computed."),
+    )
+    items = [joined(tag("dt", term), tag("dd", told)) for term, told in sentences]
+    return tag("details", tag("summary", "How to read this report"), tag("dl", *items), class_="guide")
+
+
+# --- a card ---
+
+
+def _card(audit: AuditResult, name: str, link_back: bool = False) -> Markup:
+    back = tag("a", "↑ all audits", href="#top", class_="back") if link_back else Markup()
+    parts = [
+        tag("header", tag("h2", audit.name), _badge(audit), back),
+        tag("p", finding(audit), class_="finding"),
+        *(tag("p", tag("strong", "Warning: "), f"{warning}.", class_="warning") for warning in audit.warnings),
+        _facts(audit),
+        tag("div", *_figures(audit, name), class_="figures"),
+        _smallest(audit),
+        _counts(audit),
+        _tried(audit),
+        _again(audit),
+    ]
+    return tag("section", *parts, class_=f"card {_tone(audit.verdict, audit.passed)}", id=name)
+
+
+def _facts(audit: AuditResult) -> Markup:
+    facts = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
+    if audit.bound is not None and audit.p_value is not None:
+        facts.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
+    facts += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in _also(audit)]
+    if audit.exact is not None:
+        facts.append(("Exact on this pair", exact_words(audit)))
+    facts.append(("Mechanism", audit.mechanism))
+    if audit.pair is not None:
+        label = "Data set" if audit.pair.relation is Relation.ALONE else "Pair"
+        facts += [(label, pair_words(audit.pair)), ("Unit of privacy", relation_words(audit.pair.relation))]
+    return _list(facts)
+
+
+def _also(audit: AuditResult) -> list[tuple[str, float]]:
+    return list(audit.bound.also.items()) if audit.bound else []
+
+
+def _list(facts: Sequence[tuple[str, str]]) -> Markup:
+    return tag("dl", *(tag("div", tag("dt", term), tag("dd", told)) for term, told in facts), class_="facts")
+
+
+def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
+    shown = audit.illustration
+    for place, histogram in enumerate(shown.histograms):
+        yield _figure(
+            histogram_plot(f"{name}-outputs-{place}", histogram),
+            "Outputs on the two data sets",
+            joined(
+                _key("left", "left data set"),
+                _key("right", "right data set"),
+                "" if histogram.feature == "output" else f"Shown is the {histogram.feature}. ",
+                f"{histogram.left_outputs + histogram.right_outputs:,} outputs, on which the event was chosen; none of them counts "
+                "for the bound. Shaded is where the event says which side an output came from. ",
+                "The outermost steps hold everything beyond." if histogram.edges else "",
+            ),
+        )
+    if audit.bound is not None:
+        yield _figure(bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
+    if len(shown.growth) > 1:
+        looked = (
+            "The audit could stop at any of these points."
+            if audit.bound is not None and audit.bound.method.startswith("sequential")
+            else "Only the last point is a result; the others show how it came about."
+        )
+        exact = " Dotted is the exact value." if audit.exact is not None else ""
+        caption = f"The bound after each part of the outputs; dashed is the claim.{exact} {looked}"
+        yield _figure(growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
+    if shown.profile and isinstance(audit.claim, PrivacyClaim):
+        caption = "The line is a lower bound on δ at every ε, by the same counts. The claim allows what lies below the dashes."
+        yield _figure(profile_plot(f"{name}-profile", audit.claim, shown.profile), "Privacy profile", caption)
+
+
+def _key(side: str, told: str) -> Markup:
+    return joined(tag("span", tag("i", class_=f"swatch {side}"), told, class_="key"), " ")
+
+
+def _figure(plot: Markup, title: str, caption: str) -> Markup:
+    return tag("figure", tag("figcaption", tag("strong", title)), plot, tag("figcaption", caption))
+
+
+def _bound_caption(audit: AuditResult) -> str:
+    caught = (audit.power or {}).get("95%")
+    if isinstance(audit.claim, QueryClaim):
+        return "A query is deterministic: one pair that goes beyond the claim refutes it."
+    told = (
+        "The claim allows values up to the dashed line; the outputs prove that the truth lies where the lower bar is."
+    )
+    if isinstance(audit.claim, Probability):
+        return "The claim allows the first bar; the outputs prove that the truth on this data set lies in the second."
+    if audit.verdict is Verdict.VIOLATION:
+        return f"{told} They do not meet: the claim is broken."
+    return told if caught is None else f"{told} A truth at the diamond “would be caught” is found out with 95 % chance."
+
+
+def _smallest(audit: AuditResult) -> Markup:
+    if audit.smallest is None:
+        return Markup()
+    small = audit.smallest
+    facts = [
+        ("Pair", pair_words(small.pair)),
+        ("Event", str(small.event["description"])),
+        ("Proved", f"{bound_words(small)} with {confidence_words(small.bound.confidence)} confidence"),
+    ]
+    return tag("details", tag("summary", "The smallest pair that still breaks the claim"), _list(facts))
+
+
+def _counts(audit: AuditResult) -> Markup:
+    rows = list(_count_rows(audit.event or {}))
+    if not rows:
+        return Markup()
+    sides = ("left", "right") if len(rows[0]) > 2 else ("hits of trials",)
+    head = tag("thead", tag("tr", tag("th", "event", scope="col"), *(tag("th", side, scope="col") for side in sides)))
+    body = tag(
+        "tbody", *(tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows)
+    )
+    return tag("details", tag("summary", "Counts"), tag("div", tag("table", head, body), class_="scroll"))
+
+
+def _count_rows(event: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the description of each event and how often it happened on each side."""
+    for point in event.get("points") or [event]:
+        for part in (point, point.get("opposite")):
+            counts = part.get("counts") if isinstance(part, dict) else None
+            if counts and all(len(seen) == 2 for seen in counts.values()):
+                cells = (
+                    f"{hits:,} of {trials:,} ({100 * hits / max(1, trials):.3g} %)" for hits, trials in counts.values()
+                )
+                yield str(part["description"]), *cells
+
+
+def _tried(audit: AuditResult) -> Markup:
+    tried, not_tried = [], []
+    if audit.tried is not None:
+        tried += [
+            f"Data sets: {audit.tried.neighbours}.",
+            f"Pairs looked at: {audit.tried.pairs:,}, chosen by how much they promised.",
+        ]
+        bits = BITS in audit.tried.events
+        tried += ["Events on floating-point representations, too."] if bits else []
+        not_tried += (
+            [] if bits or isinstance(audit.claim, QueryClaim) else ["Floating-point representations of the outputs."]
+        )
+    tried += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
+    not_tried += ["Data sets outside those named, and pairs of them that the search did not come to."]
+    if not isinstance(audit.claim, QueryClaim | Probability):
+        not_tried += ["Events other than the one chosen, beyond what was seen of them while choosing."]
+    if audit.power:
+        chances = ", ".join(
+            f"{number(caught)} ({chance.replace('%', ' %')} chance)" for chance, caught in audit.power.items()
+        )
+        tried.append(f"On this event, violations from these values on would have been caught: {chances}.")
+    lists = [
+        joined(tag("h3", title), tag("ul", *(tag("li", item) for item in items)))
+        for title, items in (("Tried", tried), ("Not tried", not_tried))
+    ]
+    return tag("details", tag("summary", "What was tried, and what was not"), *lists)
+
+
+def _again(audit: AuditResult) -> Markup:
+    seeded = f"Seed {audit.seed}. " + (
+        "The same seed draws the same outputs again."
+        if audit.reproducible
+        else "The mechanism has entropy of its own, so that another run draws other outputs."
+    )
+    command = tag("pre", tag("code", audit.reproduce)) if audit.reproduce else Markup()
+    return tag("details", tag("summary", "How to reproduce it"), tag("p", seeded), command)
