@@ -131,7 +131,8 @@ def test_help_answers_without_loading_a_numerical_library() -> None:
     script = (
         "import sys\nfrom auditor.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print([m for m in ('numpy', 'scipy', 'joblib', 'pydantic', 'rich') if m in sys.modules], file=sys.stderr)"
+        "slow = ('numpy', 'scipy', 'joblib', 'pydantic', 'rich', 'matplotlib', 'pandas')\n"
+        "print([m for m in slow if m in sys.modules], file=sys.stderr)"
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stderr.strip() == "[]"
@@ -158,6 +159,8 @@ ONLY: dict[str, tuple[str, ...]] = {
     "pydantic": ("auditor.config",),
     "rich": ("auditor.cli", "auditor.report.terminal"),
     "argparse": ("auditor.cli",),
+    "matplotlib": ("auditor.report.plots",),
+    "pandas": ("auditor.report.result",),
 }
 
 
@@ -188,8 +191,8 @@ def test_every_library_is_declared() -> None:
     optional = {r.split(">")[0] for extra in project["optional-dependencies"].values() for r in extra}
     used = {name.split(".")[0] for parsed in TREES.values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
-    # Only the pytest plugin and backends may lean on what is optional.
-    assert used - declared <= optional & {"pytest", "dask", "ray"}
+    # Only the pytest plugin, backends and frames may lean on what is optional.
+    assert used - declared <= optional & {"pytest", "dask", "ray", "pandas"}
     assert declared - used == set(), "declared, but never imported"
 
 

@@ -90,12 +90,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A phase of an audit has drawn ``done`` of the ``planned`` outputs."""
+    """A phase of an audit has drawn ``done`` of the ``planned`` outputs.
+
+    ``bound`` returns what those counted for the bound would prove so far; None before there are any.
+    """
 
     audit: str
     phase: Phase
     done: int
     planned: int
+    bound: Callable[[], float] | None = None
 
 
 Listener = Callable[[Progress], None]
@@ -115,6 +119,7 @@ class Ledger:
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     warnings: list[str] = field(default_factory=list)
     pairs: set[str] = field(default_factory=set)  # keys of those tried
+    so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -138,9 +143,13 @@ class Ledger:
         sampler, done = self.sampler(), 0
         for seen in sampler.map(sampler.batches(pair, outputs, phase, one_by_one, form), observe):
             done = min(outputs, done + self.plan.execution.batch)
-            self.listener(Progress(self.plan.name, phase, done, outputs))
             yield seen
+            self.tell(phase, done, outputs)
         self.spend(phase, outputs)
+
+    def tell(self, phase: Phase, done: int, planned: int) -> None:
+        """Tell the listener how far a phase is."""
+        self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
 
     def draw_each(self, batches: list[Batch], observe: Callable[[Sample], T]) -> list[T]:
         """Draw the batches of one round of the search, or of shrinking."""
@@ -148,7 +157,7 @@ class Ledger:
         seen = list(self.sampler().map(batches, observe))
         self.spend(phase, sum(batch.size for batch in batches))
         done = self.spent.search if phase is Phase.SEARCH else self.spent.shrink
-        self.listener(Progress(self.plan.name, phase, done, planned if phase is Phase.SEARCH else self.plan.samples))
+        self.tell(phase, done, planned if phase is Phase.SEARCH else self.plan.samples)
         return seen
 
     def spend(self, phase: Phase, outputs: int) -> None:

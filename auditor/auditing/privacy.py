@@ -3,6 +3,7 @@
 The three phases draw outputs of their own, so what was searched and selected for cannot bias what is proved.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,14 +46,17 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
             f"; more would take long, since {sample.failures} of {sample.size} ended their process or were late"
         )
     pieces: list[tuple[int, Any]] = []
-    tables = []
+    counts, tables = None, []
     # A batch that raises says nothing of its outputs: the event abstains on all of them, which errs on the safe side. Where
     # batches raised before, batches of one tell which outputs do.
     one_by_one = sample.redrawn or sample.raised()
     observe, failed = _Counted(Piecewise.of(plan, test.count)), 0
     for seen, lost in ledger.draw(pair, plan.samples, Phase.BOUND, observe, one_by_one=one_by_one, form=sample.form):
         pieces += seen
-        tables.append(added_up(seen)[-1][1].tables())
+        of_batch = added_up(seen)[-1][1]
+        tables.append(of_batch.tables())
+        counts = of_batch if counts is None else counts + of_batch
+        ledger.so_far = functools.partial(method.bound, test, counts)
         failed += lost
     if failed > plan.samples / 2:
         return ledger.result(

@@ -5,6 +5,7 @@ the one before. Capital is carried from game to game: which pair is played next 
 speaks of all pairs.
 """
 
+import functools
 import math
 from dataclasses import dataclass, field
 
@@ -142,6 +143,8 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
         played, draw = played + used, draw + 1
         ledger.spend(Phase.BOUND, used)
         capital.look(game, ledger.spent.bound)
+        ledger.so_far = functools.partial(capital.bound, ledger.plan.alpha)
+        ledger.tell(Phase.BOUND, ledger.spent.bound, ledger.plan.samples)
         if capital.bound(ledger.plan.alpha) > claim.value:
             return f"refuted after {ledger.spent.bound:,} outputs"
     return ""

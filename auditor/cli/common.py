@@ -25,13 +25,29 @@ def add_configs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
 
 
-def open_console(quiet: bool = False) -> "Console":
+def open_console(quiet: bool = False, stderr: bool = False) -> "Console":
     """Return a console as wide as the terminal, or as a log may be."""
     from rich.console import Console
 
-    console = Console(quiet=quiet)
+    console = Console(quiet=quiet, stderr=stderr)
     # A log has no width of its own to wrap to.
-    return console if console.is_terminal else Console(quiet=quiet, width=160)
+    return console if console.is_terminal else Console(quiet=quiet, stderr=stderr, width=160)
+
+
+STANDARD_OUTPUT = "-"
+
+
+def write_to(target: str, text: str) -> None:
+    """Write text to a file, or to standard output; say why where that cannot be."""
+    from auditor.report.files import write_whole
+
+    if target == STANDARD_OUTPUT:
+        print(text, end="")
+        return
+    try:
+        write_whole(Path(target), text)
+    except OSError as error:
+        raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
 
 
 def overrides_of(options: argparse.Namespace) -> "Overrides":

@@ -1,6 +1,7 @@
 """`auditor run` and `auditor replay`: audit, print what was found, write reports."""
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from auditor.cli.common import (
     AS_EXPECTED,
     NO_ANSWER,
+    STANDARD_OUTPUT,
     UNEXPECTED,
     Commands,
     add_configs,
@@ -16,13 +18,14 @@ from auditor.cli.common import (
     naming,
     open_console,
     overrides_of,
+    write_to,
 )
 from auditor.errors import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from auditor.auditing import Plan, Progress
+    from auditor.auditing import Plan
     from auditor.config import Configuration
     from auditor.report.result import RunResult
 
@@ -51,6 +54,11 @@ def add_commands(commands: Commands) -> None:
             "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
         )
         parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
+        parser.add_argument(
+            "--json",
+            metavar="FILE",
+            help=f"write report.json to FILE, too; {STANDARD_OUTPUT} is standard output, and then all else goes to standard error",
+        )
 
 
 def _selected(configuration: "Configuration", only: list[str] | None) -> "list[Plan]":
@@ -91,10 +99,14 @@ def _replay(options: argparse.Namespace) -> int:
 def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.Namespace) -> int:
     from rich.markup import escape
 
-    from auditor.report.files import write_reports
+    from auditor.report.files import to_json, write_reports
     from auditor.report.terminal import print_result
+    from auditor.report.words import closing_line
 
-    console = open_console(options.quiet)
+    if options.json is not None and len(chosen) != 1:
+        raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
+    aside = options.json == STANDARD_OUTPUT
+    console, closing = open_console(options.quiet, stderr=aside), sys.stderr if aside else sys.stdout
     statuses = []
     for configuration, plans in chosen:
         console.print(f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False)
@@ -103,30 +115,24 @@ def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.N
         print_result(result, console)
         console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
         if options.quiet:
-            from auditor.report.words import closing_line
-
-            print(closing_line(result))
+            print(closing_line(result), file=closing)
+        if options.json is not None:
+            write_to(options.json, to_json(result.to_dict()))
         statuses.append(_status(result))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 
 def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
-    from rich.text import Text
-
     from auditor.auditing import run, settle
+    from auditor.cli.progress import ProgressLine
     from auditor.report.result import RunResult
     from auditor.report.words import bound_words
 
     started = time.monotonic()
     audits = []
-    for plan in plans:
-        with console.status(Text(f"{plan.name} …")) as status:
-
-            def show(progress: "Progress") -> None:
-                done = f"{progress.done:,} of {progress.planned:,}"
-                status.update(Text(f"{progress.audit}: {progress.phase.name.lower()}, {done}"))
-
-            audit = run(plan, show, refuse=True)
+    for number, plan in enumerate(plans, start=1):
+        with ProgressLine(console, plan.name, plan.claim, f"{number}/{len(plans)}") as line:
+            audit = run(plan, line.show, refuse=True)
         if not console.is_terminal:
             console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
         audits.append(audit)

@@ -30,7 +30,9 @@ def to_json(data: Any) -> str:
     """Return standard JSON; infinite bounds and NaN in data sets are spelled as strings. A list of plain values is one line."""
     text = json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     # Strings hold no line breaks of their own in JSON, so that what is joined here stood between values.
-    return _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
+    text = _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
+    # Halves of surrogate pairs, which no file can hold, are escapes that JSON reads back.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _spell(data: Any) -> Any:

@@ -1,5 +1,7 @@
 """report.html: one file that needs nothing else, for readers who did not run the audits."""
 
+import math
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -63,15 +65,11 @@ def to_html(result: RunResult) -> str:
     return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
 
 
-def to_card(audit: AuditResult) -> str:
-    """Return one audit as a piece of HTML that can stand in another page, such as a notebook."""
-    # Of two cards on one page, each must find its own plots.
-    return tag(
-        "div",
-        _style(),
-        _card(audit, f"audit-{zlib.crc32(repr((audit.name, audit.seed)).encode()):x}"),
-        class_="auditor",
-    )
+def to_cards(audits: Sequence[AuditResult]) -> str:
+    """Return audits as a piece of HTML that can stand in another page, such as a notebook."""
+    # Each card must find its own plots, also beside cards of other runs.
+    names = [f"audit-{zlib.crc32(repr((audit.name, audit.seed)).encode()):x}" for audit in audits]
+    return tag("div", _style(), *(_card(*named) for named in zip(audits, names, strict=True)), class_="auditor")
 
 
 def _style() -> Markup:
@@ -176,11 +174,17 @@ def _facts(audit: AuditResult) -> Markup:
     facts += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in _also(audit)]
     if audit.exact is not None:
         facts.append(("Exact on this pair", exact_words(audit)))
-    facts.append(("Mechanism", audit.mechanism))
+    facts.append(("Mechanism", _breakable(audit.mechanism)))
     if audit.pair is not None:
         label = "Data set" if audit.pair.relation is Relation.ALONE else "Pair"
         facts += [(label, pair_words(audit.pair)), ("Unit of privacy", relation_words(audit.pair.relation))]
     return _list(facts)
+
+
+def _breakable(name: str) -> Markup:
+    """Let a long name break where its parts meet."""
+    parts = re.split(r"(?<=[.:/_])", name)
+    return joined(*(piece for part in parts for piece in (part, tag("wbr"))))
 
 
 def _also(audit: AuditResult) -> list[tuple[str, float]]:
@@ -214,7 +218,7 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
             if audit.bound is not None and audit.bound.method.startswith("sequential")
             else "Only the last point is a result; the others show how it came about."
         )
-        exact = " Dotted is the exact value." if audit.exact is not None else ""
+        exact = " Dotted is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
         caption = f"The bound after each part of the outputs; dashed is the claim.{exact} {looked}"
         yield _figure(growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
     if shown.profile and isinstance(audit.claim, PrivacyClaim):

@@ -15,7 +15,7 @@ def to_markdown(result: RunResult) -> str:
     lines += [_row(audit) for audit in result.audits]
     for audit in result.audits:
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
-    return "\n".join(lines) + "\n"
+    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def escape(text: str) -> str:

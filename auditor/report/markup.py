@@ -13,7 +13,7 @@ class Markup(str):
     __slots__ = ()
 
 
-VOID = frozenset({"meta", "br", "hr"})
+VOID = frozenset({"meta", "wbr"})
 
 
 def tag(name: str, /, *content: str, **attributes: str) -> Markup:

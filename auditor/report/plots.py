@@ -127,7 +127,7 @@ def histogram_plot(name: str, shown: Histogram) -> Markup:
             _draw_cells(_axes(figure, bars + 0.45, height - 0.1, 0.68), shown)
         if shown.bars:
             labels = [_label(bar.label) for bar in shown.bars]
-            left = 0.25 + 0.078 * max(map(len, labels))
+            left = max(0.68, 0.25 + 0.078 * max(map(len, labels)))
             _draw_bars(
                 _axes(figure, 0.45 if not cells else 0.3, bars + (0.15 if not cells else 0.0), left), shown, labels
             )
@@ -229,7 +229,10 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
             start, end = max(start, low), min(end, high)  # noqa: PLW2901 - clipped to what is shown
             axes.barh(row, end - start, 0.5, left=start, color=colour, alpha=0.85)
         for row, (_, at) in enumerate(points, start=len(spans)):
-            axes.plot([min(at, high)], [row], marker="D", color=INK, markersize=5, lw=0)
+            beyond = at > high
+            axes.plot(
+                [min(at, high)], [row], marker=">" if beyond else "D", color=INK, markersize=5, lw=0, clip_on=False
+            )
         claimed = audit.claim.value
         axes.axvline(claimed, color=CLAIM, lw=1.2, dashes=(4, 2))
         axes.set_yticks(range(rows), labels)

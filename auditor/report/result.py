@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from auditor import __version__
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
+from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.neighbours.pair import Pair
 from auditor.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMAT = 1
 
@@ -161,6 +165,16 @@ class AuditResult:
             "illustration": self.illustration.to_dict(),
         }
 
+    def _repr_html_(self) -> str:
+        """Return the audit as notebooks show it."""
+        from auditor.report.html import to_cards
+
+        return to_cards([self])
+
+    def to_frame(self) -> "DataFrame":
+        """Return the audit as a pandas frame of one row; see RunResult.to_frame."""
+        return _frame([self])
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -203,3 +217,43 @@ class RunResult:
             "seconds": round(self.seconds, 3),
             "audits": [audit.to_dict() for audit in self.audits],
         }
+
+    def _repr_html_(self) -> str:
+        """Return all audits as notebooks show them."""
+        from auditor.report.html import to_cards
+
+        return to_cards(self.audits)
+
+    def to_frame(self) -> "DataFrame":
+        """Return a pandas frame with a row for each audit, by name, and what can be compared between them as columns.
+
+        Raises InvalidInputError where pandas is not installed.
+        """
+        return _frame(self.audits)
+
+
+def _frame(audits: Sequence[AuditResult]) -> "DataFrame":
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InvalidInputError("to_frame needs pandas, which is not installed; pip install pandas") from None
+    rows = [
+        {
+            "name": audit.name,
+            "mechanism": audit.mechanism,
+            "claim": str(audit.claim),
+            "verdict": str(audit.verdict),
+            "expected": str(audit.expected),
+            "passed": audit.passed,
+            "quantity": audit.claim.quantity,
+            "claimed": audit.claim.value,
+            "bound": audit.bound.value if audit.bound else None,
+            "confidence": audit.bound.confidence if audit.bound else None,
+            "exact": audit.exact.value if audit.exact else None,
+            "p_value": audit.p_value,
+            **{f"{phase}_outputs": spent for phase, spent in audit.outputs.to_dict().items()},
+            "seconds": audit.seconds,
+        }
+        for audit in audits
+    ]
+    return pd.DataFrame(rows).set_index("name")

@@ -1,0 +1,36 @@
+"""`auditor show`: a stored report, rendered again without its mechanisms."""
+
+import argparse
+from pathlib import Path
+
+from auditor.cli.common import AS_EXPECTED, STANDARD_OUTPUT, Commands, open_console, write_to
+
+
+def add_commands(commands: Commands) -> None:
+    """Add it to the command line."""
+    parser = commands.add_parser("show", help="show a stored report again, as a table, a page or Markdown")
+    parser.add_argument("report", type=Path, metavar="REPORT.json")
+    for form, told in (("html", "a page"), ("markdown", "Markdown")):
+        parser.add_argument(
+            f"--{form}", metavar="FILE", help=f"write {told} to FILE instead ({STANDARD_OUTPUT} for standard output)"
+        )
+    parser.set_defaults(command=_show)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from auditor.report.reader import read_report
+
+    result = read_report(options.report)
+    if options.html is not None:
+        from auditor.report.html import to_html
+
+        write_to(options.html, to_html(result))
+    if options.markdown is not None:
+        from auditor.report.markdown import to_markdown
+
+        write_to(options.markdown, to_markdown(result))
+    if options.html is None and options.markdown is None:
+        from auditor.report.terminal import print_result
+
+        print_result(result, open_console())
+    return AS_EXPECTED
