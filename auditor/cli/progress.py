@@ -22,15 +22,19 @@ class ProgressLine:
         from rich.markup import escape
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
+        from rich.table import Column
 
         self._symbol = SYMBOL.get(claim.quantity, claim.quantity)
         self._bars = Bars(
-            TextColumn(f"[dim]{escape(place)}[/] {escape(audit)}: {{task.description}}"),
-            BarColumn(bar_width=20),
+            # Where there is little room, it is the name that gives way.
+            TextColumn(f"[dim]{escape(place)}[/] {escape(audit)}", table_column=Column(ratio=1, no_wrap=True)),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=12),
             TextColumn("{task.fields[done]}"),
-            TimeRemainingColumn(compact=True),
+            TimeRemainingColumn(compact=True, table_column=Column(width=5)),
             TextColumn("{task.fields[bound]}"),
             console=console,
+            expand=True,
             transient=True,
             disable=not console.is_terminal or console.quiet,
         )
@@ -60,7 +64,7 @@ class ProgressLine:
         self._bars.update(self._task, completed=progress.done, total=progress.planned, done=told)
         if progress.bound is not None and time.monotonic() - self._looked > LOOK:
             self._looked = time.monotonic()
-            self._bars.update(self._task, bound=f"{self._symbol} ≥ {number(progress.bound())} so far")
+            self._bars.update(self._task, bound=f"{self._symbol} ≥ {number(progress.bound())}")
 
 
 def _short(outputs: float) -> str:

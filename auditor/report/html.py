@@ -212,10 +212,10 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
         )
     if audit.bound is not None:
         yield _figure(bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
-    if len(shown.growth) > 1:
+    if audit.bound is not None and len(shown.growth) > 1:
         looked = (
             "The audit could stop at any of these points."
-            if audit.bound is not None and audit.bound.method.startswith("sequential")
+            if audit.bound.method.startswith("sequential")
             else "Only the last point is a result; the others show how it came about."
         )
         exact = " Dotted is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""

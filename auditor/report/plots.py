@@ -1,7 +1,9 @@
 """Plots of an audit as SVG, to stand in a page: its colours are the page's, so that they follow dark mode."""
 
+import bisect
 import functools
 import io
+import itertools
 import logging
 import math
 import re
@@ -27,6 +29,8 @@ SIDES = {"left": LEFT, "right": RIGHT}
 # Inches. Two plots stand beside each other on a screen, and one fills a phone.
 WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
 LONGEST_LABEL = 26
+# Numbers beyond LARGE, and those that differ by less than CLOSE of themselves, are too much for matplotlib's arithmetic.
+LARGE, CLOSE = 1e100, 1e-9
 STYLE = {
     "svg.hashsalt": "auditor",
     "svg.fonttype": "none",
@@ -149,12 +153,13 @@ def _share(count: int, outputs: int) -> float:
 
 
 def _draw_cells(axes: "Axes", shown: Histogram) -> None:
-    edges = shown.edges
+    edges, place = _places(shown.edges)
     step = edges[1] - edges[0] if len(edges) > 1 else 1.0
     ends = [edges[0] - step, *edges, edges[-1] + step]
     for mark in shown.marks:
-        if mark.guess is not None and mark.low < ends[-1] and mark.high > ends[0]:
-            axes.axvspan(max(mark.low, ends[0]), min(mark.high, ends[-1]), color=SIDES[mark.guess], alpha=0.13, lw=0)
+        low, high = max(place(mark.low), ends[0]), min(place(mark.high), ends[-1])
+        if mark.guess is not None and low < high:
+            axes.axvspan(low, high, color=SIDES[mark.guess], alpha=0.13, lw=0)
     for counts, outputs, colour in ((shown.left, shown.left_outputs, LEFT), (shown.right, shown.right_outputs, RIGHT)):
         shares = [_share(count, outputs) for count in counts]
         axes.stairs(shares, ends, fill=True, color=colour, alpha=0.28, lw=0)
@@ -165,6 +170,22 @@ def _draw_cells(axes: "Axes", shown: Histogram) -> None:
     axes.set_ylabel("share of outputs")
     axes.yaxis.set_major_formatter(_percent)
     _few_ticks(axes.xaxis, axes.yaxis)
+    if edges[-1] != shown.edges[-1]:
+        axes.set_xticks([edges[0], edges[-1]], [f"{end:.10g}" for end in (shown.edges[0], shown.edges[-1])])
+
+
+def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], float]]:
+    """Return where edges are drawn, and where any number is: at themselves, unless they are too large or close for a plot."""
+    largest = max(map(abs, edges))
+    steps = [b - a for a, b in itertools.pairwise(edges)]
+    if largest < LARGE and (not steps or min(steps) > max(1 / LARGE, CLOSE * largest)):
+        return edges, lambda number: number
+    even = [float(number) for number in range(len(edges))]
+
+    def place(number: float) -> float:
+        return number if math.isinf(number) else float(bisect.bisect_left(edges, number))
+
+    return even, place
 
 
 def _draw_bars(axes: "Axes", shown: Histogram, labels: Sequence[str]) -> None:
@@ -226,15 +247,14 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
         axes = _axes(figure, 0.45, height - 0.08, 1.25)
         low, high = _reach(audit, [end for _, *ends, _ in spans for end in ends] + [at for _, at in points])
         for row, (_, start, end, colour) in enumerate(spans):
-            start, end = max(start, low), min(end, high)  # noqa: PLW2901 - clipped to what is shown
-            axes.barh(row, end - start, 0.5, left=start, color=colour, alpha=0.85)
+            if start > high:
+                _draw_point(axes, row, start, high, colour)
+            else:
+                left = max(start, low)
+                axes.barh(row, min(end, high) - left, 0.5, left=left, color=colour, alpha=0.85)
         for row, (_, at) in enumerate(points, start=len(spans)):
-            beyond = at > high
-            axes.plot(
-                [min(at, high)], [row], marker=">" if beyond else "D", color=INK, markersize=5, lw=0, clip_on=False
-            )
-        claimed = audit.claim.value
-        axes.axvline(claimed, color=CLAIM, lw=1.2, dashes=(4, 2))
+            _draw_point(axes, row, at, high, INK)
+        axes.axvline(min(audit.claim.value, high), color=CLAIM, lw=1.2, dashes=(4, 2))
         axes.set_yticks(range(rows), labels)
         axes.set_ylim(rows - 0.4, -0.6)
         axes.set_xlim(low, high)
@@ -245,6 +265,11 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
     told = [f"{what}: {_interval(start, end)}" for what, start, end, _ in spans]
     told += [f"{what}: {at:.4g}" for what, at in points]
     return svg(name, "Bound against claim", f"Values of {symbol}. {'; '.join(told)}.", height, draw)
+
+
+def _draw_point(axes: "Axes", row: int, at: float, high: float, colour: str) -> None:
+    """Draw a point, or an arrow to where it lies beyond the end of the line."""
+    axes.plot([min(at, high)], [row], marker=">" if at > high else "D", color=colour, markersize=5, lw=0, clip_on=False)
 
 
 def _spans(audit: AuditResult) -> list[tuple[str, float, float, str]]:
@@ -267,7 +292,7 @@ def _points(audit: AuditResult) -> list[tuple[str, float]]:
 
 def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
     """Return the ends of the line: all finite values, and room for what lies beyond them."""
-    finite = [value for value in values if math.isfinite(value)] or [0.0]
+    finite = [value for value in values if abs(value) < LARGE] or [0.0]
     if isinstance(audit.claim, Probability):
         room = 0.25 * (max(finite) - min(finite)) or 0.1
         return max(0.0, min(finite) - room), min(1.0, max(finite) + room)

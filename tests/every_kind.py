@@ -1,0 +1,62 @@
+"""A run with an audit of every kind, for tests of what is shown of them."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from auditor.auditing import Plan, run, settle
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sampling import Execution
+from auditor.claims import claim_from_dict
+from auditor.neighbours.domains import Pairs
+from auditor.report.result import AuditResult, RunResult
+
+
+def laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
+    return rng.laplace(dataset, scale, size)
+
+
+def mixed(dataset: float, rng: np.random.Generator) -> Any:
+    return [None, dataset, float("nan"), "text", {"a": [dataset]}][rng.integers(5)]
+
+
+def coin(dataset: float, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < 0.5
+
+
+def failing(dataset: float, rng: np.random.Generator) -> Any:
+    raise ValueError("no such luck")
+
+
+def total(dataset: Any) -> Any:
+    return sum(dataset)
+
+
+AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "sound": (laplace, {"epsilon": 1.0}, {}),
+    "broken": (laplace, {"epsilon": 0.3}, {}),
+    "two-intervals": (laplace, {"epsilon": 1.0, "delta": 0.01}, {"method": "two-intervals"}),
+    "approximate": (laplace, {"epsilon": 0.5, "delta": 0.001}, {}),
+    "profile": (laplace, {"profile": [[0.5, 0.3], [1.0, 0.001]]}, {}),
+    "gaussian": (laplace, {"mu": 2.0}, {}),
+    "concentrated": (laplace, {"rho": 0.5}, {}),
+    "sequential": (laplace, {"epsilon": 0.3}, {"method": "sequential"}),
+    "mixed": (mixed, {"epsilon": 5.0}, {}),
+    "probability": (coin, {"probability": 0.6, "at_most": True}, {}),
+    "query": (total, {"sensitivity": 1.0}, {"domain": Pairs([([1, float("inf")], [1, 3])])}),
+    "failing": (failing, {"epsilon": 1.0}, {}),
+}
+
+
+def audited(name: str) -> AuditResult:
+    function, claim, more = AUDITS[name]
+    options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "execution": Execution(workers=1), **more}
+    source = Source(f"module:{name}", function=function)
+    return run(Plan(name=name, source=source, claim=claim_from_dict(claim), alpha=0.01, seed=5, **options))
+
+
+@functools.cache
+def every_kind() -> RunResult:
+    results = settle([audited(name) for name in AUDITS], 0.01, len(AUDITS) - 1)
+    return RunResult("every kind", 0.99, results, 3.21)

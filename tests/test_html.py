@@ -1,0 +1,336 @@
+"""report.html: one file that needs nothing else, is well formed, and shows any text as text."""
+
+import dataclasses
+import html
+import math
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from every_kind import every_kind
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, RenyiDP
+from auditor.errors import InvalidInputError
+from auditor.events.histogram import Bar, Histogram, Mark
+from auditor.exact.conversions import implied_delta
+from auditor.neighbours.pair import Pair
+from auditor.report.html import to_html
+from auditor.report.markup import Markup, joined, tag, visible
+from auditor.report.plots import histogram_plot
+from auditor.report.reader import read_report
+from auditor.report.result import AuditResult, Illustration, RunResult, Tried
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</title></style><img src=x onerror=alert(1)>",
+    "\"'><svg onload=alert(1)>",
+    "a&amp;b &lt; c",
+    "\x00\x07\x1b[31m",
+    "\ud800 half a pair",
+    "\u202eback to front",
+    "$\\frac{1}{2}$ $ %s {x}",
+    "漢字 ☃ 🎲",
+    "x" * 500,
+    "",
+]
+VOID = {"meta", "wbr"}
+
+
+class Page(HTMLParser):
+    """Read a page: every element closed in order, with its attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attributes)) == len(attributes), "an attribute stands twice"
+        self.elements.append((name, dict(attributes)))
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_startendtag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.append((name, dict(attributes)))
+
+    def handle_endtag(self, name: str) -> None:
+        assert self.open.pop() == name
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for element, attributes in self.elements if element == name]
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return to_html(every_kind())
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+def problems(text: str) -> list[str]:
+    """Say what keeps a page from standing alone."""
+    page, found = Page(text), []
+    names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    found += [f"{name} stands {times} times" for name, times in Counter(names).items() if times > 1]
+    links = [a.get("href") or a.get("xlink:href") for _, a in page.elements if "href" in a or "xlink:href" in a]
+    links += re.findall(r"url\(([^)]*)\)", text)
+    found += [
+        f"{link} leads outside, or nowhere" for link in links if link is None or link.removeprefix("#") not in names
+    ]
+    found += [f"{name} is loaded or run" for name in ("script", "img", "link", "iframe", "object") if page.all(name)]
+    found += [f"{k} is run" for _, a in page.elements for k in a if k.startswith("on") or k in {"src", "srcset"}]
+    addresses = set(re.findall(r"\w+://[^\s\"'<]*", text))
+    found += [
+        f"{one} is an address" for one in addresses - {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    ]
+    return found
+
+
+def test_a_page_stands_alone(text: str) -> None:
+    assert problems(text) == []
+    assert "http://www.w3.org/2000/svg" in text, "else this test would not have seen a plot"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '<p id="a"></p><p id="a"></p>',
+        '<a href="https://example.org/">x</a>',
+        '<a href="#b">x</a>',
+        "<script>1</script>",
+        '<p onclick="f()">x</p>',
+        '<p style="background: url(x.png)">x</p>',
+        '<svg><use xlink:href="#c"></use></svg>',
+    ],
+)
+def test_this_file_would_notice_a_page_that_does_not(broken: str) -> None:
+    assert len(problems(broken)) >= 1
+
+
+def test_every_plot_has_a_title_and_a_description(page: Page, text: str) -> None:
+    plots = page.all("svg")
+    assert len(plots) >= 20
+    for plot in plots:
+        assert plot["role"] == "img"
+        [title, description] = str(plot["aria-labelledby"]).split()
+        for name, part in ((title, "title"), (description, "desc")):
+            told = re.search(rf'<{part} id="{name}">([^<]+)</{part}>', text)
+            assert told is not None
+            assert len(told[1]) > 10
+
+
+def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
+    cards = [section["id"] for section in page.all("section")]
+    assert len(cards) == len(every_kind().audits)
+    assert [link["href"] for link in page.all("a")][: len(cards)] == [f"#{card}" for card in cards]
+
+
+def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
+    told = " ".join(page.texts)
+    for part in (
+        "claims are violated: “broken”",
+        "at most 1 %",
+        "is not a proof of privacy",
+        "Unit of privacy",
+        "Not tried",
+        "Floating-point representations",
+        "would have been caught",
+        "The same seed draws the same outputs again",
+        "auditor.audit(module:broken, PureDP(epsilon=0.3)",
+    ):
+        assert part in told, part
+
+
+def test_a_page_is_the_same_each_time(text: str) -> None:
+    assert to_html(every_kind()) == text
+    assert "Date" not in text.replace("Data", "")
+
+
+def test_a_plot_follows_the_colours_of_the_page(text: str) -> None:
+    assert "var(--left)" in text
+    assert re.findall(r"(?:fill|stroke): #[0-9a-f]+", text) == []
+
+
+def test_a_users_own_style_of_plots_changes_nothing(text: str) -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context({"axes.facecolor": "red", "font.size": 30, "text.usetex": True, "svg.fonttype": "path"}):
+        assert to_html(every_kind()) == text
+        assert mpl.rcParams["font.size"] == 30
+
+
+# --- Hostile text ---
+
+
+def hostile(text: str) -> RunResult:
+    """Put a text wherever one from outside can stand."""
+    event = {
+        "description": text,
+        "guess": "left",
+        "counts": {"left": [75, 100], "right": [25, 100]},
+        "opposite": {"description": text, "counts": {"left": [25, 100], "right": [75, 100]}},
+    }
+    bars = (Bar(text, 3, 4, "left"), Bar(text, 0, 0))
+    shown = Histogram(text, 100, 100, (0.0, 1.0), (1, 2, 3), (3, 2, 1), (Mark("left", -math.inf, 0.5),), bars)
+    audits = [
+        dataclasses.replace(
+            audit,
+            name=f"{text} {number}",
+            mechanism=text,
+            event=event if number < 2 else audit.event,
+            pair=Pair([text], {text: text}),
+            stop_reason=text,
+            reproduce=text,
+            warnings=[text],
+            tried=Tried(text, 1, [text]),
+            illustration=Illustration([shown], [(1, 2.0), (5, 3.0)], []),
+        )
+        for number, audit in enumerate(every_kind().audits)
+        if audit.name in {"sound", "broken", "failing"}
+    ]
+    return RunResult(text, 0.999, audits, 1.0, text)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_any_text_is_shown_and_never_read_as_html(text: str) -> None:
+    made = to_html(hostile(text))
+    assert problems(made) == [] or "://" in text
+    made.encode("utf-8")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202e]", made)
+    shown = " ".join(visible(text).split())
+    assert " ".join(" ".join(Page(made).texts).split()).count(shown) >= 3
+
+
+@given(st.text(st.characters(), max_size=20))
+def test_markup_reads_back_as_the_text_it_was_made_of(text: str) -> None:
+    page = Page(tag("p", text, title=text))
+    assert "".join(page.texts) == visible(text)
+    assert page.elements == [("p", {"title": visible(text)})]
+
+
+def test_only_markup_is_not_escaped() -> None:
+    assert joined("<b>", tag("b", "<")) == "&lt;b&gt;<b>&lt;</b>"
+    assert html.unescape(joined("<&>\"'")) == "<&>\"'"
+    assert isinstance(joined("x"), Markup)
+
+
+# --- Plots ---
+
+SHAPES = {
+    "one value": Histogram("output", 10, 0, bars=(Bar("0", 10, 0),)),
+    "nothing": Histogram("output", 0, 0),
+    "one edge": Histogram("output", 5, 5, (0.0,), (5, 0), (0, 5)),
+    "huge numbers": Histogram("output", 5, 5, (-1e308, 0.0, 1e308), (1, 2, 1, 1), (1, 2, 1, 1)),
+    "close numbers": Histogram(
+        "output", 3, 3, (1.0, 1.0 + 2**-52), (1, 2, 0), (1, 1, 1), (Mark("left", 1.0, math.inf),)
+    ),
+    "many bars": Histogram("output", 99, 99, bars=tuple(Bar("y" * 60, n, n, "right") for n in range(25))),
+    "cells and bars": Histogram(
+        "f", 9, 9, (0.0, 1.0), (3, 3, 3), (0, 0, 0), (Mark("right", 0.5, math.inf),), (Bar("NaN", 0, 9),)
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_any_histogram_can_be_drawn(shape: str) -> None:
+    made = histogram_plot("plot", SHAPES[shape])
+    assert problems(made) == []
+    assert "nan" not in made.lower().replace("nan:", "").replace(">nan<", "")
+
+
+def changed(name: str, **changes: Any) -> str:
+    [audit] = [audit for audit in every_kind().audits if audit.name == name]
+    return to_html(RunResult("one", 0.999, [dataclasses.replace(audit, **changes)], 1.0))
+
+
+def test_infinite_bounds_and_values_can_be_drawn() -> None:
+    [audit] = [audit for audit in every_kind().audits if audit.name == "broken"]
+    assert audit.bound is not None
+    bound = dataclasses.replace(audit.bound, value=math.inf)
+    growth = Illustration((), [(10, 1.0), (20, math.inf)], [(0.0, 0.5), (1.0, 0.5)])
+    assert "∞" in changed("broken", bound=bound, illustration=growth, power={"80%": math.inf, "95%": math.inf})
+
+
+def test_a_report_without_what_the_plots_show_still_has_the_bound(page: Page) -> None:
+    made = Page(changed("sound", illustration=Illustration(), tried=None))
+    assert len(made.all("svg")) == 1
+
+
+# --- What a claim allows ---
+
+
+@pytest.mark.parametrize(("epsilon0", "delta0"), [(1.0, 0.0), (1.0, 0.1), (0.0, 0.2), (5.0, 1e-5)])
+def test_the_delta_that_a_claim_implies_is_that_of_its_worst_mechanism(epsilon0: float, delta0: float) -> None:
+    """A randomised response that tells the truth outright with probability δ₀, by its definition."""
+    lie = 1 / (1 + math.exp(epsilon0))
+    for epsilon in (0.0, 0.3, 1.0, 2.0, 10.0):
+        truth = delta0 + (1 - delta0) * max(0.0, (1 - lie) - math.exp(epsilon) * lie)
+        assert implied_delta(ApproximateDP(epsilon0, delta0), epsilon) == pytest.approx(truth, abs=1e-12)
+
+
+def test_a_claim_beyond_all_doubles_implies_nothing() -> None:
+    assert implied_delta(PureDP(1e4), 1.0) == 1.0
+
+
+def test_other_claims_imply_what_they_say() -> None:
+    assert implied_delta(PrivacyProfile([(0.5, 0.1), (1.0, 0.01)]), 1.0) == pytest.approx(0.01)
+    assert implied_delta(GaussianDP(1.0), 0.0) == pytest.approx(0.382925, abs=1e-6)
+    assert implied_delta(PureDP(0.0), 0.0) == 0.0
+    with pytest.raises(InvalidInputError, match="implies no δ"):
+        implied_delta(RenyiDP(2.0, 1.0), 0.0)
+
+
+# --- Notebooks ---
+
+
+def test_a_result_shows_itself_in_a_notebook_as_on_the_page(text: str) -> None:
+    for audit in every_kind().audits:
+        card = audit._repr_html_()
+        assert problems(card) == []
+        assert audit.name in "".join(Page(card).texts)
+    assert problems(every_kind()._repr_html_()) == []
+    figures = re.findall(r"<figcaption>.*?</figcaption>", every_kind().audits[0]._repr_html_())
+    assert figures
+    assert all(figure in text for figure in figures)
+
+
+def test_a_run_is_a_frame_with_a_row_for_each_audit() -> None:
+    pytest.importorskip("pandas")
+    frame = every_kind().to_frame()
+    assert list(frame.index) == [audit.name for audit in every_kind().audits]
+    assert frame.loc["broken", "verdict"] == "violation"
+    assert frame.loc["broken", "bound"] > frame.loc["broken", "claimed"] == 0.3
+    assert frame["bound"].isna().sum() == 1, "that of the audit without an answer"
+    audit: AuditResult = every_kind().audits[0]
+    assert audit.to_frame().equals(frame.iloc[:1])
+
+
+def test_without_pandas_a_frame_is_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InvalidInputError, match="pip install pandas"):
+        every_kind().to_frame()
+
+
+def test_a_stored_report_gives_the_same_page(tmp_path: Path, text: str) -> None:
+    from auditor.report.files import to_json
+
+    file = tmp_path / "report.json"
+    file.write_text(to_json(every_kind().to_dict()), encoding="utf-8")
+    assert to_html(read_report(file)) == text
