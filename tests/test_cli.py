@@ -590,6 +590,128 @@ def test_a_summary_stands_beside_the_report(folder: Folder) -> None:
     assert "| ✓ | sound | ε = 1 |" in summary
 
 
+def test_a_page_stands_beside_the_report(folder: Folder) -> None:
+    folder.run(config(SOUND, KNOWN, FAILING))
+    page = (folder.path / "reports" / "some" / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<section") == 3
+
+
+def test_json_on_standard_output_leaves_nothing_else_there(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ([], ["--quiet"]):
+        assert folder.run(config(SOUND, BROKEN), "--json", "-", *more) == 1
+        shown = capsys.readouterr()
+        assert parsed(shown.out) == folder.report()
+        assert "1 of 2 audits did NOT end as expected" in shown.err
+
+
+def test_what_a_mechanism_prints_is_no_part_of_the_json(folder: Folder) -> None:
+    folder.write(
+        "loud.py", "def laplace(dataset, size, rng):\n    print('hello')\n    return rng.laplace(dataset, 1.0, size)\n"
+    )
+    for workers in (1, 2):
+        text = config(SOUND, workers=workers).replace("mechanisms_of_the_test.py", "loud.py")
+        command = [sys.executable, "-m", "auditor", "run", folder.write("some.yaml", text), "--json", "-"]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert parsed(shown.stdout) == folder.report()
+
+
+def test_json_goes_to_a_file_as_well(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run(config(SOUND), "--json", "a.json") == 0
+    assert parsed((folder.path / "a.json").read_text(encoding="utf-8")) == folder.report()
+    assert "every audit ended as expected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", ["nowhere/a.json", "."])
+def test_json_that_cannot_be_written_is_told(folder: Folder, capsys: pytest.CaptureFixture[str], target: str) -> None:
+    assert folder.run(config(SOUND), "--json", target) == 2
+    assert f"{target} cannot be written" in capsys.readouterr().err
+
+
+def test_json_of_several_configurations_is_refused(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [folder.write(name, config(SOUND)) for name in ("a.yaml", "b.yaml")]
+    assert main(["run", *files, "--json", "-"]) == 2
+    assert "--json holds the report of one configuration; here are 2" in capsys.readouterr().err
+    assert not (folder.path / "reports" / "a" / "report.json").exists()
+
+
+@pytest.mark.parametrize("data", ["\ud800", "a\x1b[31mb", "<i>"])
+def test_data_that_no_file_can_hold_costs_no_result(folder: Folder, data: str) -> None:
+    neighbours = f"{{pairs: [{{left: {json.dumps(data)}, right: x}}]}}"
+    assert folder.run(config(audit("a", "nothing", neighbours=neighbours))) == 0
+    assert folder.report()["audits"][0]["pair"]["left"] == data
+    page = (folder.path / "reports" / "some" / "report.html").read_text(encoding="utf-8")
+    assert data not in page
+
+
+def test_a_name_that_no_file_can_hold_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run(config(audit('"\\ud800"', "laplace"))) == 2
+    assert "it must be text that a file can hold" in capsys.readouterr().err
+
+
+# --- Stored reports ---
+
+
+def test_show_prints_what_run_printed(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.run(config(SOUND, KNOWN, FAILING))
+    printed = capsys.readouterr().out
+    (folder.path / "mechanisms_of_the_test.py").unlink()
+    assert main(["show", "reports/some/report.json"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.strip()
+    assert shown.split("   audit", 1)[1].splitlines()[:-1] == printed.split("   audit", 1)[1].splitlines()[:-2]
+
+
+def test_show_writes_the_page_and_the_summary_that_run_wrote(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.run(config(*ALL))
+    beside = folder.path / "reports" / "some"
+    assert main(["show", str(beside / "report.json"), "--html", "page.html", "--markdown", "summary.md"]) == 0
+    # Seconds are rounded in the file, and told rounded to whole ones.
+    assert Path("page.html").read_text(encoding="utf-8") == (beside / "report.html").read_text(encoding="utf-8")
+    assert Path("summary.md").read_text(encoding="utf-8") == (beside / "summary.md").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["show", str(beside / "report.json"), "--markdown", "-"]) == 0
+    assert capsys.readouterr().out == (beside / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("{", "it is not JSON"), ("[]", "it must be an object"), ('{"version": 9, "audits": []}', "has version 9")],
+)
+def test_show_tells_what_is_no_report(folder: Folder, capsys: pytest.CaptureFixture[str], text: str, why: str) -> None:
+    assert main(["show", folder.write("a.json", text)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("auditor: ")
+    assert why in told
+    assert "Traceback" not in told
+
+
+# --- Progress ---
+
+
+def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(folder: Folder) -> None:
+    import io
+
+    from rich.console import Console
+
+    from auditor.auditing import Progress
+    from auditor.blackbox.sampling import Phase
+    from auditor.claims import PureDP
+    from auditor.cli.progress import ProgressLine
+
+    for terminal in (True, False):
+        written = io.StringIO()
+        console = Console(file=written, force_terminal=terminal, width=120, color_system=None)
+        with ProgressLine(console, "some [audit]", PureDP(1.0), "1/2") as line:
+            for done in (1000, 2000):
+                line.show(Progress("some [audit]", Phase.BOUND, done, 4000, lambda: 0.5))
+            line.refresh()
+        shown = written.getvalue()
+        assert [part in shown for part in ("1/2 some [audit]", "bound", "2k of 4k", "ε ≥ 0.500")] == [terminal] * 4
+
+
 # --- The other commands ---
 
 

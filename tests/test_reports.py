@@ -228,7 +228,7 @@ def test_a_report_and_its_summary_are_written_into_a_new_folder(tmp_path: Path) 
     written = write_reports(run(result()), tmp_path / "deep" / "er")
     assert written == tmp_path / "deep" / "er" / "report.json"
     assert json.loads(written.read_text(encoding="utf-8"))["audits"][0]["name"] == "some audit"
-    assert {file.name for file in written.parent.iterdir()} == {"report.json", "summary.md"}
+    assert {file.name for file in written.parent.iterdir()} == {"report.json", "report.html", "summary.md"}
 
 
 def test_a_file_is_replaced_by_the_new_text(tmp_path: Path) -> None:

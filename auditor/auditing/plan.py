@@ -66,6 +66,8 @@ class Plan:
     def __post_init__(self) -> None:
         if self.method not in NAMES:
             raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, NAMES)}')
+        if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
+            raise InvalidInputError(f"name is {self.name!r}; it must be text that a file can hold")
         # Below 100 outputs there is nothing to say.
         for name, value, least in (("samples", self.samples, 100), ("search", self.search, 0), ("seed", self.seed, 0)):
             if value is None and name == "search":

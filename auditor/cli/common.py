@@ -2,6 +2,8 @@
 
 import argparse
 import contextlib
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,16 +27,30 @@ def add_configs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
 
 
-def open_console(quiet: bool = False, stderr: bool = False) -> "Console":
+def open_console(quiet: bool = False) -> "Console":
     """Return a console as wide as the terminal, or as a log may be."""
     from rich.console import Console
 
-    console = Console(quiet=quiet, stderr=stderr)
+    console = Console(quiet=quiet)
     # A log has no width of its own to wrap to.
-    return console if console.is_terminal else Console(quiet=quiet, stderr=stderr, width=160)
+    return console if console.is_terminal else Console(quiet=quiet, width=160)
 
 
 STANDARD_OUTPUT = "-"
+
+
+@contextlib.contextmanager
+def all_to_stderr() -> Iterator[None]:
+    """Send what this process and those it starts print to standard error: mechanisms may print, too."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def write_to(target: str, text: str) -> None:

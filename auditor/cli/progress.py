@@ -51,6 +51,10 @@ class ProgressLine:
     ) -> None:
         self._bars.stop()
 
+    def refresh(self) -> None:
+        """Draw the line now, as it is drawn ten times a second anyway."""
+        self._bars.refresh()
+
     def show(self, progress: Progress) -> None:
         """Take in what an audit tells."""
         if self._bars.disable:

@@ -1,7 +1,7 @@
 """`auditor run` and `auditor replay`: audit, print what was found, write reports."""
 
 import argparse
-import sys
+import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from auditor.cli.common import (
     UNEXPECTED,
     Commands,
     add_configs,
+    all_to_stderr,
     load_all,
     make_folder,
     naming,
@@ -105,20 +106,22 @@ def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.N
 
     if options.json is not None and len(chosen) != 1:
         raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
-    aside = options.json == STANDARD_OUTPUT
-    console, closing = open_console(options.quiet, stderr=aside), sys.stderr if aside else sys.stdout
     statuses = []
-    for configuration, plans in chosen:
-        console.print(f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False)
-        result = _run_plans(configuration, plans, console)
-        report = write_reports(result, options.out / configuration.name)
-        print_result(result, console)
-        console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
-        if options.quiet:
-            print(closing_line(result), file=closing)
-        if options.json is not None:
-            write_to(options.json, to_json(result.to_dict()))
-        statuses.append(_status(result))
+    with all_to_stderr() if options.json == STANDARD_OUTPUT else contextlib.nullcontext():
+        console = open_console(options.quiet)
+        for configuration, plans in chosen:
+            console.print(
+                f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
+            )
+            result = _run_plans(configuration, plans, console)
+            report = write_reports(result, options.out / configuration.name)
+            print_result(result, console)
+            console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
+            if options.quiet:
+                print(closing_line(result))
+            statuses.append(_status(result))
+    if options.json is not None:
+        write_to(options.json, to_json(result.to_dict()))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
+from auditor.events.histogram import Histogram
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Relation
 from auditor.report.markup import Markup, joined, tag
@@ -198,18 +199,8 @@ def _list(facts: Sequence[tuple[str, str]]) -> Markup:
 def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
     shown = audit.illustration
     for place, histogram in enumerate(shown.histograms):
-        yield _figure(
-            histogram_plot(f"{name}-outputs-{place}", histogram),
-            "Outputs on the two data sets",
-            joined(
-                _key("left", "left data set"),
-                _key("right", "right data set"),
-                "" if histogram.feature == "output" else f"Shown is the {histogram.feature}. ",
-                f"{histogram.left_outputs + histogram.right_outputs:,} outputs, on which the event was chosen; none of them counts "
-                "for the bound. Shaded is where the event says which side an output came from. ",
-                "The outermost steps hold everything beyond." if histogram.edges else "",
-            ),
-        )
+        plot = histogram_plot(f"{name}-outputs-{place}", histogram)
+        yield _figure(plot, "Outputs on the two data sets", _histogram_caption(histogram))
     if audit.bound is not None:
         yield _figure(bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
     if audit.bound is not None and len(shown.growth) > 1:
@@ -224,6 +215,16 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         caption = "The line is a lower bound on δ at every ε, by the same counts. The claim allows what lies below the dashes."
         yield _figure(profile_plot(f"{name}-profile", audit.claim, shown.profile), "Privacy profile", caption)
+
+
+def _histogram_caption(shown: Histogram) -> Markup:
+    told = f"{shown.left_outputs + shown.right_outputs:,} outputs, from which was learned where to look; none counts for the bound."
+    parts = ["" if shown.feature == "output" else f"Shown is the {shown.feature}. ", told]
+    if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
+        parts.append(" Shaded is where the event says which side an output came from.")
+    if shown.edges:
+        parts.append(" The outermost steps hold everything beyond.")
+    return joined(_key("left", "left data set"), _key("right", "right data set"), *parts)
 
 
 def _key(side: str, told: str) -> Markup:
