@@ -22,7 +22,7 @@ MOST_ATOMS = 12
 # Outputs left to the open cells at either end, and how far beyond the quartiles others are shown (in their distance): else a
 # heavy tail would squeeze most of them into one cell.
 TAIL, MOST_QUARTILES = 0.005, 4.0
-# Thresholds this much closer together than the outputs lie are looked at from near.
+# Intervals this much narrower, all together, than where the outputs lie are looked at from near.
 NARROW = 0.05
 # A threshold further out than so many widths of the outputs stays out of the picture.
 MOST_STRETCH = 3.0
@@ -137,7 +137,8 @@ def _edges(numbers: Floats, values: Floats, marks: Sequence[Mark]) -> list[float
     width = high - low
     if not 0 < width < math.inf:
         return [low]
-    if len(ends) > 1 and 0 < ends[-1] - ends[0] < NARROW * width:
+    bounded = all(math.isfinite(mark.low) and math.isfinite(mark.high) for mark in marks)
+    if marks and bounded and ends[-1] - ends[0] < NARROW * width:
         near = ends[-1] - ends[0]
         low, high = max(low, ends[0] - near), min(high, ends[-1] + near)
     else:

@@ -236,7 +236,7 @@ def _figure(plot: Markup, title: str, caption: str) -> Markup:
 
 
 def _bound_caption(audit: AuditResult) -> str:
-    caught = (audit.power or {}).get("95%")
+    caught = (audit.power or {}).get("95%", math.inf)
     if isinstance(audit.claim, QueryClaim):
         return "A query is deterministic: one pair that goes beyond the claim refutes it."
     told = (
@@ -246,7 +246,11 @@ def _bound_caption(audit: AuditResult) -> str:
         return "The claim allows the first bar; the outputs prove that the truth on this data set lies in the second."
     if audit.verdict is Verdict.VIOLATION:
         return f"{told} They do not meet: the claim is broken."
-    return told if caught is None else f"{told} A truth at the diamond “would be caught” is found out with 95 % chance."
+    return (
+        told
+        if caught == math.inf
+        else f"{told} A truth at the diamond “would be caught” is found out with 95 % chance."
+    )
 
 
 def _smallest(audit: AuditResult) -> Markup:

@@ -140,12 +140,13 @@ def histogram_plot(name: str, shown: Histogram) -> Markup:
 
 
 def _label(text: str) -> str:
-    """Return text that the font can measure, cut to a length that leaves room for bars."""
+    """Return text that the font can measure, cut in the middle to a length that leaves room for bars."""
     from matplotlib.font_manager import findfont, get_font
 
     font = get_font(findfont("DejaVu Sans"))
     told = "".join(c if font.get_char_index(ord(c)) else c.encode("unicode_escape").decode() for c in visible(text))
-    return told if len(told) <= LONGEST_LABEL else f"{told[: LONGEST_LABEL - 1]}…"
+    half = LONGEST_LABEL // 2
+    return told if len(told) <= LONGEST_LABEL else f"{told[:half]}…{told[1 - half :]}"
 
 
 def _share(count: int, outputs: int) -> float:
@@ -317,7 +318,7 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
     colour = BAD if audit.verdict == "violation" else INK
 
     def draw(figure: "Figure") -> None:
-        axes = _axes(figure, 0.45, HEIGHT - 0.1)
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68)
         axes.axhline(audit.claim.value, color=CLAIM, lw=1.2, dashes=(4, 2))
         if audit.exact is not None and math.isfinite(audit.exact.value):
             axes.axhline(audit.exact.value, color=MUTED, lw=1.0, dashes=(1, 2))

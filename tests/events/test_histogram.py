@@ -81,6 +81,12 @@ def test_thresholds_close_together_are_looked_at_from_near() -> None:
     assert 0.12 < shown.edges[-1] < 0.15
 
 
+def test_half_lines_are_never_looked_at_from_near() -> None:
+    shown = of(NORMAL, NORMAL, Cells((0.1, 0.12), (LEFT, ABSTAIN, RIGHT), {}))
+    assert shown.edges[0] < -1
+    assert shown.edges[-1] > 1
+
+
 def test_a_heavy_tail_does_not_squeeze_the_rest_into_one_cell() -> None:
     shown = of(KINDS["a heavy tail"], KINDS["a heavy tail"], Cells((-1e6,), (LEFT, RIGHT), {}))
     assert max(shown.left) < 0.5 * shown.left_outputs
