@@ -644,6 +644,13 @@ def test_data_that_no_file_can_hold_costs_no_result(folder: Folder, data: str) -
     assert data not in page
 
 
+def test_a_name_cannot_command_the_terminal(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run(config(audit('"red\\e[31m"', "laplace", parameters="{scale: 0.3}"))) == 1
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert shown.count("red\\x1b[31m") >= 3
+
+
 def test_a_name_that_no_file_can_hold_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert folder.run(config(audit('"\\ud800"', "laplace"))) == 2
     assert "it must be text that a file can hold" in capsys.readouterr().err

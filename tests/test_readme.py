@@ -88,3 +88,13 @@ def test_the_program_example_runs(tmp_path: Path) -> None:
 def test_the_python_example_runs() -> None:
     done = subprocess.run([sys.executable, "-c", blocks("python")[1]], check=True, capture_output=True, text=True)
     assert done.stdout.startswith("no_violation_found 0.")
+
+
+def test_stored_reports_are_shown_as_the_readme_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = re.findall(r"^    auditor (show .*)$", README, re.MULTILINE)
+    assert len(commands) == 2
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports").symlink_to(PROJECT / "reports")
+    for command in commands:
+        assert main(command.split()) == 0
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

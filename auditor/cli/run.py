@@ -128,16 +128,18 @@ def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.N
 def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
     from auditor.auditing import run, settle
     from auditor.cli.progress import ProgressLine
+    from auditor.report.markup import visible
     from auditor.report.result import RunResult
     from auditor.report.words import bound_words
 
     started = time.monotonic()
     audits = []
     for number, plan in enumerate(plans, start=1):
-        with ProgressLine(console, plan.name, plan.claim, f"{number}/{len(plans)}") as line:
+        with ProgressLine(console, visible(plan.name), plan.claim, f"{number}/{len(plans)}") as line:
             audit = run(plan, line.show, refuse=True)
         if not console.is_terminal:
-            console.print(f"  {audit.name}: {bound_words(audit)}, {audit.seconds:.1f} s", highlight=False, markup=False)
+            told = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
+            console.print(told, highlight=False, markup=False)
         audits.append(audit)
     settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
     return RunResult(configuration.name, configuration.confidence, settled, time.monotonic() - started)

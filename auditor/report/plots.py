@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colours that matplotlib writes, and the page's variables that stand in their places.
-INK, MUTED, GRID, LEFT, RIGHT, CLAIM, BAD = (f"#0000{number:02x}" for number in range(1, 8))
-VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", LEFT: "left", RIGHT: "right", CLAIM: "claim", BAD: "bad"}
+INK, MUTED, LEFT, RIGHT, CLAIM, BAD = (f"#0000{number:02x}" for number in range(1, 7))
+VARIABLES = {INK: "ink", MUTED: "muted", LEFT: "left", RIGHT: "right", CLAIM: "claim", BAD: "bad"}
 SIDES = {"left": LEFT, "right": RIGHT}
 
 # Inches. Two plots stand beside each other on a screen, and one fills a phone.
@@ -70,10 +70,15 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 
 @functools.cache
 def _matplotlib() -> Any:
-    """Import matplotlib, which tells of its font cache in a log that is nobody's business here."""
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
-    import matplotlib
-
+    """Import matplotlib without what it has to say of its caches, which is nobody's business here."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        import matplotlib
+        import matplotlib.font_manager
+    finally:
+        logger.setLevel(level)
     return matplotlib
 
 

@@ -1,9 +1,10 @@
 """What `auditor run` prints: a table, then what was found, in words."""
 
+import rich.markup
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from auditor.report.markup import visible
 from auditor.report.result import RunResult
 from auditor.report.words import bound_words, closing_line, exact_words, finding, verdict_words
 
@@ -30,9 +31,16 @@ def print_result(result: RunResult, console: Console) -> None:
             console.print()
             console.print(f"[bold]{escape(audit.name)}[/]: {escape(finding(audit))}", highlight=False)
             if audit.reproduce:
-                console.print(f"reproduce: {audit.reproduce}", highlight=False, markup=False, soft_wrap=True)
+                console.print(f"reproduce: {visible(audit.reproduce)}", highlight=False, markup=False, soft_wrap=True)
         for warning in audit.warnings:
             console.print()
             console.print(f"[bold]{escape(audit.name)}[/]: [yellow]warning[/]: {escape(warning)}.", highlight=False)
     console.print()
-    console.print(closing_line(result), style="green" if result.passed else "bold red", highlight=False, markup=False)
+    console.print(
+        visible(closing_line(result)), style="green" if result.passed else "bold red", highlight=False, markup=False
+    )
+
+
+def escape(text: str) -> str:
+    """Keep text from being read as rich's markup, or by the terminal."""
+    return rich.markup.escape(visible(text))
