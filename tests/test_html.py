@@ -309,6 +309,14 @@ def test_a_result_shows_itself_in_a_notebook_as_on_the_page(text: str) -> None:
     assert all(figure in text for figure in figures)
 
 
+def test_the_style_of_a_card_touches_nothing_else_on_the_page() -> None:
+    style = re.search(r"<style>(.*?)</style>", every_kind().audits[0]._repr_html_(), re.DOTALL)
+    assert style is not None
+    selectors = [one.strip() for one in re.findall(r"([^{};]+)\{", style[1])]
+    assert len(selectors) > 30
+    assert [one for one in selectors if not one.startswith((".auditor", "@media"))] == []
+
+
 def test_a_run_is_a_frame_with_a_row_for_each_audit() -> None:
     pytest.importorskip("pandas")
     frame = every_kind().to_frame()

@@ -53,6 +53,7 @@ def to_html(result: RunResult) -> str:
             ),
         ),
         contents,
+        class_="auditor",
     )
     head = tag(
         "head",
@@ -61,7 +62,7 @@ def to_html(result: RunResult) -> str:
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"{result.name}: privacy audit"),
-        _style(),
+        _style("card.css", "page.css"),
     )
     return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
 
@@ -70,11 +71,13 @@ def to_cards(audits: Sequence[AuditResult]) -> str:
     """Return audits as a piece of HTML that can stand in another page, such as a notebook."""
     # Each card must find its own plots, also beside cards of other runs.
     names = [f"audit-{zlib.crc32(repr((audit.name, audit.seed)).encode()):x}" for audit in audits]
-    return tag("div", _style(), *(_card(*named) for named in zip(audits, names, strict=True)), class_="auditor")
+    return tag(
+        "div", _style("card.css"), *(_card(*named) for named in zip(audits, names, strict=True)), class_="auditor"
+    )
 
 
-def _style() -> Markup:
-    return tag("style", Markup(files("auditor.report").joinpath("page.css").read_text(encoding="utf-8")))
+def _style(*names: str) -> Markup:
+    return tag("style", *(Markup(files("auditor.report").joinpath(name).read_text(encoding="utf-8")) for name in names))
 
 
 def _title(result: RunResult) -> Markup:
