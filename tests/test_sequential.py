@@ -274,12 +274,14 @@ def test_capital_is_the_product_of_the_games_and_its_highest_counts() -> None:
             return self.logs
 
     capital = _Capital(np.array([0.0, 1.0]), np.array([1.0, -1.0]), np.zeros(2))
-    for logs in ((2.0, 0.5), (1.0, 1.5), (-9.0, 0.0)):
-        capital.look(Fixed(*logs))  # type: ignore[arg-type]
+    for outputs, logs in enumerate(((2.0, 0.5), (1.0, 1.5), (-9.0, 0.0)), start=1):
+        capital.look(Fixed(*logs), outputs)  # type: ignore[arg-type]
     assert capital.highest.tolist() == [3.0, 0.5]
     assert capital.bound(math.exp(-0.4)) == 1.0
     assert capital.bound(math.exp(-2.0)) == 0.0
     assert capital.p_value(1.0) == pytest.approx(math.exp(-0.5))
+    # At each look, with what had been reached by then: the second hypothesis only at the second.
+    assert capital.growth(math.exp(-0.4)) == [(1, 0.0), (2, 1.0), (3, 1.0)]
 
 
 # --- ends ---
