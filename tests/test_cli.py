@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -581,6 +582,16 @@ def test_a_violation_is_shown_with_pair_event_rates_bound_and_claim(
     assert "On the neighbours 0 and 1, the event “output" in shown
     assert "99.90 % confidence, above the claimed ε = 1" in shown
     assert "1 of 1 audits did NOT end as expected" in shown
+
+
+def test_every_audit_of_a_file_tells_the_command_that_repeats_it(folder: Folder) -> None:
+    folder.run(config(SOUND, KNOWN, FAILING))
+    first = folder.report()["audits"]
+    told = [entry["reproduce"] for entry in first]
+    assert all(command.startswith("auditor run ") for command in told)
+    assert main([*shlex.split(told[0])[1:], "--out", "again"]) == 0
+    [again] = folder.report(out="again")["audits"]
+    assert again["event"] == first[0]["event"]
 
 
 def test_a_summary_stands_beside_the_report(folder: Folder) -> None:

@@ -200,10 +200,9 @@ class Ledger:
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
-        if verdict is Verdict.VIOLATION:
-            # A replay tells how to repeat the audit that was recorded.
-            told = self._reproduce(found.get("smallest"), found.get("pair"))
-            found.setdefault("reproduce", self._kept(REPRODUCE, told))
+        # A replay tells how to repeat the audit that was recorded.
+        told = self._reproduce(verdict, found.get("smallest"), found.get("pair"))
+        found.setdefault("reproduce", self._kept(REPRODUCE, told))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -221,12 +220,12 @@ class Ledger:
             **found,
         )
 
-    def _reproduce(self, smallest: Smallest | None, found: Pair | None) -> str | None:
-        """Return the command that repeats the audit, or the call in Python that audits the smallest pair."""
+    def _reproduce(self, verdict: Verdict, smallest: Smallest | None, found: Pair | None) -> str | None:
+        """Return the command that repeats the audit; without one, the call in Python that audits the smallest violation."""
         plan, pair = self.plan, smallest.pair if smallest else found
         if plan.rerun:
             return shlex.join(["auditor", "run", *plan.rerun])
-        if pair is None or pair.relation is Relation.ALONE:
+        if verdict is not Verdict.VIOLATION or pair is None or pair.relation is Relation.ALONE:
             return None
         data = ", ".join(_in_python(pair, side) for side in ("left", "right"))
         parameters = f"parameters={dict(plan.source.parameters)!r}, " if plan.source.parameters else ""

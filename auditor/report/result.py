@@ -103,8 +103,8 @@ class AuditResult:
     allowed; both None where nothing is random. ``at_level`` returns the same audit judged at another alpha.
 
     ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json. ``smallest`` is None
-    unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line, or a
-    call in Python, that shows a violation again.
+    unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line that
+    repeats the audit, or a call in Python that shows a violation again.
     ``tried`` is None in a report of an earlier auditor. ``illustration`` holds what the plots show.
     ``warnings`` are of what does not make the bound wrong, but should be known to who reads it.
     """
