@@ -281,15 +281,16 @@ def _counts(audit: AuditResult) -> Markup:
 
 
 def _count_rows(event: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the description of each event and how often it happened on each side."""
-    for point in event.get("points") or [event]:
-        for part in (point, point.get("opposite")):
-            counts = part.get("counts") if isinstance(part, dict) else None
-            if counts and all(len(seen) == 2 for seen in counts.values()):
-                cells = (
-                    f"{hits:,} of {trials:,} ({100 * hits / max(1, trials):.3g} %)" for hits, trials in counts.values()
-                )
-                yield str(part["description"]), *cells
+    """Yield the description of each event and how often it happened on each side; nothing where cells were counted instead."""
+    for point in event.get("points", [event]):
+        if "opposite" not in point and "confirmed" not in point:
+            continue
+        for part in filter(None, (point, point.get("opposite"))):
+            cells = (
+                f"{hits:,} of {trials:,} ({100 * hits / max(1, trials):.3g} %)"
+                for hits, trials in part["counts"].values()
+            )
+            yield str(part["description"]), *cells
 
 
 def _tried(audit: AuditResult) -> Markup:

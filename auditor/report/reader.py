@@ -201,12 +201,19 @@ def _event(entry: _Entry, claim: Claim) -> dict[str, Any]:
     if isinstance(claim, Probability):
         _check_counts(entry, "left")
         entry.get("confirmed", bool)
+    elif "points" in entry.data:
+        for point in entry.get("points", list):
+            _check_guesses(_Entry(point, f"a point of {entry.place}"))
     elif "opposite" in entry.data:
-        _check_counts(entry, "left", "right")
-        if (opposite := entry.part_if_any("opposite")) is not None:
-            opposite.text("description")
-            _check_counts(opposite, "left", "right")
+        _check_guesses(entry)
     return entry.data
+
+
+def _check_guesses(entry: _Entry) -> None:
+    for part in (entry, entry.part_if_any("opposite")):
+        if part is not None:
+            part.text("description")
+            _check_counts(part, "left", "right")
 
 
 def _check_counts(entry: _Entry, *sides: str) -> None:
