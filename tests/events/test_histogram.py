@@ -57,7 +57,7 @@ def test_a_side_without_outputs_is_shown_empty(kind: str) -> None:
 
 
 def test_few_values_are_bars_with_the_side_that_is_guessed_on_them() -> None:
-    rule = Cells((0.5, 1.5), (LEFT, ABSTAIN, RIGHT), {"None": LEFT})
+    rule = Cells((0.0, 1.0), (LEFT, ABSTAIN, RIGHT), {"None": LEFT})  # a threshold belongs to the cell below it
     shown = of([0, 0, 1, None], [2, 2, 1, None], rule)
     assert shown.bars == (
         Bar("0", 2, 0, "left"),
@@ -66,6 +66,11 @@ def test_few_values_are_bars_with_the_side_that_is_guessed_on_them() -> None:
         Bar("None", 1, 1, "left"),
     )
     assert (shown.edges, shown.left, shown.right) == ((), (), ())
+
+
+def test_infinite_values_are_guessed_on_too() -> None:
+    shown = of([-math.inf, 1.0], [math.inf, 1.0], Cells((0.0, 2.0), (LEFT, ABSTAIN, RIGHT), {}))
+    assert [(bar.label, bar.guess) for bar in shown.bars] == [("-inf", "left"), ("1", None), ("inf", "right")]
 
 
 def test_atoms_beyond_the_commonest_are_one_bar() -> None:
