@@ -70,7 +70,7 @@ def to_html(result: RunResult) -> str:
 def to_cards(audits: Sequence[AuditResult]) -> str:
     """Return audits as a piece of HTML that can stand in another page, such as a notebook."""
     # Each card must find its own plots, also beside cards of other runs.
-    names = [f"audit-{zlib.crc32(repr((audit.name, audit.seed)).encode()):x}" for audit in audits]
+    names = [f"audit-{zlib.crc32(repr((a.name, a.claim, a.bound, a.seed)).encode()):x}" for a in audits]
     return tag(
         "div", _style("card.css"), *(_card(*named) for named in zip(audits, names, strict=True)), class_="auditor"
     )

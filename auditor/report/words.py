@@ -217,9 +217,9 @@ def _few(names: list[str], most: int = 4) -> str:
 def relation_words(relation: Relation) -> str:
     """Say what a relation holds between two data sets, and so whose privacy a claim is about."""
     return {
-        Relation.ADD_REMOVE: "one record or person: one data set has it, the other has not",
-        Relation.SUBSTITUTE: "one record or person: another stands in its place",
-        Relation.AS_GIVEN: "as given: that the two are neighbours was said in the configuration",
+        Relation.ADD_REMOVE: "one record or person, added or removed",
+        Relation.SUBSTITUTE: "one record or person, replaced by another",
+        Relation.AS_GIVEN: "as given: who wrote the pairs down calls them neighbours",
         Relation.ALONE: "none: the claim is about single data sets",
     }[relation]
 
