@@ -1,0 +1,221 @@
+"""The pytest plugin: a fixture that audits, under one error budget for the whole session.
+
+**The budget.** With probability at least the session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), no test
+that uses ``dp_audit`` fails because a mechanism that keeps its claim was said to break it. The allowed error 1 − confidence is
+shared evenly by the tests of the session that use the fixture, which are known once tests are collected and deselected; the
+k-th call in a test has 1/(k(k + 1)) of that test's share, a series that sums to 1, so that nobody needs to know how many calls
+there will be. Each call is an audit with outputs of its own (its name is part of their address), which, given all that went before,
+raises a false alarm with at most the probability it was given; by the union bound all of them together do with at most
+1 − confidence, however they depend on each other, and whatever a test decides upon what it saw.
+
+Nothing is to be agreed upon while tests run: every xdist worker collects the same tests, and so computes the same shares.
+
+Nothing but pytest and the standard library is imported here until a test asks for an audit.
+"""
+
+import json
+import os
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from auditor.errors import AuditorError, InvalidInputError, did_you_mean
+
+if TYPE_CHECKING:
+    from auditor.report.result import AuditResult
+
+FIXTURE = "dp_audit"
+# The node id of a test that uses the fixture, as collected: xdist may append a group to it later.
+_NODE = pytest.StashKey[str]()
+_CONFIDENCE, _SHARE = pytest.StashKey[float](), pytest.StashKey[float]()
+
+# In the test's own process fixtures and monkeypatches hold, and a debugger works.
+_DEFAULTS: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option and the ini setting for the session's confidence."""
+    told = "chance that sound mechanisms raise no alarm in the whole session (default: 0.999)"
+    parser.getgroup(FIXTURE, "differential-privacy audits").addoption(
+        "--dp-confidence", type=float, metavar="C", help=told
+    )
+    parser.addini("dp_confidence", told, default="0.999")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, and refuse a confidence that is none."""
+    config.addinivalue_line(
+        "markers", "dp_audit(**options): options of the dp_audit calls in a test, such as samples or expect"
+    )
+    given = config.getoption("dp_confidence")
+    given = config.getini("dp_confidence") if given is None else given
+    try:
+        confidence = float(given)
+    except ValueError:
+        confidence = float("nan")
+    if not 0 < confidence < 1:
+        raise pytest.UsageError(f"dp_confidence is {given!r}; it must be a number strictly between 0 and 1")
+    config.stash[_CONFIDENCE] = confidence
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell an xdist worker how many workers run each test: one, but for ``--dist each``."""
+    each = node.config.getoption("dist") == "each"
+    node.workerinput["dp_audit_copies"] = node.workerinput["workercount"] if each else 1
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Note which tests use the fixture, by themselves or through another."""
+    if FIXTURE in getattr(item, "fixturenames", ()):
+        item.stash[_NODE] = item.nodeid
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Share the budget between the tests that are left after deselection."""
+    config = session.config
+    using = sum(_NODE in item.stash for item in session.items)
+    copies: int = getattr(config, "workerinput", {}).get("dp_audit_copies", 1)
+    config.stash[_SHARE] = (1 - config.stash[_CONFIDENCE]) / max(1, using * copies)
+
+
+class DPAudit:
+    """What the fixture gives to one test."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._calls = 0
+
+    def __call__(self, mechanism: Any, claim: Any, neighbours: Any, **options: Any) -> "AuditResult":
+        """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
+
+        Args:
+            mechanism, claim, neighbours: as of :func:`auditor.audit`.
+            options: its keywords but ``name`` and ``confidence``, and ``expect``: "no_violation_found" (the default) or
+                "violation". They go before those of the marker. By default the mechanism runs in the test's process.
+
+        Returns the result, for further assertions.
+        """
+        __tracebackhide__ = True
+        try:
+            chosen = _chosen(self._item, options)
+            return self._audit(mechanism, claim, neighbours, **chosen)
+        except AuditorError as error:
+            pytest.fail(f"dp_audit: {error}", pytrace=False)
+
+    def _audit(self, mechanism: Any, claim: Any, neighbours: Any, *, expect: str, **options: Any) -> "AuditResult":
+        __tracebackhide__ = True
+        from dataclasses import replace
+
+        from auditor.auditing import audit
+        from auditor.report.failure import failure_text
+        from auditor.report.words import bound_words
+        from auditor.verdict import Verdict
+
+        self._calls += 1
+        k = self._calls
+        share = self._item.config.stash[_SHARE]
+        name = self._item.stash[_NODE] + ("" if k == 1 else f" #{k}")
+        allowed = share / (k * (k + 1))
+        result = audit(mechanism, claim, neighbours, name=name, confidence=1 - allowed, **options)
+        result = replace(result, expected=Verdict(expect))
+        told = {
+            "claim": str(result.claim),
+            "proved": bound_words(result),
+            "verdict": str(result.verdict),
+            "as_expected": result.passed,
+            "allowed_error": allowed,
+        }
+        # Travels to xdist's controller, and into --junit-xml.
+        self._item.user_properties.append((FIXTURE, json.dumps(told, ensure_ascii=False)))
+        if not result.passed:
+            pytest.fail(f"dp_audit: {failure_text(result, _again(self._item, share))}", pytrace=False)
+        return result
+
+
+@pytest.fixture
+def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
+    """Audit a mechanism: ``dp_audit(mechanism, claim, neighbours, **options)``.
+
+    Fails the test with pair, event, counts and bound where the claim is violated, and where there is no answer. All
+    audits of the session share one error budget (``--dp-confidence``).
+    """
+    item = request.node
+    if _NODE not in item.stash:
+        pytest.fail(
+            "dp_audit must be an argument of the test, so that its share of the error budget is known", pytrace=False
+        )
+    return DPAudit(item)
+
+
+def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the markers, outermost first, then those of the call. Raises InvalidInputError for unknown ones."""
+    import inspect
+
+    from auditor.auditing import audit
+
+    chosen = dict(_DEFAULTS)
+    for marker in reversed(list(item.iter_markers(FIXTURE))):
+        if marker.args:
+            raise InvalidInputError(
+                f"the marker has {marker.args!r}; it takes options by name, such as samples=100_000"
+            )
+        chosen |= marker.kwargs
+    chosen |= options
+    if "confidence" in chosen:
+        raise InvalidInputError(
+            "confidence is that of the whole session; set --dp-confidence, or dp_confidence in the ini"
+        )
+    keywords = inspect.signature(audit).parameters.values()
+    known = {keyword.name for keyword in keywords if keyword.kind is keyword.KEYWORD_ONLY} - {"name", "confidence"}
+    for option in chosen:
+        if option not in known | {"expect"}:
+            raise InvalidInputError(f'there is no option "{option}"; {did_you_mean(option, known | {"expect"})}')
+    ends = ("no_violation_found", "violation")
+    if chosen["expect"] not in ends:
+        raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')
+    return chosen
+
+
+def _again(item: pytest.Item, share: float) -> str:
+    """Return the command that gives this test, alone, the same outputs at the same level."""
+    file = os.path.relpath(item.path, item.config.invocation_params.dir)
+    _, colons, within = item.stash[_NODE].partition("::")
+    return f"{shlex.join(['pytest', file + colons + within])} --dp-confidence {1 - share!r}"
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Report the budget: what was audited, and how much error was allowed to it."""
+    told = _told(terminalreporter.stats)
+    if not told:
+        return
+    wrong = sum(not audit["as_expected"] for _, audit in told)
+    spent, budget = sum(audit["allowed_error"] for _, audit in told), 1 - config.stash[_CONFIDENCE]
+    terminalreporter.section("differential-privacy audits")
+    if config.get_verbosity() > 0:
+        for test, audit in told:
+            terminalreporter.write_line(f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}")
+    tests = len({test for test, _ in told})
+    terminalreporter.write_line(
+        f"{_many(len(told), 'audit')} in {_many(tests, 'test')}, {wrong or 'none'} not as expected; chance of any false alarm "
+        f"in the session at most {100 * budget:.3g} %, of which {100 * spent:.3g} % spent"
+    )
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _told(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the audits of all tests, from the reports on their teardown, which come last and from workers too."""
+    reports = [
+        report for category in stats.values() for report in category if getattr(report, "when", "") == "teardown"
+    ]
+    return [
+        (report.nodeid, json.loads(value))
+        for report in reports
+        for name, value in report.user_properties
+        if name == FIXTURE
+    ]

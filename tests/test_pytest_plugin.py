@@ -1,0 +1,326 @@
+"""The pytest plugin: failures that tell what was found, and an error budget that no way of running tests can overspend.
+
+Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
+"""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import takewhile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from auditor.pytest_plugin import pytest_configure
+
+pytest_plugins = ["pytester"]
+
+PROJECT = Path(__file__).parent.parent
+PLUGIN = "auditor.pytest_plugin"
+
+TESTS = """
+import auditor
+import pytest
+
+def laplace(data, size, rng, scale=1.0):
+    return rng.laplace(data, scale, size)
+
+PAIR = [(0, 1)]
+OPTIONS = dict(samples=4000)
+"""
+
+SOUND = """
+def test_sound(dp_audit):
+    result = dp_audit(laplace, auditor.PureDP(1.0), PAIR, **OPTIONS)
+    assert 0.5 < result.bound.value <= 1
+"""
+
+BROKEN = """
+def test_broken(dp_audit):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, parameters={"scale": 0.3}, **OPTIONS)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _this_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions of their own load the plugin of this tree, installed or not."""
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
+
+
+def run(pytester: pytest.Pytester, source: str, *arguments: str) -> pytest.RunResult:
+    pytester.makepyfile(test_it=TESTS + source)
+    return pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", *arguments)
+
+
+def audits(pytester: pytest.Pytester, source: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
+    """Return what each test that passed or failed says of its audits in the session's XML report."""
+    run(pytester, source, "--junit-xml=junit.xml", *arguments)
+    cases = ElementTree.parse(pytester.path / "junit.xml").iter("testcase")
+    return {
+        case.attrib["name"]: [json.loads(entry.attrib["value"]) for entry in case.iter("property")] for case in cases
+    }
+
+
+def spent(found: dict[str, list[dict[str, object]]]) -> float:
+    return sum(float(str(audit["allowed_error"])) for told in found.values() for audit in told)
+
+
+def test_a_sound_mechanism_at_its_claim_passes_and_the_budget_is_reported(pytester: pytest.Pytester) -> None:
+    result = run(pytester, SOUND)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "1 audit in 1 test, none not as expected; chance of any false alarm in the session at most 0.1 %, of which 0.05 % spent"
+        ]
+    )
+
+
+def test_a_failure_tells_pair_event_counts_bound_and_the_command_without_a_traceback(pytester: pytest.Pytester) -> None:
+    result = run(pytester, SOUND + BROKEN)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.re_match_lines(
+        [
+            r"dp_audit: violation \(expected: no violation found\); the claim is ε = 1",
+            r"  pair       0 and 1",
+            r"  event      output ≤ .*: [0-9,]+ of [0-9,]+ outputs on the left, [0-9,]+ of [0-9,]+ on the right",
+            r"  event      output > .*: [0-9,]+ of [0-9,]+ outputs on the left, [0-9,]+ of [0-9,]+ on the right",
+            r"  bound      ε ≥ [23]\.[0-9]+ with 99\.97[0-9]* % confidence, by guesses",
+            r"  reproduce  pytest test_it\.py::test_broken --dp-confidence 0\.9995",
+            r"1 audit.*|2 audits in 2 tests, 1 not as expected.*",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert "pytest_plugin.py" not in result.stdout.str()
+
+
+def test_the_command_shown_gives_the_same_counts_and_bound(pytester: pytest.Pytester) -> None:
+    def shown(result: pytest.RunResult) -> list[str]:
+        return [line for line in result.outlines if line.startswith(("  event", "  bound", "  reproduce"))]
+
+    first = shown(run(pytester, SOUND + BROKEN))
+    command = first[-1].split("reproduce  pytest ")[1]
+    again = shown(pytester.runpytest_subprocess("-p", PLUGIN, *command.split()))
+    assert len(first) == 4
+    assert first == again
+
+
+def test_no_answer_fails(pytester: pytest.Pytester) -> None:
+    source = """
+def failing(data, rng):
+    raise ValueError("no such luck")
+
+def test_failing(dp_audit):
+    dp_audit(failing, auditor.PureDP(1.0), PAIR, **OPTIONS)
+"""
+    result = run(pytester, source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*dp_audit: inconclusive (expected: no violation found)*", "*no such luck*"])
+
+
+def test_a_violation_that_is_expected_must_be_found(pytester: pytest.Pytester) -> None:
+    source = """
+@pytest.mark.dp_audit(samples=4000, expect="violation")
+@pytest.mark.parametrize("scale", [0.3, 1.0])
+def test_twin(dp_audit, scale):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, parameters={"scale": scale})
+"""
+    result = run(pytester, source)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["dp_audit: no violation found (expected: violation)*"])
+
+
+def test_the_call_goes_before_the_marker_and_the_nearest_marker_before_the_others(pytester: pytest.Pytester) -> None:
+    source = """
+pytestmark = pytest.mark.dp_audit(samples=1000, seed=5)
+
+@pytest.mark.dp_audit(samples=2000)
+def test_a(dp_audit):
+    result = dp_audit(laplace, auditor.PureDP(1.0), PAIR)
+    assert (result.outputs.bound, result.seed) == (2000, 5)
+    result = dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=3000)
+    assert (result.outputs.bound, result.seed) == (3000, 5)
+
+def test_without_an_audit():
+    pass
+"""
+    run(pytester, source, "--strict-markers").assert_outcomes(passed=2)
+
+
+def test_monkeypatches_hold_in_the_mechanism(pytester: pytest.Pytester) -> None:
+    source = """
+SCALE = 1.0
+
+def patched(data, size, rng):
+    return rng.laplace(data, SCALE, size)
+
+def test_patched(dp_audit, monkeypatch):
+    monkeypatch.setattr(__import__(__name__), "SCALE", 0.3)
+    dp_audit(patched, auditor.PureDP(1.0), PAIR, samples=4000, expect="violation")
+"""
+    run(pytester, source).assert_outcomes(passed=1)
+
+
+WRONG = [
+    ("dict(sampels=1000)", 'there is no option "sampels"; did you mean "samples"?'),
+    ("dict(confidence=0.9)", "confidence is that of the whole session; set --dp-confidence"),
+    ("dict(name='x')", 'there is no option "name"'),
+    ("dict(expect='inconclusive')", 'expect is "inconclusive"; '),
+    ("dict(samples=5)", "samples is 5; it must be an integer of at least 100"),
+]
+
+
+def test_a_wrong_option_fails_with_one_clear_line(pytester: pytest.Pytester) -> None:
+    options = ", ".join(option for option, _ in WRONG)
+    source = f"""
+@pytest.mark.parametrize("options", [{options}])
+def test_it(dp_audit, options):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, **options)
+
+@pytest.mark.dp_audit(1000)
+def test_marked(dp_audit):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR)
+"""
+    result = run(pytester, source)
+    result.assert_outcomes(failed=len(WRONG) + 1)
+    result.stdout.fnmatch_lines([f"dp_audit: {told}*" for _, told in [*WRONG, ("", "the marker has (1000,)")]])
+    assert "Traceback" not in result.stdout.str()
+
+
+# --- The budget ---
+
+MANY = """
+@pytest.mark.parametrize("i", range(4))
+def test_many(dp_audit, i):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=400)
+
+class TestInAClass:
+    def test_three_calls(self, dp_audit):
+        for i in range(3):
+            dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=400)
+
+@pytest.fixture
+def audited(dp_audit):
+    return dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=400)
+
+def test_through_another_fixture(audited):
+    pass
+
+def test_unrelated():
+    pass
+"""
+
+
+def test_the_series_of_a_test_sums_to_no_more_than_its_share() -> None:
+    """By the exact telescoping sum: after n calls 1 − 1/(n + 1) of the share is spent."""
+    total = Fraction(0)
+    for k in range(1, 1000):
+        total += Fraction(1, k * (k + 1))
+        assert total == 1 - Fraction(1, k + 1)
+
+
+def test_workers_change_neither_results_nor_what_is_spent(pytester: pytest.Pytester) -> None:
+    source = MANY.replace("class Test", "@pytest.mark.xdist_group('g')\nclass Test")
+    alone = audits(pytester, source, "--dp-confidence", "0.94")
+    share = 0.06 / 6
+    assert 0 < spent(alone) <= 0.06
+    assert alone["test_unrelated"] == []
+    assert [a["allowed_error"] for a in alone["test_many[2]"]] == pytest.approx([share / 2])
+    assert [a["allowed_error"] for a in alone["test_three_calls"]] == pytest.approx([share / 2, share / 6, share / 12])
+    assert [a["allowed_error"] for a in alone["test_through_another_fixture"]] == pytest.approx([share / 2])
+    assert len({str(a["proved"]) for told in alone.values() for a in told}) > 3, "calls have outputs of their own"
+    for dist in ("load", "loadgroup"):
+        shared = audits(pytester, source, "--dp-confidence", "0.94", "-n", "2", "--dist", dist)
+        assert {name.partition("@")[0]: told for name, told in shared.items()} == alone
+
+
+def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pytest.Pytester) -> None:
+    result = run(pytester, SOUND, "-n", "2", "--dist", "each")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["2 audits in 1 test, *at most 0.1 %, of which 0.05 % spent"])
+
+
+def test_the_budget_is_reported_from_workers_too(pytester: pytest.Pytester) -> None:
+    result = run(pytester, MANY, "-n", "2", "-v")
+    result.stdout.fnmatch_lines(
+        ["*test_many[[]0[]]: no_violation_found, claim ε = 1, proved ε*", "8 audits in 6 tests, none not as expected*"]
+    )
+
+
+def test_tests_that_are_deselected_leave_their_share_to_the_others(pytester: pytest.Pytester) -> None:
+    found = audits(pytester, MANY, "-k", "test_many and not 3")
+    assert [a["allowed_error"] for a in found["test_many[0]"]] == pytest.approx([0.001 / 3 / 2])
+
+
+def test_a_test_that_asks_in_passing_is_refused_for_its_share_is_not_known(pytester: pytest.Pytester) -> None:
+    source = "def test_it(request):\n    request.getfixturevalue('dp_audit')\n"
+    result = run(pytester, source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["dp_audit must be an argument of the test*"])
+
+
+@pytest.mark.parametrize("value", ["1", "0", "nan", "much", None])
+def test_a_confidence_that_is_none_is_a_usage_error(pytester: pytest.Pytester, value: str | None) -> None:
+    config = pytester.parseconfig("-p", PLUGIN)
+    config.option.dp_confidence = value
+    if value is None:
+        assert config.getini("dp_confidence") == "0.999"
+        pytest_configure(config)
+        return
+    with pytest.raises(pytest.UsageError, match="it must be a number strictly between 0 and 1"):
+        pytest_configure(config)
+
+
+def test_the_ini_file_sets_the_confidence_and_the_option_goes_before_it(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ndp_confidence = 0.98\n")
+    assert spent(audits(pytester, SOUND)) == pytest.approx(0.01)
+    assert spent(audits(pytester, SOUND, "-n", "1")) == pytest.approx(0.01)
+    assert spent(audits(pytester, SOUND, "--dp-confidence", "0.96")) == pytest.approx(0.02)
+    pytester.makeini("[pytest]\ndp_confidence = 99.9\n")
+    result = run(pytester, SOUND)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: dp_confidence is '99.9'; it must be a number strictly between 0 and 1"])
+
+
+# --- Costs nothing, comes once ---
+
+
+def test_nothing_is_imported_and_nothing_is_said_when_no_test_audits(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_plain="""
+import sys
+
+def test_plain():
+    loaded = {name for name in sys.modules if name.startswith("auditor.")} - {"auditor.pytest_plugin", "auditor.errors"}
+    assert loaded == set()
+    assert not {"numpy", "scipy", "joblib", "rich"} & set(sys.modules)
+"""
+    )
+    result = pytester.runpytest_subprocess("-p", PLUGIN)
+    result.assert_outcomes(passed=1)
+    assert "differential" not in result.stdout.str()
+
+
+def test_the_plugin_loads_once_where_it_is_installed_and_named_too(tmp_path: Path) -> None:
+    """As in an environment that has the package installed: an entry point of the module's own name."""
+    info = tmp_path / "site" / "dp_auditor_of_the_test-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: dp-auditor-of-the-test\nVersion: 1\n", encoding="utf-8"
+    )
+    declared = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
+    line = next(takewhile(bool, declared.split("[project.entry-points.pytest11]\n")[1].splitlines()))
+    (info / "entry_points.txt").write_text(f"[pytest11]\n{line.replace(chr(34), '')}\n", encoding="utf-8")
+    (tmp_path / "test_it.py").write_text(TESTS + SOUND, encoding="utf-8")
+    for arguments in ([], ["-p", PLUGIN]):
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *arguments, "test_it.py"],
+            cwd=tmp_path,
+            env={"PYTHONPATH": f"{tmp_path / 'site'}:{PROJECT}", "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.count("1 audit in 1 test") == 1
