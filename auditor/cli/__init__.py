@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from auditor import __version__
-from auditor.cli import planning, run, self_check, show, specimens
+from auditor.cli import planning, release, run, self_check, show, specimens
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER
 from auditor.errors import AuditorError
 
@@ -52,6 +52,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"auditor {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (run, show, planning, self_check, specimens):
+    for module in (run, show, planning, release, self_check, specimens):
         module.add_commands(commands)
     return parser

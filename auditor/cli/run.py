@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from auditor.cli.common import (
     overrides_of,
     write_to,
 )
+from auditor.cli.release import annotate, print_changes, read_baselines, status_of, write_junit
 from auditor.errors import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from auditor.auditing import Plan
     from auditor.config import Configuration
+    from auditor.report.compare import Change
     from auditor.report.result import RunResult
 
 
@@ -41,6 +44,14 @@ def add_commands(commands: Commands) -> None:
     run_parser.add_argument("--seed", type=int, metavar="S")
     run_parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
     run_parser.add_argument("--backend", choices=["loky", "threading"])
+    run_parser.add_argument(
+        "--baseline",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="an earlier report.json of the same configuration; fail where something got worse since",
+    )
     run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
     run_parser.set_defaults(command=_run)
 
@@ -54,6 +65,7 @@ def add_commands(commands: Commands) -> None:
         parser.add_argument(
             "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
         )
+        parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit's XML, too")
         parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
         parser.add_argument(
             "--json",
@@ -82,10 +94,12 @@ def _run(options: argparse.Namespace) -> int:
             make_folder(options.out / configuration.name)
     chosen = [(configuration, _selected(configuration, options.only)) for configuration in configurations]
     chosen = [(configuration, plans) for configuration, plans in chosen if plans]
+    # Before a report that may be one of them is written over.
+    baselines = read_baselines(options.baseline, [configuration.name for configuration, _ in chosen])
     if options.record is not None:
         set_instead = overrides_of(options)
         chosen = [(c, record(c, plans, set_instead, options.record)) for c, plans in chosen]
-    return _audit(chosen, options)
+    return _audit(chosen, options, baselines)
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -94,10 +108,14 @@ def _replay(options: argparse.Namespace) -> int:
     replays = find_recordings(options.recording)
     for replay in replays:
         make_folder(options.out / replay.configuration.name)
-    return _audit([(replay.configuration, list(replay.plans)) for replay in replays], options)
+    return _audit([(replay.configuration, list(replay.plans)) for replay in replays], options, {})
 
 
-def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.Namespace) -> int:
+def _audit(
+    chosen: "list[tuple[Configuration, list[Plan]]]",
+    options: argparse.Namespace,
+    baselines: "dict[str, tuple[Path, RunResult]]",
+) -> int:
     from rich.markup import escape
 
     from auditor.report.files import to_json, write_reports
@@ -106,7 +124,9 @@ def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.N
 
     if options.json is not None and len(chosen) != 1:
         raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
-    statuses = []
+    if options.junit is not None:
+        make_folder(options.junit.parent)
+    statuses, results = [], []
     with all_to_stderr() if options.json == STANDARD_OUTPUT else contextlib.nullcontext():
         console = open_console(options.quiet)
         for configuration, plans in chosen:
@@ -119,10 +139,27 @@ def _audit(chosen: "list[tuple[Configuration, list[Plan]]]", options: argparse.N
             console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
             if options.quiet:
                 print(closing_line(result))
-            statuses.append(_status(result))
+            results.append(result)
+            changes: list[Change] = []
+            if baselines:
+                file, baseline = baselines[configuration.name]
+                changes = _compared(result, baseline, options.only)
+                print_changes(changes, str(file), open_console())
+            annotate(result, changes, str(configuration.file))
+            statuses += [_status(result), status_of(changes)]
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
+    if options.junit is not None:
+        write_junit(results, options.junit)
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
+
+
+def _compared(result: "RunResult", baseline: "RunResult", only: list[str] | None) -> "list[Change]":
+    """Compare with the baseline what was run."""
+    from auditor.report.compare import compare
+
+    asked = [audit for audit in baseline.audits if not only or audit.name in only]
+    return compare(replace(baseline, audits=asked), result)
 
 
 def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":

@@ -1,0 +1,97 @@
+"""`auditor compare`, and what `auditor run` does for a release: a baseline, JUnit's XML, and what GitHub shows of a run."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from auditor.cli.common import AS_EXPECTED, UNEXPECTED, Commands, open_console
+from auditor.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from auditor.report.compare import Change
+    from auditor.report.result import RunResult
+
+
+def add_commands(commands: Commands) -> None:
+    """Add it to the command line."""
+    parser = commands.add_parser(
+        "compare", help="compare two reports: what got worse, better, appeared, vanished; fails when worse"
+    )
+    parser.add_argument("old", type=Path, metavar="OLD.json")
+    parser.add_argument("new", type=Path, metavar="NEW.json")
+    parser.set_defaults(command=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from auditor.report.compare import compare
+    from auditor.report.reader import read_report
+
+    changes = compare(read_report(options.old), read_report(options.new))
+    print_changes(changes, str(options.old), open_console())
+    return status_of(changes)
+
+
+def status_of(changes: "Sequence[Change]") -> int:
+    """Return the exit status of a comparison."""
+    return UNEXPECTED if any(change.kind == "worse" for change in changes) else AS_EXPECTED
+
+
+def print_changes(changes: "Sequence[Change]", baseline: str, console: "Console") -> None:
+    """Print a line for each change, and one that says how many there are of each kind."""
+    styles = {"worse": "bold red", "better": "green", "note": "yellow"}
+    for change in changes:
+        line = f"{change.kind:<6}  {change.audit}: {change.what}"
+        console.print(line, style=styles[change.kind], highlight=False, markup=False, soft_wrap=True)
+    worse, better = (sum(change.kind == kind for change in changes) for kind in ("worse", "better"))
+    closing = f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better"
+    console.print(closing, style="bold red" if worse else "green", highlight=False, markup=False, soft_wrap=True)
+
+
+def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tuple[Path, RunResult]]":
+    """Read the baselines of a run, by the names of its configurations.
+
+    Raises InvalidInputError unless there is exactly one for each configuration.
+    """
+    from auditor.report.reader import read_report
+
+    found: dict[str, tuple[Path, RunResult]] = {}
+    for file in files:
+        report = read_report(file)
+        if report.name not in names:
+            raise InvalidInputError(f'baseline {file} is a report of "{report.name}"; the run is of {", ".join(names)}')
+        if report.name in found:
+            raise InvalidInputError(f'baselines {found[report.name][0]} and {file} are both of "{report.name}"')
+        found[report.name] = file, report
+    missing = [name for name in names if name not in found]
+    if files and missing:
+        raise InvalidInputError(f'"{missing[0]}" has no baseline; give its report.json by --baseline as well')
+    return found
+
+
+def write_junit(results: "Sequence[RunResult]", file: Path) -> None:
+    """Write runs as JUnit's XML. Raises InvalidInputError where that cannot be."""
+    from auditor.report.files import write_whole
+    from auditor.report.junit import to_junit
+
+    try:
+        write_whole(file, to_junit(results))
+    except OSError as error:
+        raise InvalidInputError(f"--junit cannot be written to {file}: {error.strerror}") from None
+
+
+def annotate(result: "RunResult", changes: "Sequence[Change]", file: str) -> None:
+    """Where GitHub runs this, print annotations, which it reads from either stream, and add the run to the summary of the step."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    from auditor.report.github import annotations, annotations_of
+    from auditor.report.markdown import to_markdown
+
+    for line in annotations(result, file) + annotations_of(changes, file):
+        print(line, flush=True)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as lines:
+            lines.write(to_markdown(result) + "\n")

@@ -1,0 +1,273 @@
+"""Two reports of the same audits: what got worse, what got better, and what cannot be told from chance.
+
+**Beyond chance.** A bound moves from run to run, since outputs are random, and since another pair or another event is found. The
+first is what intervals are for: from its counts each run has an interval for what its event truly shows, and with probability at
+least 1 − FALSE_RISE all intervals of both files hold, divided over the audits and both ends of both intervals (Bonferroni). The
+second no interval covers. So a bound rose beyond chance, and fails the check, only where both runs looked at the same pair under
+the same claim, by events that differ at most in their thresholds and look at no learned score, the later one learned from no more
+outputs than the earlier, and its interval lies above the earlier one by more than MATERIAL_RISE of its end, which is room for the
+thresholds. Any other rise is told and fails nothing: the search may just have found more. Among 18,000 pairs of runs that
+differed in nothing but seeds, one failed. Run with the seed of the baseline a mechanism that did not change gives the same numbers.
+
+Audits of Rényi and zero-concentrated claims, and sequential ones, are compared by verdict and outputs only: their bets give
+no upper limit.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, Probability, PureDP, QueryClaim
+from auditor.report.files import to_json
+from auditor.report.result import AuditResult, RunResult
+from auditor.report.words import bound_words, number, verdict_words
+from auditor.verdict import Verdict
+
+# The chance, over a whole file, that a rise is reported where the events looked at show no more than before.
+FALSE_RISE = 0.001
+# What intervals must be apart, as a share of the earlier value.
+MATERIAL_RISE = 0.1
+# Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. As it shrinks with the
+# square root of the outputs, that is what less than 44 % of the outputs would do.
+MATERIAL_POWER = 1.5
+
+# What the names of learned scores have in common; see auditor.events.features and auditor.events.logistic.
+SCORES = "evidence"
+
+Interval = tuple[float, float]
+
+
+class Kind(StrEnum):
+    """What a change means for a release."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two runs of an audit, in a line."""
+
+    kind: Kind
+    audit: str
+    what: str
+
+
+def compare(old: RunResult, new: RunResult) -> list[Change]:
+    """Return the changes of all audits, matched by name: first those of the new run in its order, then those that vanished."""
+    before = {audit.name: audit for audit in old.audits}
+    changes: list[Change] = []
+    for audit in new.audits:
+        if audit.name not in before:
+            changes.append(Change(Kind.NOTE, audit.name, f"appeared: {verdict_words(audit.verdict)}"))
+            continue
+        changes += _changes(before[audit.name], audit, FALSE_RISE / len(new.audits))
+    names = {audit.name for audit in new.audits}
+    return changes + [
+        Change(Kind.WORSE, audit.name, "vanished: it was audited before, and is no more")
+        for audit in old.audits
+        if audit.name not in names
+    ]
+
+
+def _changes(old: AuditResult, new: AuditResult, error: float) -> list[Change]:
+    found = [*_claim(old, new), *_verdict(old, new)]
+    if old.claim == new.claim:
+        found += [*_bound(old, new, error), *_power(old, new)]
+    if old.passed and not new.passed and not any(kind is Kind.WORSE for kind, _ in found):
+        expected = verdict_words(new.expected)
+        found.append((Kind.WORSE, f"ended as expected before; now {verdict_words(new.verdict)}, expected: {expected}"))
+    return [Change(kind, new.name, what) for kind, what in found]
+
+
+Found = Iterator[tuple[Kind, str]]
+
+
+def _claim(old: AuditResult, new: AuditResult) -> Found:
+    if old.claim == new.claim:
+        return
+    was = f"the claim was {old.claim} and is {new.claim}"
+    if _implies(new.claim, old.claim):
+        yield Kind.BETTER, f"{was}, which promises more"
+    elif _implies(old.claim, new.claim):
+        yield Kind.WORSE, f"{was}: it was weakened"
+    else:
+        yield Kind.WORSE, f"{was}: another promise, which the earlier run says nothing of"
+
+
+def _implies(one: Claim, other: Claim) -> bool:
+    """Whether a claim of the same form promises at least as much as another, number by number."""
+    mine, others = one.to_dict(), other.to_dict()
+    if mine.keys() != others.keys():
+        return False
+    more_is_stronger = {"order"} | ({"probability"} if "at_least" in mine else set())
+    pairs = [(key, mine[key], others[key]) for key in mine]
+    if isinstance(one, PrivacyProfile) and isinstance(other, PrivacyProfile):
+        if len(one.profile) != len(other.profile):
+            return False
+        points = zip(one.profile, other.profile, strict=True)
+        pairs = [pair for a, b in points for pair in (("epsilon", a.epsilon, b.epsilon), ("delta", a.delta, b.delta))]
+    return all(a >= b if key in more_is_stronger else a <= b for key, a, b in pairs)
+
+
+def _verdict(old: AuditResult, new: AuditResult) -> Found:
+    if old.verdict is new.verdict:
+        return
+    if new.verdict is Verdict.INCONCLUSIVE:
+        yield Kind.WORSE, f"no answer any more: {new.stop_reason}"
+    elif new.verdict is Verdict.VIOLATION:
+        yield Kind.WORSE, f"a new violation: {bound_words(new)}, above the claimed {new.claim}"
+    elif old.verdict is Verdict.VIOLATION and not new.passed:
+        yield Kind.WORSE, f"the violation that is expected is not found any more: {bound_words(new)}"
+    elif old.verdict is Verdict.VIOLATION:
+        yield Kind.BETTER, f"the violation is gone: {bound_words(new)}, within the claimed {new.claim}"
+    else:
+        yield Kind.BETTER, f"there is an answer now: {verdict_words(new.verdict)}"
+
+
+def _bound(old: AuditResult, new: AuditResult, error: float) -> Found:
+    if new.verdict is Verdict.VIOLATION and new.passed:
+        return  # how much a mechanism breaks that is known to break says nothing of a release
+    before, after = shown(old, error / 2), shown(new, error / 2)
+    if before is None or after is None:
+        return
+    told = f"{bound_words(new)}, before {bound_words(old)}"
+    more = new.outputs.selection > old.outputs.selection
+    if _above(after, before):
+        if not _same_pair(old, new):
+            yield Kind.NOTE, f"the bound rose, on another pair than before: {told}"
+        elif not _same_event(old, new):
+            yield Kind.NOTE, f"the bound rose, by another event than before: {told}"
+        elif more:
+            yield Kind.NOTE, f"the bound rose, with more outputs than before: {told}"
+        else:
+            yield Kind.WORSE, f"the bound rose beyond chance: {told}"
+    elif (
+        _above(before, after)
+        and _same_pair(old, new)
+        and _same_event(old, new)
+        and new.outputs.selection >= old.outputs.selection
+    ):
+        yield Kind.BETTER, f"the bound fell beyond chance: {told}"
+
+
+def _above(one: Interval, other: Interval) -> bool:
+    (low, _), (least, high) = one, other
+    apart = MATERIAL_RISE * max(abs(least), abs(high)) if math.isfinite(high) else 0.0
+    return low > high + apart
+
+
+def _same_pair(old: AuditResult, new: AuditResult) -> bool:
+    if old.pair is None or new.pair is None:
+        return False
+    sides = [[to_json(pair.to_dict()[side]) for side in ("left", "right")] for pair in (old.pair, new.pair)]
+    return sorted(sides[0]) == sorted(sides[1])
+
+
+# A number beside a comparison.
+_THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
+
+
+def _same_event(old: AuditResult, new: AuditResult) -> bool:
+    """Whether two events differ in thresholds at most; one on a learned score is another whenever it is learned."""
+    forms = [[_THRESHOLD.sub("#", words) for words in _descriptions(audit.event)] for audit in (old, new)]
+    return forms[0] == forms[1] and not any(SCORES in form for form in forms[0])
+
+
+def _descriptions(event: Any) -> Iterator[str]:
+    if event is None or "values" in event:
+        return  # a query's answers are its own event
+    for part in event.get("points", [event]):
+        yield part["description"]
+        if part.get("opposite"):
+            yield part["opposite"]["description"]
+
+
+def _power(old: AuditResult, new: AuditResult) -> Found:
+    if {old.verdict, new.verdict} != {Verdict.NO_VIOLATION_FOUND}:
+        return
+    drawn = new.outputs.bound / old.outputs.bound if old.outputs.bound else 1.0
+    outputs = f"{new.outputs.bound:,} outputs, before {old.outputs.bound:,}"
+    if old.power and new.power:
+        before, after = (audit.power["95%"] - audit.claim.value for audit in (old, new) if audit.power)
+        caught = f"{number(new.power['95%'])} would be caught with 95 % chance, before {number(old.power['95%'])}"
+        # With as many outputs as before it is another event that was learned, by chance.
+        if drawn < 1 and after > MATERIAL_POWER * before:
+            yield Kind.WORSE, f"power fell: {caught} ({outputs})"
+        elif drawn > 1 and before > MATERIAL_POWER * after:
+            yield Kind.BETTER, f"power rose: {caught} ({outputs})"
+    elif drawn * MATERIAL_POWER**2 < 1:
+        yield Kind.WORSE, f"power fell: {outputs}"
+    elif drawn > MATERIAL_POWER**2:
+        yield Kind.BETTER, f"power rose: {outputs}"
+
+
+def shown(audit: AuditResult, error: float) -> Interval | None:
+    """Return limits, each wrong with probability at most ``error / 2``, of what the event that was looked at truly shows.
+
+    In units of the claim's quantity; for probabilities that are promised to be large, with the sign turned, so that more is
+    always worse. None where the counts give no upper limit.
+    """
+    claim, event, each = audit.claim, audit.event, error / 2
+    if audit.bound is None or event is None:
+        return None
+    if isinstance(claim, QueryClaim):
+        return audit.bound.value, audit.bound.value
+    if isinstance(claim, Probability):
+        hits, trials = event["counts"]["left"]
+        low, high = _limits(hits, trials, each)
+        return (low, high) if claim.at_most else (-high, -low)
+    if isinstance(claim, PrivacyProfile):
+        return _excess(claim, event["points"], each)
+    return _guessed(claim, guesses_of(event), each) if "opposite" in event else None
+
+
+def _guessed(claim: Claim, counts: GuessCounts, error: float) -> Interval | None:
+    if isinstance(claim, GaussianDP):
+        low, high = _limits(counts.wins, counts.guesses, error)
+        return mu_from_rate(low), mu_from_rate(high)
+    return _epsilon(counts, claim.delta, error) if isinstance(claim, PureDP | ApproximateDP) else None
+
+
+def _excess(claim: PrivacyProfile, points: Any, error: float) -> Interval:
+    """Return limits of the largest excess, of all points at once."""
+    share = error / len(claim.profile)
+    lows, highs = [], []
+    for entry, point in zip(points, claim.profile, strict=True):
+        low, high = _epsilon(guesses_of(entry), point.delta, share)
+        lows.append(low - point.epsilon)
+        highs.append(high - point.epsilon)
+    return max(lows), max(highs)
+
+
+def _limits(hits: int, trials: int, error: float) -> Interval:
+    if trials == 0:
+        return 0.0, 1.0
+    return float(clopper_pearson_lower(hits, trials, error)), float(clopper_pearson_upper(hits, trials, error))
+
+
+def _epsilon(counts: GuessCounts, delta: float, error: float) -> Interval:
+    """Return limits of the ε at δ that a rule's rates show: half the error each for its rate of wins and of guesses."""
+    low, high = _limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
+    if delta == 0:
+        return epsilon_from_rate(low, 0.0), epsilon_from_rate(high, 0.0)
+    rarely, often = _limits(counts.guesses, counts.trials, error / 2)
+    free = counts.directions * delta / 2
+    most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))
+    return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
+
+
+def guesses_of(event: Any) -> GuessCounts:
+    """Return the counts of a rule that guesses, from its entry in report.json."""
+    entries = [event, *([event["opposite"]] if event["opposite"] else [])]
+    seen = {entry["guess"]: Counts(*entry["counts"]["left"], *entry["counts"]["right"]) for entry in entries}
+    some = next(iter(seen.values()))
+    none = Counts(0, some.trials_left, 0, some.trials_right)
+    return GuessCounts(seen.get("left", none), seen.get("right", none), one_tailed=len(seen) == 1)

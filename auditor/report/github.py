@@ -1,0 +1,48 @@
+"""What GitHub shows of a run: annotations, which are lines on standard output, and the summary of a step, which is Markdown."""
+
+from collections.abc import Sequence
+
+from auditor.report.compare import Change, Kind
+from auditor.report.failure import failure_text, headline
+from auditor.report.result import RunResult
+
+
+def annotations(result: RunResult, file: str) -> list[str]:
+    """Return a workflow command for each audit that did not end as expected, and for each warning of the others.
+
+    ``file`` is the configuration, on which they are shown.
+    """
+    lines = []
+    for audit in result.audits:
+        title = f"{audit.name}: {headline(audit)}"
+        if audit.passed:
+            lines += [_command("warning", file, title, warning) for warning in audit.warnings]
+        else:
+            lines.append(_command("error", file, title, failure_text(audit)))
+    return lines
+
+
+def annotations_of(changes: Sequence[Change], file: str) -> list[str]:
+    """Return a workflow command for each change that is for the worse."""
+    return [
+        _command("error", file, f"{change.audit}: worse than before", change.what)
+        for change in changes
+        if change.kind is Kind.WORSE
+    ]
+
+
+def _command(level: str, file: str, title: str, message: str) -> str:
+    return f"::{level} file={_property(file)},title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    """Escape a message, so that it is one line, and no command of its own.
+
+    >>> _data("100 %\\n::error::x")
+    '100 %25%0A::error::x'
+    """
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,63 @@
+"""JUnit's XML, which every CI service shows: a test case for each audit, with all text escaped."""
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from auditor.report.failure import failure_text, headline
+from auditor.report.result import AuditResult, RunResult
+from auditor.report.words import bound_words, finding
+from auditor.verdict import Verdict
+
+# What XML 1.0 cannot hold, not even escaped: control characters, halves of surrogate pairs, two non-characters.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_junit(results: Sequence[RunResult]) -> str:
+    """Return runs as one document: a suite for each, in which no answer is an error, and any other surprise a failure."""
+    root = ElementTree.Element("testsuites", name="auditor")
+    for result in results:
+        suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=_shown(result.name))
+        for audit in result.audits:
+            _add_case(suite, result.name, audit)
+    ElementTree.indent(root, " ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _numbers(result: RunResult) -> dict[str, str]:
+    wrong = [_is_error(audit) for audit in result.audits if not audit.passed]
+    return {
+        "tests": str(len(result.audits)),
+        "failures": str(wrong.count(False)),
+        "errors": str(wrong.count(True)),
+        "time": f"{result.seconds:.3f}",
+    }
+
+
+def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=_shown(run), name=_shown(audit.name), time=f"{audit.seconds:.3f}"
+    )
+    told = {"claim": str(audit.claim), "proved": bound_words(audit), "verdict": str(audit.verdict)}
+    properties = ElementTree.SubElement(case, "properties")
+    for name, value in told.items():
+        ElementTree.SubElement(properties, "property", name=name, value=_shown(value))
+    if audit.passed:
+        ElementTree.SubElement(case, "system-out").text = _shown(finding(audit))
+        return
+    kind = "error" if _is_error(audit) else "failure"
+    problem = ElementTree.SubElement(case, kind, message=_shown(headline(audit)), type=str(audit.verdict))
+    problem.text = _shown(failure_text(audit))
+
+
+def _is_error(audit: AuditResult) -> bool:
+    return audit.verdict is Verdict.INCONCLUSIVE
+
+
+def _shown(text: str) -> str:
+    r"""Spell out what XML cannot hold.
+
+    >>> _shown("a\x00b")
+    'a\\x00b'
+    """
+    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
