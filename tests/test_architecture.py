@@ -161,6 +161,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "argparse": ("auditor.cli",),
     "matplotlib": ("auditor.report.plots",),
     "pandas": ("auditor.report.result",),
+    "shtab": ("auditor.cli",),
 }
 
 

@@ -8,10 +8,12 @@ import argparse
 import io
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from auditor import __version__
-from auditor.cli import planning, release, run, self_check, show, specimens
+from auditor.cli import planning, release, run, self_check, show, specimens, writing
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER
 from auditor.errors import AuditorError
 
@@ -51,7 +53,41 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"auditor {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
+    parser.add_argument(
+        "--print-completion",
+        action=_PrintCompletion,
+        choices=["bash", "zsh", "tcsh"],
+        help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"',
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (run, show, planning, release, self_check, specimens):
+    for module in (run, show, planning, release, writing, self_check, specimens):
         module.add_commands(commands)
     return parser
+
+
+class _PrintCompletion(argparse.Action):
+    """Print a shell's completion, and end."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        import shtab
+
+        for action in _actions(parser):
+            if action.type is Path:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        print(shtab.complete(parser, shell=values))
+        parser.exit()
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the arguments of a parser and of its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _actions(command)

@@ -12,7 +12,7 @@ from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
 
 # Which keys each kind of neighbours may have, beside "domain".
-_KEYS: dict[str, set[str]] = {
+KEYS: dict[str, set[str]] = {
     "value": {"values", "range"},
     "records": {"record", "size", "columns", "relation", "distance"},
     "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
@@ -30,8 +30,8 @@ def make_domain(neighbours: schema.Neighbours, search_path: tuple[str, ...] = ()
         )
     kind = neighbours.domain or ("pairs" if neighbours.pairs is not None else "generator")
     for key in given:
-        if key not in _KEYS[kind]:
-            raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, _KEYS[kind])}')
+        if key not in KEYS[kind]:
+            raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, KEYS[kind])}')
     for key, value in given.items():
         if isinstance(value, schema.LowHigh):
             given[key] = (value.low, value.high)

@@ -1,0 +1,56 @@
+"""`auditor init` and `auditor schema`: what helps to write a configuration."""
+
+import argparse
+from pathlib import Path
+
+from auditor.cli.common import AS_EXPECTED, BAD_INPUT, Commands
+from auditor.errors import InvalidInputError
+
+
+def add_commands(commands: Commands) -> None:
+    """Add both to the command line."""
+    init_parser = commands.add_parser("init", help="write a first configuration for a mechanism, by looking at it")
+    init_parser.add_argument(
+        "mechanism",
+        nargs="+",
+        metavar="MECHANISM",
+        help="file.py:function, module:function, or a command and its arguments",
+    )
+    init_parser.add_argument(
+        "-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml"
+    )
+    init_parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    init_parser.set_defaults(command=_init)
+
+    schema_parser = commands.add_parser(
+        "schema",
+        help="print the JSON Schema of configurations, for completion in editors",
+        description="Print the JSON Schema of configurations. Keep it in a file, and name that in the first line of a "
+        "configuration, and editors with a YAML language server complete and check it:  "
+        "# yaml-language-server: $schema=schema.json",
+    )
+    schema_parser.set_defaults(command=_schema)
+
+
+def _init(options: argparse.Namespace) -> int:
+    from auditor.config.first import first_configuration
+    from auditor.report.files import write_whole
+
+    if options.out.exists() and not options.force:
+        raise InvalidInputError(f"{options.out} is there already; give another name by -o, or --force to write over it")
+    first = first_configuration(options.mechanism, options.out)
+    write_whole(options.out, first.text)
+    print(f"written: {options.out}")
+    if first.problem:
+        print(f"it does not pass `auditor check` yet: {first.problem}")
+        return BAD_INPUT
+    print(f"next: auditor check {options.out}")
+    return AS_EXPECTED
+
+
+def _schema(options: argparse.Namespace) -> int:
+    from auditor.config.json_schema import json_schema
+    from auditor.report.files import to_json
+
+    print(to_json(json_schema()), end="")
+    return AS_EXPECTED

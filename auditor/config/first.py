@@ -1,0 +1,247 @@
+"""A first configuration for a mechanism, from its signature and from what it answers.
+
+What can be read off is: parameters and their defaults, the claim, where a parameter has the name of one, and whether many outputs
+come from a call. Which data sets it takes is tried. What is a guess is marked as one in the text.
+"""
+
+import inspect
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from auditor.auditing import draw_once
+from auditor.blackbox.mechanism import Source
+from auditor.config.load import load_configuration, search_path
+from auditor.errors import AuditorError, InvalidInputError, MechanismError
+
+GUESS = "  # a guess: set it"
+# Values for parameters without a default, by name, then by annotation.
+_BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
+_BY_KIND: dict[Any, Any] = {bool: True, int: 1, float: 1.0, str: "text"} | {
+    "bool": True,
+    "int": 1,
+    "float": 1.0,
+    "str": "text",
+}
+# First parameters of these names or annotations are one value rather than many records.
+_ONE_VALUE = {"value", "x", "bit", "answer", "number", "true_value", "secret"}
+
+_RECORDS = (
+    "numbers, one a person; a person is added or removed",
+    "{domain: records, record: {low: 0, high: 10}, size: {low: 1, high: 5}, relation: add_remove}",
+)
+_VALUE = ("one value; any other is its neighbour", "{domain: value, values: [0, 1]}")
+_LISTS = (
+    "two lists; one person more, or less",
+    "{pairs: [{left: [1, 2, 3], right: [1, 2]}], relation: add_remove}",
+)
+_TOTALS = (
+    "two sums over people; what one person adds to them",
+    "{domain: totals, contributions: [[1, 0], [0, 1]], people: {low: 0, high: 100}}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The text of a configuration, and why it does not pass `auditor check` yet; nothing where it does."""
+
+    text: str
+    problem: str = ""
+
+
+def first_configuration(words: Sequence[str], file: Path) -> First:
+    """Write a configuration for "file.py:function" or "module:function", or for a command of several words, to be put in ``file``.
+
+    The mechanism is called a few times to see which data sets it takes. Raises InvalidInputError for a folder that is not
+    there, and MechanismError where the mechanism cannot be imported.
+    """
+    if not file.parent.is_dir():
+        raise InvalidInputError(f"there is no folder {file.parent} to write {file.name} to")
+    found = _python(words[0], file) if len(words) == 1 and ":" in words[0] else _program(words)
+    problem = ""
+    for neighbours in found.neighbours:
+        text = _text(found, neighbours)
+        reason = _check(text, file)
+        if not reason:
+            return First(text)
+        problem = problem or reason
+    return First(_text(found, found.neighbours[0]), problem)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is known of a mechanism: lines of YAML, each with its comment."""
+
+    name: str
+    mechanism: str
+    kind: str  # in words
+    samples: str
+    parameters: Mapping[str, tuple[Any, bool]]  # value, and whether it is a guess
+    claim: Mapping[str, Any]
+    claim_is_guess: bool
+    neighbours: Sequence[tuple[str, str]]
+
+
+def _program(words: Sequence[str]) -> _Found:
+    return _Found(
+        name=Path(words[-1]).name,
+        mechanism=f"{{command: {json.dumps(list(words), ensure_ascii=False)}}}",
+        kind="a program: reads requests and answers with outputs, JSON lines both",
+        samples="100_000",
+        parameters={"epsilon": (1.0, True)},
+        claim={"epsilon": 1.0},
+        claim_is_guess=True,
+        neighbours=(_LISTS, _VALUE, _TOTALS),
+    )
+
+
+def _python(name: str, file: Path) -> _Found:
+    place, _, attribute = name.rpartition(":")
+    if place.endswith(".py"):
+        name = f"{os.path.relpath(place, file.parent)}:{attribute}"
+    function = Source(name, search_path=search_path(file)).load()
+    try:
+        taken = dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        raise MechanismError(
+            f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
+        ) from None
+    if not taken:
+        raise MechanismError(f'mechanism "{name}" takes no arguments; it must take a data set: f(dataset, rng)')
+    dataset = taken.pop(next(iter(taken)))
+    batched, takes_rng = (taken.pop(key, None) is not None for key in ("size", "rng"))
+    parameters = dict(_parameters(taken.values()))
+    claim = _claim(parameters, is_query=not batched and not takes_rng)
+    return _Found(
+        name=attribute,
+        mechanism=json.dumps(name, ensure_ascii=False),
+        kind=_kind(batched, takes_rng),
+        samples="1_000_000" if batched else "100_000",
+        parameters=parameters,
+        claim=claim or {"epsilon": 1.0},
+        claim_is_guess=not claim,
+        neighbours=_candidates(dataset),
+    )
+
+
+def _kind(batched: bool, takes_rng: bool) -> str:
+    many = (
+        "many outputs a call"
+        if batched
+        else "one output a call; with a parameter size, many at once, it would be faster"
+    )
+    own = (
+        "" if takes_rng else "; it has no parameter rng, so that its randomness is its own, and no run can be repeated"
+    )
+    return many + own
+
+
+def _candidates(dataset: inspect.Parameter) -> Sequence[tuple[str, str]]:
+    if dataset.name in _ONE_VALUE or dataset.annotation in (bool, int, float, "bool", "int", "float"):
+        return _VALUE, _RECORDS, _LISTS, _TOTALS
+    return _RECORDS, _LISTS, _VALUE, _TOTALS
+
+
+def _parameters(taken: Any) -> Iterator[tuple[str, tuple[Any, bool]]]:
+    """Yield each parameter's name with its default, or a guess."""
+    for parameter in taken:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if parameter.default is not parameter.empty:
+            # What YAML cannot hold is left to the default itself.
+            if _is_plain(parameter.default):
+                yield parameter.name, (parameter.default, False)
+            continue
+        guess = _BY_NAME.get(parameter.name, _BY_KIND.get(parameter.annotation, 1.0))
+        yield parameter.name, (guess, True)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool | int | str) or (isinstance(value, list | tuple) and all(map(_is_plain, value)))
+
+
+def _claim(parameters: Mapping[str, tuple[Any, bool]], *, is_query: bool) -> dict[str, Any]:
+    """Return the claim that the parameters' names speak of; nothing where they speak of none."""
+    numbers = {
+        {"eps": "epsilon"}.get(name, name): value
+        for name, (value, _) in parameters.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    forms = [("order", "epsilon"), ("epsilon", "delta"), ("epsilon",), ("rho",), ("mu",)]
+    for form in [*forms, ("sensitivity",)] if is_query else forms:
+        # A delta of 0 is that of pure privacy.
+        if all(numbers.get(key, 0) > 0 for key in form):
+            return {key: numbers[key] for key in form}
+    return {}
+
+
+def _text(found: _Found, neighbours: tuple[str, str]) -> str:
+    about, spelled = neighbours
+    claim = ", ".join(f"{key}: {_yaml(value)}" for key, value in found.claim.items())
+    guess = GUESS if found.claim_is_guess else ""
+    return "\n".join(
+        [
+            "# auditor check FILE: validates, and draws one output from each side.   auditor run FILE: audits.",
+            "# Completion in editors: `auditor schema` prints a JSON Schema of this file.",
+            "version: 1",
+            "seed: 0                  # the same seed, the same result",
+            f"samples: {found.samples:<16}# outputs for the bound; `auditor plan FILE` says what violation they would catch",
+            "audits:",
+            f"  - name: {_yaml(found.name)}",
+            f"    # {found.kind}",
+            f"    mechanism: {found.mechanism}",
+            *_parameter_lines(found.parameters),
+            "    # what it promises: {epsilon}, {epsilon, delta}, {rho}, {mu}, {order, epsilon}, ...",
+            f"    claim: {{{claim}}}{guess}",
+            f"    # the data sets it may see: {about}",
+            f"    neighbours: {spelled}{GUESS}",
+            "    # expect: violation    # for a mechanism that is known to break its claim",
+            "",
+        ]
+    )
+
+
+def _parameter_lines(parameters: Mapping[str, tuple[Any, bool]]) -> list[str]:
+    if not parameters:
+        return []
+    lines = [f"      {name}: {_yaml(value)}{GUESS if guess else ''}" for name, (value, guess) in parameters.items()]
+    return ["    parameters:", *lines]
+
+
+def _yaml(value: Any) -> str:
+    """Write a value in YAML: JSON is YAML, and words need no quotes."""
+    if isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null"):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _check(text: str, file: Path) -> str:
+    """Return why a configuration does not pass `auditor check`, or gives outputs that speak for other data sets; else nothing."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".first-", suffix=".yaml")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as written:
+            written.write(text)
+        [plan] = load_configuration(Path(name)).plans
+        pair, *outputs = draw_once(plan)
+    except AuditorError as error:
+        return str(error).replace(name, str(file))
+    finally:
+        Path(name).unlink()
+    for output in outputs:
+        if isinstance(output, BaseException):
+            return f"on a first data set the mechanism raises {type(output).__name__}: {output}"
+    sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]
+    if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:
+        return "it answers with as many numbers as the data set has records, which tells how many there are"
+    return ""
+
+
+def _length(data: Any) -> int | None:
+    return len(data) if hasattr(data, "__len__") and not isinstance(data, str) else None
