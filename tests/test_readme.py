@@ -1,6 +1,7 @@
 """What the README shows is what happens: its result is the committed one, and its examples run."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from auditor.cli import main
 
@@ -98,3 +100,68 @@ def test_stored_reports_are_shown_as_the_readme_says(tmp_path: Path, monkeypatch
     for command in commands:
         assert main(command.split()) == 0
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def commands(beginning: str) -> list[list[str]]:
+    """Return the arguments of the commands of that beginning, without comments."""
+    lines = re.findall(rf"^    auditor ({beginning}.*?)(?: *#.*)?$", README, re.MULTILINE)
+    return [line.split() for line in lines]
+
+
+def test_the_release_check_passes_and_notices_a_mechanism_that_got_worse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    mechanism = Path("my_count.py")
+    mechanism.write_text(blocks("python")[0], encoding="utf-8")
+    text = blocks("yaml")[0]
+    Path("audit.yaml").write_text(f"samples: 20_000\nexecution: {{workers: 1}}\n{text}", encoding="utf-8")
+    [released], [compared] = commands("run audit.yaml --baseline"), commands("compare")
+    assert main(released[:2]) == 0
+    Path("reports/audit/report.json").rename("released.json")
+    assert main(released) == 0
+    assert Path("junit.xml").is_file()
+    assert main(compared) == 0
+    worse = tmp_path / "worse"
+    worse.mkdir()
+    monkeypatch.chdir(worse)
+    Path("my_count.py").write_text(mechanism_with("0.8"), encoding="utf-8")
+    for name in ("audit.yaml", "released.json"):
+        shutil.copy(tmp_path / name, worse)
+    assert main(released) == 1
+    assert main(compared) == 1
+
+
+def mechanism_with(scale: str) -> str:
+    changed = blocks("python")[0].replace("1.2 /", f"{scale} /")
+    assert changed != blocks("python")[0]
+    return changed
+
+
+def test_the_tests_shown_pass_with_the_plugin_and_fail_with_too_little_noise(tmp_path: Path) -> None:
+    def outcome(mechanism: str) -> str:
+        (tmp_path / "my_count.py").write_text(mechanism, encoding="utf-8")
+        (tmp_path / "test_count.py").write_text(blocks("python")[3], encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "auditor.pytest_plugin", "-p", "no:cacheprovider"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+    assert "2 passed" in outcome(blocks("python")[0])
+    failed = outcome(mechanism_with("0.7"))
+    assert "1 failed, 1 passed" in failed
+    assert "dp_audit: violation (expected: no violation found); the claim is ε = 1" in failed
+
+
+def test_the_workflow_shown_gives_the_action_what_it_takes() -> None:
+    [job] = yaml.safe_load(blocks("yaml")[3])["jobs"].values()
+    action = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))
+    [given] = [step["with"] for step in job["steps"] if "with" in step]
+    required = {name for name, about in action["inputs"].items() if about.get("required")}
+    assert required <= set(given) <= set(action["inputs"])
