@@ -16,7 +16,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.cli import main
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.compare import FALSE_RISE, Kind, compare, shown
+from auditor.report.compare import FALSE_RISE, Change, Kind, compare, shown
 from auditor.report.files import write_reports
 from auditor.report.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
@@ -225,7 +225,7 @@ def vector(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
     (laplace, auditor.PureDP(2), (0, 1), 0.6),
-    (gaussian, auditor.ApproximateDP(4, 1e-3), (0, 1), 0.6),
+    (gaussian, auditor.ApproximateDP(9, 1e-3), (0, 1), 0.4),
     (gaussian, auditor.GaussianDP(2), (0, 1), 0.6),
     (gaussian, auditor.PrivacyProfile([(3, 0.05), (5, 1e-3)]), (0, 1), 0.6),
     (response, auditor.PureDP(2), (0, 1), 0.15),
@@ -233,25 +233,35 @@ MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
 ]
 
 
+def audited(mechanism: Any, claim: Claim, pair: Any, seed: int, samples: int, **parameters: float) -> RunResult:
+    options: Any = {"samples": samples, "seed": seed, "workers": 1, "isolate": False, "parameters": parameters}
+    return run(replace(auditor.audit(mechanism, claim, [pair], **options), name="one"))
+
+
+def rises(runs: list[RunResult]) -> list[Change]:
+    """Return the bounds that are said to have risen beyond chance, over all ordered pairs of runs."""
+    found = [change for old, new in itertools.permutations(runs, 2) for change in compare(old, new)]
+    return [change for change in found if change.what.startswith("the bound rose beyond chance")]
+
+
 @pytest.mark.parametrize(("mechanism", "claim", "pair", "changed"), MECHANISMS)
 def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more_is_one(
     mechanism: Any, claim: Any, pair: Any, changed: float | None
 ) -> None:
-    """All ordered pairs of seeded runs; by the rule a share of FALSE_RISE of them might alarm, beside the luck of learning."""
-
-    def audit(seed: int, samples: int, **parameters: float) -> RunResult:
-        options: Any = {"samples": samples, "seed": seed, "workers": 1, "isolate": False, "parameters": parameters}
-        return run(replace(auditor.audit(mechanism, claim, [pair], **options), name="one"))
-
-    assert FALSE_RISE <= 0.001
-    same = [audit(seed, samples) for seed in range(3) for samples in (4_000, 20_000)]
-    rises = [c for old, new in itertools.permutations(same, 2) for c in compare(old, new) if "power" not in c.what]
-    assert [change for change in rises if change.kind is Kind.WORSE] == []
+    same = [audited(mechanism, claim, pair, seed, samples) for seed in range(3) for samples in (4_000, 20_000)]
+    assert rises(same) == []
     if changed is not None:
-        leaking = audit(9, 20_000, scale=changed)
+        leaking = audited(mechanism, claim, pair, 9, 20_000, scale=changed)
         assert leaking.verdict is Verdict.NO_VIOLATION_FOUND
-        [change] = compare(same[1], leaking)
-        assert change.what.startswith("the bound rose beyond chance")
+        assert len(rises([same[1], leaking])) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mechanism", "claim", "pair", "changed"), MECHANISMS)
+def test_hardly_any_of_many_reruns_is_an_alarm(mechanism: Any, claim: Any, pair: Any, changed: float | None) -> None:
+    """Among 55,500 pairs of runs of ten mechanisms, of which these are some, there was none; here 2,550 pairs each."""
+    runs = [audited(mechanism, claim, pair, seed, size) for seed in range(17) for size in (1_000, 5_000, 30_000)]
+    assert len(rises(runs)) <= FALSE_RISE * len(runs) * (len(runs) - 1)
 
 
 # --- Command line ---
@@ -362,3 +372,56 @@ def test_a_report_that_is_read_is_the_one_that_was_written(tmp_path: Path) -> No
     again = read_report(write_reports(whole, tmp_path))
     assert json.dumps(again.to_dict(), default=str) == json.dumps(whole.to_dict(), default=str)
     assert compare(whole, again) == []
+
+
+RECORDS = """
+version: 1
+seed: 3
+samples: 20000
+execution: {workers: 1, isolate: false}
+audits:
+  - name: sum
+    mechanism: mechanisms_of_records.py:noisy_sum
+    parameters: {scale: 5.0}
+    claim: {epsilon: 5.0}
+    neighbours: {domain: records, record: {low: 0, high: 10}, size: {low: 1, high: 9}, relation: add_remove}
+"""
+
+
+def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    source = (
+        "def noisy_sum(data, size, rng, scale):\n    return float(data.sum()) + rng.laplace(scale=scale, size=size)\n"
+    )
+    Path("mechanisms_of_records.py").write_text(source, encoding="utf-8")
+    Path("sum.yaml").write_text(RECORDS, encoding="utf-8")
+    assert main(["run", "sum.yaml"]) == 0
+    report = Path("reports/sum/report.json")
+    report.rename("baseline.json")
+    # Another mechanism of the same name, and another seed, with which the search ends elsewhere.
+    Path("sum.yaml").write_text(RECORDS.replace("scale: 5.0", "scale: 3.0"), encoding="utf-8")
+    pairs = {}
+    for seed in ("3", "4", "5", "6"):
+        assert main(["run", "sum.yaml", "--baseline", "baseline.json", "--seed", seed, "--quiet"]) == 1
+        pairs[seed] = json.loads(report.read_text(encoding="utf-8"))["audits"][0]["pair"]
+        assert "worse   sum: the bound rose beyond chance: " in capsys.readouterr().out
+    assert len({str(pair) for pair in pairs.values()}) > 1
+    # The same mechanism whose baseline looked at a pair that tells less: the search found more, the mechanism does no more.
+    Path("sum.yaml").write_text(RECORDS, encoding="utf-8")
+    weak = RECORDS.replace(
+        "domain: records, record: {low: 0, high: 10}, size: {low: 1, high: 9}, ",
+        "pairs: [{left: [1.0, 3.0], right: [3.0]}], ",
+    )
+    source = source.replace("data.sum()", "sum(data)")
+    Path("mechanisms_of_lists.py").write_text(source, encoding="utf-8")
+    Path("weak.yaml").write_text(weak.replace("of_records", "of_lists"), encoding="utf-8")
+    assert main(["run", "weak.yaml"]) == 0
+    told = Path("reports/weak/report.json").read_text(encoding="utf-8").replace('"name": "weak"', '"name": "sum"')
+    Path("weak.json").write_text(told, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["run", "sum.yaml", "--baseline", "weak.json", "--quiet"]) == 0
+    assert "note    sum: the bound rose, on another pair than before: " in capsys.readouterr().out
+    assert main(["compare", "weak.json", "reports/sum/report.json"]) == 0

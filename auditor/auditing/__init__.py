@@ -25,7 +25,7 @@ from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
-__all__ = ["Plan", "Progress", "audit", "draw_once", "recorded", "replayed", "run", "settle"]
+__all__ = ["Plan", "Progress", "audit", "draw_once", "on_pair", "recorded", "replayed", "run", "settle"]
 
 
 def audit(
@@ -249,6 +249,11 @@ def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[Au
         if again is not None:
             settled[i] = replace(again(level), seconds=results[i].seconds)
     return settled
+
+
+def on_pair(plan: Plan, pair: Pair) -> Plan:
+    """Return the plan for one pair of its domain, such as an earlier report has, and no smaller one."""
+    return replace(plan, domain=Pairs.only(pair.left, pair.right, plan.domain), shrink=False, recording=None)
 
 
 def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from auditor.auditing import Plan
     from auditor.config import Configuration
     from auditor.report.compare import Change
-    from auditor.report.result import RunResult
+    from auditor.report.result import AuditResult, RunResult
 
 
 def add_commands(commands: Commands) -> None:
@@ -143,7 +143,7 @@ def _audit(
             changes: list[Change] = []
             if baselines:
                 file, baseline = baselines[configuration.name]
-                changes = _compared(result, baseline, options.only)
+                changes = _compared(result, plans, baseline, options.only)
                 print_changes(changes, str(file), open_console())
             annotate(result, changes, str(configuration.file))
             statuses += [_status(result), status_of(changes)]
@@ -154,12 +154,20 @@ def _audit(
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 
-def _compared(result: "RunResult", baseline: "RunResult", only: list[str] | None) -> "list[Change]":
+def _compared(
+    result: "RunResult", plans: "list[Plan]", baseline: "RunResult", only: list[str] | None
+) -> "list[Change]":
     """Compare with the baseline what was run."""
+    from auditor.auditing import on_pair, run
     from auditor.report.compare import compare
 
+    def look_again(earlier: "AuditResult") -> "AuditResult":
+        [plan] = [plan for plan in plans if plan.name == earlier.name]
+        assert earlier.pair is not None  # or it would have no bound
+        return run(on_pair(plan, earlier.pair), refuse=True)
+
     asked = [audit for audit in baseline.audits if not only or audit.name in only]
-    return compare(replace(baseline, audits=asked), result)
+    return compare(replace(baseline, audits=asked), result, look_again)
 
 
 def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":

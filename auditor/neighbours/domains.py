@@ -9,6 +9,7 @@ import builtins
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -124,6 +125,15 @@ class Pairs:
         for left, right in pairs:
             check_neighbours(left, right, self.relation)
         self._pairs = [Pair(left, right, self.relation) for left, right in pairs]
+
+    @classmethod
+    def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
+        """Return a domain of one pair, of data sets that the given domain calls neighbours and hands out in its own form."""
+        corner = domain.corners()[0]
+        alone = cls([(left, right)])
+        alone._pairs = [replace(corner, left=left, right=right, origin=None)]
+        alone.relation = corner.relation
+        return alone
 
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
