@@ -1,17 +1,17 @@
 """Two reports of the same audits: what got worse, what got better, and what cannot be told from chance.
 
-**Beyond chance.** A bound moves from run to run, since outputs are random, and since another pair or another event is found. The
-first is what intervals are for: from its counts each run has an interval for what its event truly shows, and with probability at
-least 1 − FALSE_RISE all intervals of both files hold, divided over the audits, a second look at each, and both ends of both
-intervals (Bonferroni). The
-second no interval covers. So a bound rose beyond chance, and fails the check, only where both runs looked at the same pair under
-the same claim, by events that differ at most in their thresholds and look at no learned score, the later one learned from no more
-outputs than the earlier, and its interval lies above the earlier one by more than MATERIAL_RISE of its end, which is room for the
-thresholds. Any other rise is told and fails nothing: the search may just have found more. (`auditor run --baseline` then audits the
-baseline's pair again, so that a rise there is not missed.) Run with the seed of the baseline a mechanism that did not change gives the same numbers.
+**Beyond chance.** A bound moves from run to run, since outputs are random, and since another pair or another event is found.
+The first is what intervals are for: from its counts each run has an interval for what its event truly shows, and with
+probability at least 1 − FALSE_RISE all intervals of both files hold, divided over the audits, a second look at each, and both
+ends of both intervals (Bonferroni). The second no interval covers. So a bound rose beyond chance, and fails the check, only
+where both runs looked at the same pair under the same claim, by events that differ at most in their thresholds and look at no
+learned score, the later one learned from no more outputs than the earlier, and its interval lies above the earlier one by more
+than MATERIAL_RISE of its end, which is room for the thresholds. Any other rise is told and fails nothing: the search may just
+have found more. (`auditor run --baseline` then audits the baseline's pair again, so that a rise there is not missed.) Run with
+the seed of the baseline a mechanism that did not change gives the same numbers.
 
-Audits of Rényi and zero-concentrated claims, and sequential ones, are compared by verdict and outputs only: their bets give
-no upper limit.
+Audits of Rényi and zero-concentrated claims, and sequential ones, are compared by verdict and outputs only: their bets give no
+upper limit.
 """
 
 import math
