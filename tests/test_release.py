@@ -1,5 +1,6 @@
 """What a release check leaves behind: JUnit's XML, GitHub's annotations and summary, the action and the pre-commit hook."""
 
+import json
 import os
 import re
 import subprocess
@@ -168,6 +169,28 @@ def test_run_writes_junit_and_tells_github_only_where_it_runs(
         assert len(errors) == 1
         assert errors[0].startswith("::error file=audit.yaml,title=broken%3A yes%2C 100 %25%3A violation")
         assert (folder / "summary.md").read_text(encoding="utf-8").count("# audit\n") == times
+
+
+def test_show_gives_the_xml_of_a_stored_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "audit.yaml", "--junit", "junit.xml", "--quiet"]) == 1
+    capsys.readouterr()
+    assert main(["show", "reports/audit/report.json", "--junit", "-"]) == 0
+    assert capsys.readouterr().out == Path("junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_comparison_does_not_mix_with_json_on_standard_output(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "audit.yaml"]) == 1
+    Path("reports/audit/report.json").rename("old.json")
+    capsys.readouterr()
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert main(["run", "audit.yaml", "--baseline", "old.json", "--json", "-"]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["name"] == "audit"
+    assert "compared with old.json" in shown.err
+    assert "::error" in shown.err
 
 
 def test_junit_that_cannot_be_written_is_told_before_anything_runs(

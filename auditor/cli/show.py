@@ -8,9 +8,9 @@ from auditor.cli.common import AS_EXPECTED, STANDARD_OUTPUT, Commands, open_cons
 
 def add_commands(commands: Commands) -> None:
     """Add it to the command line."""
-    parser = commands.add_parser("show", help="show a stored report again, as a table, a page or Markdown")
+    parser = commands.add_parser("show", help="show a stored report again, as a table, a page, Markdown or JUnit's XML")
     parser.add_argument("report", type=Path, metavar="REPORT.json")
-    for form, told in (("html", "a page"), ("markdown", "Markdown")):
+    for form, told in (("html", "a page"), ("markdown", "Markdown"), ("junit", "JUnit's XML")):
         parser.add_argument(
             f"--{form}", metavar="FILE", help=f"write {told} to FILE instead ({STANDARD_OUTPUT} for standard output)"
         )
@@ -29,7 +29,11 @@ def _show(options: argparse.Namespace) -> int:
         from auditor.report.markdown import to_markdown
 
         write_to(options.markdown, to_markdown(result))
-    if options.html is None and options.markdown is None:
+    if options.junit is not None:
+        from auditor.report.junit import to_junit
+
+        write_to(options.junit, to_junit([result]))
+    if options.html is None and options.markdown is None and options.junit is None:
         from auditor.report.terminal import print_result
 
         print_result(result, open_console())
