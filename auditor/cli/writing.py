@@ -1,6 +1,7 @@
 """`auditor init` and `auditor schema`: what helps to write a configuration."""
 
 import argparse
+import json
 from pathlib import Path
 
 from auditor.cli.common import AS_EXPECTED, BAD_INPUT, Commands
@@ -50,7 +51,6 @@ def _init(options: argparse.Namespace) -> int:
 
 def _schema(options: argparse.Namespace) -> int:
     from auditor.config.json_schema import json_schema
-    from auditor.report.files import to_json
 
-    print(to_json(json_schema()), end="")
+    print(json.dumps(json_schema(), indent=1, ensure_ascii=False))
     return AS_EXPECTED
