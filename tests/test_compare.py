@@ -84,8 +84,11 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("a bound that rose", {}, HIGHER, [("worse", "the bound rose beyond chance: ε ≥ 0.830, before ε ≥ 0.380")]),
     ("a bound that fell", HIGHER, {}, [("better", "the bound fell beyond chance")]),
     ("a bound that moved", {}, {"event": event(60_300, 100_000)}, []),
-    ("another pair", {}, {**HIGHER, "pair": Pair(0, 2)}, [("note", "the bound rose, on another pair")]),
-    ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0)}, [("worse", "the bound rose beyond chance")]),
+    ("another pair", {}, {**HIGHER, "pair": Pair(0, 2, Relation.SUBSTITUTE)}, [("note", "the bound rose, on another pair")]),
+    ("a rise of no weight", {"event": event(51_000, 100_000)}, {"event": event(52_400, 100_000)}, []),
+    ("another relation", {}, {"pair": Pair(0, 1, Relation.ADD_REMOVE)}, [("worse", "the relation was substitute and is")]),
+    ("another mechanism", {}, {"mechanism": "module:other"}, [("note", "the mechanism was module:function and is module:other")]),
+    ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0, Relation.SUBSTITUTE)}, [("worse", "the bound rose beyond chance")]),
     (
         "another threshold",
         {},

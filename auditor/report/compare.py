@@ -6,15 +6,14 @@ probability at least 1 − FALSE_RISE all intervals of both files hold, divided 
 ends of both intervals (Bonferroni). The second no interval covers. So a bound rose beyond chance, and fails the check, only
 where both runs looked at the same pair under the same claim, by events that differ at most in their thresholds and look at no
 learned score, the later one learned from no more outputs than the earlier, and its interval lies above the earlier one by more
-than MATERIAL_RISE of its end, which is room for the thresholds. Any other rise is told and fails nothing: the search may just
-have found more. (`auditor run --baseline` then audits the baseline's pair again, so that a rise there is not missed.) Run with
-the seed of the baseline a mechanism that did not change gives the same numbers.
+than MATERIAL_RISE of the claim (of the earlier interval's end, if larger), which is room for the thresholds. Any other rise is
+told and fails nothing: the search may just have found more. (`auditor run --baseline` then audits the baseline's pair again, so
+that a rise there is not missed.) Run with the seed of the baseline a mechanism that did not change gives the same numbers.
 
 Audits of Rényi and zero-concentrated claims, and sequential ones, are compared by verdict and outputs only: their bets give no
 upper limit.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ from auditor.verdict import Verdict
 
 # The chance, over a whole file, that a rise is reported where the events looked at show no more than before.
 FALSE_RISE = 0.001
-# What intervals must be apart, as a share of the earlier value.
+# What intervals must be apart, as a share of the claim or of the earlier interval's end, whichever is larger.
 MATERIAL_RISE = 0.1
 # Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. As it shrinks with the
 # square root of the outputs, that is what less than 44 % of the outputs would do.
@@ -107,6 +106,10 @@ Found = Iterator[tuple[Kind, str]]
 
 
 def _claim(old: AuditResult, new: AuditResult) -> Found:
+    if old.mechanism != new.mechanism:
+        yield Kind.NOTE, f"the mechanism was {old.mechanism} and is {new.mechanism}"
+    if old.pair is not None and new.pair is not None and old.pair.relation is not new.pair.relation:
+        yield Kind.WORSE, f"the relation was {old.pair.relation} and is {new.pair.relation}: another promise"
     if old.claim == new.claim:
         return
     was = f"the claim was {old.claim} and is {new.claim}"
@@ -155,7 +158,7 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
     if before is None or after is None:
         return
     told = f"{bound_words(new)}, before {bound_words(old)}"
-    if _above(after, before):
+    if _above(after, before, new.claim.value):
         reason = _luck(old, new)
         if not reason:
             yield Kind.WORSE, f"the bound rose beyond chance: {told}"
@@ -163,13 +166,13 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
             there = look_again(old)
             told = f"{told}; on the pair of the baseline {bound_words(there)}"
             seen = shown(there, error / 2)
-            if seen is not None and _above(seen, before) and not _luck(old, there):
+            if seen is not None and _above(seen, before, new.claim.value) and not _luck(old, there):
                 yield Kind.WORSE, f"the bound rose beyond chance: {told}"
             else:
                 yield Kind.NOTE, f"the bound rose, {reason}: {told}"
         else:
             yield Kind.NOTE, f"the bound rose, {reason}: {told}"
-    elif _above(before, after) and not _luck(new, old):
+    elif _above(before, after, new.claim.value) and not _luck(new, old):
         yield Kind.BETTER, f"the bound fell beyond chance: {told}"
 
 
@@ -185,10 +188,9 @@ def _luck(old: AuditResult, new: AuditResult) -> str:
     return "with more outputs than before" if new.outputs.selection > old.outputs.selection else ""
 
 
-def _above(one: Interval, other: Interval) -> bool:
-    (low, _), (least, high) = one, other
-    apart = MATERIAL_RISE * max(abs(least), abs(high)) if math.isfinite(high) else 0.0
-    return low > high + apart
+def _above(one: Interval, other: Interval, claimed: float) -> bool:
+    (low, _), (_, high) = one, other
+    return low > high + MATERIAL_RISE * max(abs(high), claimed)
 
 
 def _same_pair(old: AuditResult, new: AuditResult) -> bool:
