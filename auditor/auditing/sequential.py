@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import Ledger, as_drawn
+from auditor.auditing.plan import CHANCES, Ledger, as_drawn
 from auditor.auditing.search import find_pair
 from auditor.blackbox.mechanism import join_samples
 from auditor.blackbox.outputs import Outputs, concatenate
@@ -81,12 +81,11 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if reason.startswith(FAILED):
         return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
     ledger.exact = exact_value(plan.source, claim, pair)
-    return _at_level(plan.alpha, claim, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
+    return _at_level(plan.alpha, game, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
 
 
-def _at_level(
-    alpha: float, claim: PrivacyClaim, ledger: Ledger, pair: Pair, capital: _Capital, reason: str
-) -> AuditResult:
+def _at_level(alpha: float, game: Game, ledger: Ledger, pair: Pair, capital: _Capital, reason: str) -> AuditResult:
+    claim = game.claim
     bound = Bound(claim.quantity, capital.bound(alpha), 1 - alpha, "sequential bets")
     event = {
         "description": "bets on the side of each output, by quantiles of past outputs and by a score learned from them",
@@ -99,9 +98,10 @@ def _at_level(
         pair=pair,
         event=event,
         bound=bound,
+        power={name: caught for name, chance in CHANCES if (caught := game.detectable(alpha, chance)) is not None},
         p_value=capital.p_value(hair_above(claim)),
         alpha=alpha,
-        at_level=lambda level: _at_level(level, claim, ledger, pair, capital, reason),
+        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason),
     )
 
 

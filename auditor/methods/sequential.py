@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull, log_mean
-from auditor.bounds.divergences import payoffs
+from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
+from auditor.bounds.power import rate_that_refutes
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.events.logistic import LogisticScore, fit_logistic
@@ -47,6 +48,9 @@ class Game(Protocol):
     def log_capital(self) -> Floats:
         """Return ln of the capital against each hypothesis."""
 
+    def detectable(self, alpha: float, chance: float) -> float | None:
+        """Return the smallest value of the quantity that refutes the claim in as many outputs with this chance; None if unknown."""
+
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
         """Bet on labelled outputs in order; stop where ln of the capital against hypothesis ``claim`` reaches ``target``.
 
@@ -59,10 +63,8 @@ def new_game(claim: PrivacyClaim, alpha: float) -> Game:
     if isinstance(claim, PrivacyProfile):
         raise InvalidInputError("method sequential has no bets against a whole profile; use method: fixed")
     grid = hypotheses(claim)
-    if isinstance(claim, PureDP | ApproximateDP):
-        return GuessGame(EpsilonNull(grid, claim.delta, hair_above(claim) if claim.delta > 0 else 0.0), claim)
-    if isinstance(claim, GaussianDP):
-        return GuessGame(GaussianNull(grid), claim)
+    if isinstance(claim, PureDP | ApproximateDP | GaussianDP):
+        return GuessGame(_null(claim, grid), claim)
     return DivergenceGame(grid, claim, alpha)
 
 
@@ -72,6 +74,49 @@ def hypotheses(claim: PrivacyClaim) -> Floats:
     steps = np.concatenate([np.linspace(0, 1, 51), np.linspace(1, top, 111), claim.value * np.linspace(0.8, 1.2, 41)])
     # A hair above the claim in its place: to refute that is to prove a bound strictly above the claim.
     return np.unique(np.append(steps[np.abs(steps - claim.value) > 1e-9], hair_above(claim)))
+
+
+def caught_by_bets(
+    claim: PureDP | ApproximateDP | GaussianDP, guesses: int, trials: int, bettors: int, alpha: float, chance: float
+) -> float:
+    """Return the smallest value of the quantity that one of ``bettors`` refutes the claim for with this chance.
+
+    Exact for the capital after so many guesses in so many trials, if all others have lost theirs; that it may have been high
+    enough before, and the others' help, come on top. Infinite where even winning every guess would not do.
+    """
+    null = _null(claim, np.array([hair_above(claim)]))
+    on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(_hopes(claim), 2))
+
+    def refutes(wins: int) -> bool:
+        losses = (guesses - wins) * on_loss if wins < guesses else 0.0
+        capital = float(log_mean(wins * on_win + losses + trials * on_trial, axis=0))
+        return capital - math.log(bettors) + math.log1p(-LEARNED_SHARE) >= -math.log(alpha)
+
+    rate = rate_that_refutes(refutes, guesses, chance)
+    if rate is None:
+        return math.inf
+    if isinstance(claim, GaussianDP):
+        return mu_from_rate(rate)
+    return epsilon_from_rate(rate, claim.delta * trials / guesses)
+
+
+def quick_bettors(claim: PrivacyClaim, places: int = 1) -> int:
+    """Return how many quick bettors share the capital: for each place and quantile, one that guesses either way."""
+    return 2 * places * (1 if isinstance(claim, GaussianDP) else len(QUANTILES))
+
+
+def _null(claim: PureDP | ApproximateDP | GaussianDP, grid: Floats) -> GuessNull:
+    if isinstance(claim, GaussianDP):
+        return GaussianNull(grid)
+    return EpsilonNull(grid, claim.delta, hair_above(claim) if claim.delta > 0 else 0.0)
+
+
+def _hopes(claim: PureDP | ApproximateDP | GaussianDP) -> Floats:
+    """Return the rates of winning that quick bettors hope for."""
+    from scipy.special import ndtr
+
+    hoped = claim.value + np.array(HOPES)
+    return np.asarray(ndtr(hoped / 2) if isinstance(claim, GaussianDP) else 1 / (1 + np.exp(-hoped)))
 
 
 def hair_above(claim: PrivacyClaim) -> float:
@@ -126,6 +171,14 @@ class GuessGame:
     def log_capital(self) -> Floats:  # noqa: D102 - see Game
         quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(None))[0]
         return _mixed(quick, self.log_learned)
+
+    def detectable(self, alpha: float, chance: float) -> float:  # noqa: D102
+        guesses = self.wins + self.losses
+        if guesses.size == 0:
+            return math.inf
+        most_decided = int(np.argmax(np.abs(self.wins - self.losses)))
+        bettors = quick_bettors(self.claim, len(self.places or ()))
+        return caught_by_bets(self.claim, int(guesses.flat[most_decided]), self.trials, bettors, alpha, chance)
 
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
         if self.past.size == 0:
@@ -182,19 +235,12 @@ class GuessGame:
         """Return ln of the quick bettors' mean capital, of shape (steps, hypotheses), for counts of (steps, places, quantiles)."""
         if self.wins.size == 0:
             return np.zeros((len(trials), len(self.null.grid[at])))
-        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(self._hopes(), 2))
+        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(_hopes(self.claim), 2))
         w, x, t = (np.asarray(n, np.float64)[..., None, None] for n in (wins, losses, trials[:, None, None]))
         with np.errstate(invalid="ignore"):
             one_way = w * on_win + np.where(x > 0, x * on_loss, 0.0) + t * on_trial
             other_way = x * on_win + np.where(w > 0, w * on_loss, 0.0) + t * on_trial
         return log_mean(np.stack([one_way, other_way]), axis=(0, 2, 3, 4))
-
-    def _hopes(self) -> Floats:
-        from scipy.special import ndtr
-
-        if isinstance(self.null, GaussianNull):
-            return np.asarray(ndtr((self.claim.value + np.array(HOPES)) / 2))
-        return np.asarray(1 / (1 + np.exp(-(self.claim.value + np.array(HOPES)))))
 
     def _learn(self) -> None:
         if self.past.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:
@@ -244,6 +290,9 @@ class DivergenceGame:
     def log_capital(self) -> Floats:  # noqa: D102 - see Game
         return self.capital
 
+    def detectable(self, alpha: float, chance: float) -> None:  # noqa: D102
+        return None  # the wager changes as the game goes on
+
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
         played = outputs.size
         if self.test is not None:
@@ -260,10 +309,7 @@ class DivergenceGame:
     def _increments(self, test: ScoreTest, outputs: Outputs, labels: Labels) -> Floats:
         wager = test.wager
         times = wager.order if isinstance(self.claim, ZeroConcentratedDP) else 1.0
-        values = np.asarray(wager.values)[:, None]
-        on_p, on_q = payoffs(wager.order, values, times * self.grid)
-        on_p, on_q = np.broadcast_arrays(on_p - wager.tilt, on_q + wager.tilt)
-        factors = 1 + wager.stake * np.stack([on_p, on_q])
+        factors = wager.factors(times * self.grid)
         # Against a hypothesis under which the capital could fall below 0, nothing is bet.
         playable = np.all(factors > 0, axis=(0, 1))
         logs = np.where(playable, np.log(np.where(playable, factors, 1.0)), 0.0)
