@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import TRIAL, Patience, Sample
+from auditor.blackbox.mechanism import SIDES, TRIAL, Patience, Sample
 from auditor.blackbox.number_lines import read_numbers
 from auditor.blackbox.outputs import Outputs, from_list, from_numbers, table_of_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
@@ -24,7 +24,6 @@ LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
 # Below, json is as fast, and needs no library that takes long to import.
 MANY = 1_000
-SIDES: tuple[Side, Side] = ("left", "right")
 # Seeds that are exact in a language whose numbers are doubles.
 SEEDS = 2**53
 
