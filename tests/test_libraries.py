@@ -69,6 +69,13 @@ def test_the_committed_report_is_of_these_audits_and_ended_as_expected(library: 
     assert report["passed"]
 
 
+def test_the_summary_names_each_version_and_counts_its_audits() -> None:
+    summary = (PROJECT / "reports" / "libraries" / "README.md").read_text(encoding="utf-8")
+    for library, plans in PLANS.items():
+        [version, *_] = (FOLDER / "environments" / f"{library}.in").read_text(encoding="utf-8").split()
+        assert f"| [{version.replace('==', ' ')}]({library}/summary.md) | {len(plans)} |" in summary
+
+
 # --- With them ---
 
 
