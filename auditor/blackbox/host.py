@@ -135,8 +135,7 @@ class Hosted:
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
         """Yield what the process answers to one question. Closed before the last answer, it ends the process."""
         with lent("host", _start) as process:
-            if process.loaded != self.pickled:
-                _load(process, self.pickled, self.limit)
+            _load(process, self.pickled, self.limit)
             stream = _Frames(process)
             stream.send((method, arguments))
             while True:
@@ -150,12 +149,16 @@ class Hosted:
 
 
 def _load(process: Process, pickled: bytes, limit: float | None) -> tuple[bool, bool]:
-    """Import a mechanism in a process; return whether it is batched, and takes rng."""
-    stream = _Frames(process)
-    stream.send(("load", pickled))
-    _, (batched, takes_rng) = stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
-    process.loaded = pickled
-    return batched, takes_rng
+    """Return whether a mechanism is batched, and takes rng; import it, unless the process did that last.
+
+    Imported anew it would begin anew, and repeat itself where it has randomness of its own.
+    """
+    if process.loaded is None or process.loaded[0] != pickled:
+        stream = _Frames(process)
+        stream.send(("load", pickled))
+        _, signature = stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
+        process.loaded = pickled, signature
+    return process.loaded[1]
 
 
 class _Frames:
