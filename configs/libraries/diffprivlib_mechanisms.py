@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from diffprivlib import BudgetAccountant, mechanisms, tools
-from diffprivlib.models import LinearRegression
 from protocol import Claim, Made, serve
 
 
@@ -117,19 +116,6 @@ def histogram(epsilon: float, bins: int, lower: float, upper: float) -> Made:
     return claim, lambda dataset: release(dataset)[0]
 
 
-def linear_regression(epsilon: float) -> Made:
-    """Return the slope through the origin, of records (x, y) in the unit square."""
-
-    def fit(records: list[list[float]]) -> tuple[float, BudgetAccountant]:
-        accountant, rows = BudgetAccountant(), np.array(records, float)
-        model = LinearRegression(
-            epsilon=epsilon, bounds_X=(0.0, 1.0), bounds_y=(0.0, 1.0), fit_intercept=False, accountant=accountant
-        )
-        return model.fit(rows[:, :1], rows[:, 1]).coef_.item(), accountant
-
-    return _of(*fit([[0.5, 0.5]])[1].total()), lambda dataset: fit(dataset)[0]
-
-
 serve(
     laplace,
     laplace_truncated,
@@ -149,5 +135,4 @@ serve(
     mean,
     median,
     histogram,
-    linear_regression,
 )
