@@ -28,7 +28,7 @@ from auditor.verdict import Verdict, judge
 
 Floats = NDArray[np.float64]
 
-FAILED = "the mechanism failed on every call"
+FAILED, REFUTED = "the mechanism failed on every call", "refuted"
 FIRST_STAGE, GROWTH_OF_STAGES = 2_000, 4
 STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage
 # The first outputs of a game are taken in one draw, later draws are this share of what came before.
@@ -80,6 +80,8 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         stage += 1
     if reason.startswith(FAILED):
         return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
+    if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
+        ledger.look_for_drift(game.halves())
     ledger.exact = exact_value(plan.source, claim, pair)
     return _at_level(plan.alpha, game, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
 
@@ -130,7 +132,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
         ledger.spend(Phase.BOUND, used)
         capital.look(game)
         if capital.bound(ledger.plan.alpha) > claim.value:
-            return f"refuted after {ledger.spent.bound:,} outputs"
+            return f"{REFUTED} after {ledger.spent.bound:,} outputs"
     return ""
 
 

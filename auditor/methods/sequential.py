@@ -34,6 +34,8 @@ LEARNED_SHARE = 0.1
 LEAST_TO_LEARN = 100
 # Outputs kept to learn from; more would not improve a score of a few dozen weights.
 MOST_KEPT = 200_000
+# Cells in which early and late outputs are compared.
+DRIFT_CELLS = 8
 # Estimated chances are shrunk by so many outputs that say nothing.
 SHRINK = 30
 
@@ -56,6 +58,9 @@ class Game(Protocol):
 
         Returns how many were played. What is learned from them serves later outputs only.
         """
+
+    def halves(self) -> list[list[list[int]]]:
+        """Count the first and the second half of what was played, by cells: for each a table for each side and place."""
 
 
 def new_game(claim: PrivacyClaim, alpha: float) -> Game:
@@ -147,6 +152,28 @@ class _Past:
         outputs = self.outputs()
         return Sample(outputs[self.labels[0]], outputs[~self.labels[0]])
 
+    def halves(self) -> list[list[list[int]]]:
+        """Count either half of what was kept; see Game.halves.
+
+        Cells are quantiles of all numbers at a place, and one cell for all that is no number. They depend on what was drawn and not
+        on the order, so that without drift, given the cells, every order is as likely.
+        """
+        outputs = self.outputs()
+        labels, late = self.labels[0], np.arange(outputs.size) >= outputs.size // 2
+        halves: list[list[list[int]]] = [[], []]
+        for column in outputs.columns[:MOST_QUICK_PLACES]:
+            number = np.ones(outputs.size, bool) if column.codes is None else column.codes < 0
+            cells = np.full(outputs.size, DRIFT_CELLS)
+            if number.any():
+                inner = np.arange(1, DRIFT_CELLS) / DRIFT_CELLS
+                edges = np.quantile(column.numbers[number], inner, method="lower")
+                cells[number] = np.searchsorted(edges, column.numbers[number])
+            for half, there in zip(halves, (~late, late), strict=True):
+                half += [
+                    np.bincount(cells[there & side], minlength=DRIFT_CELLS + 1).tolist() for side in (labels, ~labels)
+                ]
+        return halves
+
 
 @dataclass
 class GuessGame:
@@ -200,6 +227,9 @@ class GuessGame:
         self.past.add(outputs[:played], labels[:played])
         self._learn()
         return played
+
+    def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
+        return self.past.halves()
 
     def _open(self, outputs: Outputs, labels: Labels) -> None:
         """Take the first outputs as they come, without a bet: they show which places there are."""
@@ -305,6 +335,9 @@ class DivergenceGame:
             # As if three times as many outputs as were seen so far were still to come.
             self.test = Divergence(self.claim, self.alpha, 3 * self.past.size).learn(self.past.sample()).test
         return played
+
+    def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
+        return self.past.halves()
 
     def _increments(self, test: ScoreTest, outputs: Outputs, labels: Labels) -> Floats:
         wager = test.wager
