@@ -3,12 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PINS := configs/libraries/environments
+LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
 
-.PHONY: audit test slow check bench lock clean
+.PHONY: audit libraries test slow check bench lock clean
 
 audit: $(READY)
 	$(BIN)/python -m auditor run configs/*.yaml
 	$(BIN)/python -m auditor list --reports reports
+
+# Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
+libraries: $(READY) $(LIBRARIES)
+	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
+	$(BIN)/python -m pytest -q tests/test_libraries.py
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -m "not slow"
@@ -37,9 +44,16 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	touch $(READY)
 
+.libraries/%/.ready: $(PINS)/%.txt | $(READY)
+	$(PYTHON) -m venv --clear .libraries/$*
+	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	touch $@
+
 # Only when dependencies change: needs `pip install uv`.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header -o requirements.lock
+	$(LOCK) pyproject.toml --extra dev -o requirements.lock
+	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .libraries

@@ -140,7 +140,8 @@ def test_a_batch_that_raises_is_no_drift() -> None:
 
 
 @pytest.mark.parametrize(("after", "warnings"), [(20_000, 1), (1_000_000, 0)])
-def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> None:
+@pytest.mark.parametrize("method", ["fixed", "sequential"])
+def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int, method: str) -> None:
     """False-failure rate below 1e-6: α = 1e-7 for an alarm, and 1e-9 for a warning without drift; the drift is 30 errors wide."""
     result = auditor.audit(
         Drifting(after),
@@ -151,6 +152,7 @@ def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> Non
         workers=1,
         isolate=False,
         confidence=1 - 1e-7,
+        method=method,
     )
     assert result.verdict == "no_violation_found"
     assert len(result.warnings) == warnings

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing.plan import Plan
-from auditor.auditing.planning import CHANCES, EXCESS, SHARES, foresee, smallest_caught
+from auditor.auditing.plan import CHANCES, Plan
+from auditor.auditing.planning import CUT, EXCESS, SHARES, foresee, smallest_caught
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
@@ -20,7 +20,6 @@ from auditor.neighbours.domains import Pairs
 from auditor.selfcheck import Row, self_check
 
 ALPHA = 0.01
-CUT = 2.5  # nats
 
 
 def planned(claim: Any, samples: int = 2000, method: str = "fixed") -> Plan:
@@ -33,7 +32,7 @@ def counted(wins: int, losses: int, trials: int) -> GuessCounts:
 
 
 @pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("chance", CHANCES)
+@pytest.mark.parametrize("chance", [chance for _, chance in CHANCES])
 @pytest.mark.parametrize("claimed", [0.2, 1.0])
 def test_the_smallest_epsilon_caught_is_refuted_with_the_stated_chance(
     share: float, chance: float, claimed: float
@@ -49,7 +48,7 @@ def test_the_smallest_epsilon_caught_is_refuted_with_the_stated_chance(
     assert caught > claimed
 
 
-@pytest.mark.parametrize("chance", CHANCES)
+@pytest.mark.parametrize("chance", [chance for _, chance in CHANCES])
 def test_the_smallest_mu_caught_is_refuted_with_the_stated_chance(chance: float) -> None:
     caught = smallest_caught(planned(auditor.GaussianDP(1.0)), 1.0, chance)
     wins = np.arange(2001)
@@ -57,7 +56,7 @@ def test_the_smallest_mu_caught_is_refuted_with_the_stated_chance(chance: float)
     assert binom.pmf(wins, 2000, ndtr(caught / 2))[refutes].sum() == pytest.approx(chance, abs=1e-9)
 
 
-@pytest.mark.parametrize("chance", CHANCES)
+@pytest.mark.parametrize("chance", [chance for _, chance in CHANCES])
 def test_the_smallest_probability_caught_is_refuted_with_the_stated_chance(chance: float) -> None:
     at_most = auditor.Probability(0.1, at_most=True)
     caught = smallest_caught(planned(at_most), 1.0, chance)
@@ -82,28 +81,26 @@ def test_of_a_profile_the_point_that_is_caught_first_counts() -> None:
     assert caught == pytest.approx(min(alone))
 
 
-@pytest.mark.parametrize("chance", CHANCES)
+@pytest.mark.parametrize("chance", [chance for _, chance in CHANCES])
 def test_the_smallest_rho_caught_is_refuted_about_as_often_as_stated(chance: float) -> None:
-    """The figure is a normal approximation: 200 simulated audits of a Gaussian mechanism with that ρ, seeded, within 0.2.
+    """The figure is a normal approximation: 1000 simulated audits of a Gaussian mechanism with that ρ, seeded, within 0.08.
 
-    Five standard errors are 0.14; the payoff's spread at the claim stands for that at the truth, which is the rest.
+    Five standard errors are 0.063 at most; the rest is for the approximation.
     """
-    rho, outputs, runs = 0.5, 20_000, 200
+    rho, outputs, runs = 0.5, 20_000, 1000
     caught = smallest_caught(planned(auditor.ZeroConcentratedDP(rho), outputs), 1.0, chance)
     assert rho < caught < 1.5 * rho
-    # The best wager against the claim, played on a mechanism that is just over it.
     mu, truth = math.sqrt(2 * rho), math.sqrt(2 * caught)
+    assert mu < truth
     x = np.linspace(-6, 6 + truth, 200)
     left, right = (np.exp(-((x - m) ** 2) / 2) for m in (0.0, truth))
     p, q = left / left.sum(), right / right.sum()
-    # Scores are cut, as the method cuts them: else one output could cost the whole capital.
-    values = np.clip(truth**2 / 2 - truth * x, -4, CUT)
+    values = np.clip(truth**2 / 2 - truth * x, -CUT, CUT)
     on_p, on_q = payoffs(1.0, values, rho)
     tilt = float(p @ on_p - q @ on_q) / 2
     spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
     lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
     stake = min(math.sqrt(-2 * math.log(ALPHA) / outputs) / spread, 0.9 / -lowest)
-    assert mu < truth
     wager, rng, refuted = Wager(1.0, tuple(values.tolist()), False, stake, tilt), np.random.default_rng(5), 0
     for _ in range(runs):
         half = int(rng.binomial(outputs, 0.5))
@@ -111,7 +108,7 @@ def test_the_smallest_rho_caught_is_refuted_about_as_often_as_stated(chance: flo
             tuple(rng.multinomial(half, p).tolist()), tuple(rng.multinomial(outputs - half, q).tolist())
         )
         refuted += divergence_bound(wager, counts, ALPHA) > rho
-    assert abs(refuted / runs - chance) < 0.2
+    assert abs(refuted / runs - chance) < 0.08
 
 
 @pytest.mark.parametrize(

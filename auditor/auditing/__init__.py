@@ -13,8 +13,8 @@ from auditor.auditing.probability import audit_probability
 from auditor.auditing.queries import audit_query
 from auditor.auditing.sequential import audit_sequentially
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import ALWAYS, Drawer, Source
+from auditor.blackbox.host import Hosted, hosted, isolated
+from auditor.blackbox.mechanism import ALWAYS, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
 from auditor.blackbox.sampling import Execution, Phase
@@ -25,7 +25,7 @@ from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
-__all__ = ["Plan", "Progress", "audit", "draw_once", "on_pair", "recorded", "replayed", "run", "settle"]
+__all__ = ["Plan", "Progress", "audit", "check", "draw_once", "on_pair", "recorded", "replayed", "run", "settle"]
 
 
 def audit(
@@ -184,21 +184,34 @@ def _start(ledger: Ledger) -> _Start:
     if failure is not None:
         return _Start(repeats or not isinstance(drawer, Program), failure.told())
     if not isinstance(drawer, Program):
-        takes_rng = (drawer.build() if isinstance(drawer, Source) else drawer).takes_rng
+        takes_rng = (_imported(plan) if isinstance(drawer, Source) else drawer).takes_rng
         repeats = takes_rng and sampler.repeats_itself(pair)
     return _Start(repeats)
 
 
 def _audit_query(claim: QueryClaim, ledger: Ledger) -> AuditResult:
     """Audit a query, of which a recording keeps the answers."""
-    source, recording = ledger.plan.source, ledger.plan.recording
+    plan, recording = ledger.plan, ledger.plan.recording
     if recording is None:
-        return audit_query(claim, source.build(), ledger)
-    asked = Asked(recording, None if recording.replaying else source.build())
+        return audit_query(claim, _imported(plan), ledger)
+    asked = Asked(recording, None if recording.replaying else _imported(plan))
     try:
         return audit_query(claim, asked, ledger)
     finally:
         asked.keep()
+
+
+def check(plan: Plan) -> None:
+    """Raise MechanismError where the mechanism cannot be imported, or the program not be found."""
+    if plan.source.command is not None:
+        plan.source.command.find()
+    else:
+        _imported(plan)
+
+
+def _imported(plan: Plan) -> Mechanism | Hosted:
+    """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
+    return hosted(plan.source, plan.execution.timeout) if plan.execution.isolate else plan.source.build()
 
 
 def recorded(plan: Plan, folder: Path) -> Plan:

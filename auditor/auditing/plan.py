@@ -25,6 +25,9 @@ from auditor.verdict import Verdict
 
 T = TypeVar("T")
 
+# The chances for which a result says what violation would have been caught.
+CHANCES = (("80%", 0.80), ("95%", 0.95))
+
 # Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed.
 TIME, EXACT, REPRODUCE = "time", "exact", "reproduce"
 

@@ -11,11 +11,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import CHANCES, Plan
 from auditor.bounds.divergences import Wager, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
-from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu, rate_that_refutes
+from auditor.bounds.power import (
+    capital_reached,
+    detectable_by_guesses,
+    detectable_by_two_intervals,
+    detectable_mu,
+    rate_that_refutes,
+    smallest_number,
+)
 from auditor.claims import (
     ApproximateDP,
     GaussianDP,
@@ -26,13 +33,14 @@ from auditor.claims import (
     RenyiDP,
     ZeroConcentratedDP,
 )
-from auditor.methods.divergence import detectable_divergence
+from auditor.methods.sequential import caught_by_bets, quick_bettors
 
 SHARES = (1.0, 0.1, 0.01)
-CHANCES = (0.80, 0.95)
 # A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
 EXCESS = 1 / 9
 MOST_OUTPUTS = 10**13
+# Where the score of a Gaussian mechanism is cut (nats): else one output could cost the whole capital.
+CUT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ def foresee(plan: Plan) -> list[Foresight]:
     return [
         Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
         for share in (SHARES if isinstance(plan.claim, PureDP | ApproximateDP | PrivacyProfile) else SHARES[:1])
-        for chance in CHANCES
+        for _, chance in CHANCES
     ]
 
 
@@ -63,18 +71,24 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
         points = [replace(plan, claim=point, alpha=alpha / len(claim.profile)) for point in claim.profile]
         caught = zip((smallest_caught(point, share, chance) for point in points), claim.profile, strict=True)
         return min(epsilon - point.epsilon for epsilon, point in caught)
-    if isinstance(claim, PureDP | ApproximateDP):
-        rate = 1 / (1 + math.exp(-claim.epsilon))
-        counts = _imagined(rate, share, n)
-        if plan.method == "two-intervals":
-            return detectable_by_two_intervals(counts.left, claim.epsilon, claim.delta, alpha, chance)
-        return detectable_by_guesses(counts, claim.epsilon, claim.delta, alpha, chance)
-    if isinstance(claim, GaussianDP):
-        return detectable_mu(_imagined(0.5, 1.0, n), claim.mu, alpha, chance)
+    if isinstance(claim, PureDP | ApproximateDP | GaussianDP):
+        return _caught_by_guesses(plan, claim, share, chance)
     if isinstance(claim, Probability):
         return _probability_caught(claim, n, alpha, chance)
     assert isinstance(claim, RenyiDP | ZeroConcentratedDP)
     return _divergence_caught(claim, n, alpha, chance)
+
+
+def _caught_by_guesses(plan: Plan, claim: PureDP | ApproximateDP | GaussianDP, share: float, chance: float) -> float:
+    n, alpha = plan.samples, plan.alpha
+    if plan.method == "sequential":
+        return caught_by_bets(claim, int(share * n), n, quick_bettors(claim), alpha, chance)
+    if isinstance(claim, GaussianDP):
+        return detectable_mu(_imagined(0.5, 1.0, n), claim.mu, alpha, chance)
+    counts = _imagined(1 / (1 + math.exp(-claim.epsilon)), share, n)
+    if plan.method == "two-intervals":
+        return detectable_by_two_intervals(counts.left, claim.epsilon, claim.delta, alpha, chance)
+    return detectable_by_guesses(counts, claim.epsilon, claim.delta, alpha, chance)
 
 
 def _imagined(rate: float, share: float, outputs: int) -> GuessCounts:
@@ -97,20 +111,25 @@ def _probability_caught(claim: Probability, outputs: int, alpha: float, chance: 
 
 
 def _divergence_caught(claim: RenyiDP | ZeroConcentratedDP, outputs: int, alpha: float, chance: float) -> float:
-    """Return what is caught for N(0, 1) against N(μ, 1) exactly at the claim, with bets of order 1 on the true log-ratio."""
-    divergence = claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon / claim.order
-    mu = math.sqrt(2 * divergence)
-    x = np.linspace(-8, 8 + mu, 2001)
-    left, right = (np.exp(-((x - m) ** 2) / 2) for m in (0.0, mu))
-    p, q = outputs / 2 * left / left.sum(), outputs / 2 * right / right.sum()
-    values = mu**2 / 2 - mu * x
-    on_p, on_q = payoffs(1.0, values, divergence)
-    tilt = float(p @ on_p - q @ on_q) / outputs
-    variance = float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / outputs
-    stake = math.sqrt(-2 * math.log(alpha) / (outputs * max(variance, 1e-300)))
-    wager = Wager(1.0, tuple(values.tolist()), False, stake, tilt)
-    caught = detectable_divergence(wager, p, q, divergence, alpha, chance)
-    return caught if isinstance(claim, ZeroConcentratedDP) else caught * claim.order
+    """Return what is caught of N(−μ/2, 1) against N(μ/2, 1) by a wager of order 1 on their own log-ratio, cut as methods cut it."""
+    claimed = claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon / claim.order
+    at_claim = math.sqrt(2 * claimed)
+    x = np.linspace(-8 - 2 * at_claim, 8 + 2 * at_claim, 2001)
+
+    def refutes(mu: float) -> bool:
+        densities = [np.exp(-((x - mean) ** 2) / 2) for mean in (-mu / 2, mu / 2)]
+        p, q = (density / density.sum() for density in densities)
+        values = np.clip(-mu * x, -CUT, CUT)
+        on_p, on_q = payoffs(1.0, values, claimed)
+        tilt = float(p @ on_p - q @ on_q) / 2
+        spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
+        lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
+        stake = min(math.sqrt(-2 * math.log(alpha) / outputs) / spread, 0.9 / -lowest)
+        wager = Wager(1.0, tuple(values.tolist()), False, stake, tilt)
+        return capital_reached(wager, p, q, outputs, claimed, chance) >= -math.log(alpha)
+
+    mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
+    return mu**2 / 2 if isinstance(claim, ZeroConcentratedDP) else mu**2 / 2 * claim.order
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:

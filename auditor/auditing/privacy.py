@@ -10,7 +10,7 @@ from typing import Any
 
 from auditor.auditing.growth import Piecewise, added_up, growth
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import Ledger, Plan, as_drawn, smallest_level
+from auditor.auditing.plan import CHANCES, Ledger, Plan, as_drawn, smallest_level
 from auditor.auditing.search import find_pair
 from auditor.auditing.shrink import shrink
 from auditor.blackbox.mechanism import Sample, join_samples
@@ -101,9 +101,6 @@ def _affordable(plan: Plan, sample: Sample) -> Plan:
     The number depends on the outputs of the selection only, so that it says nothing about those of the bound.
     """
     return replace(plan, samples=min(plan.samples, max(100, round(MOST_FAILURES * sample.size / sample.failures))))
-
-
-CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
 def _at_level(

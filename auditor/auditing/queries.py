@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.plan import Ledger
-from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.recording import Asked
+from auditor.blackbox.mechanism import Answers, Query
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
@@ -39,36 +38,33 @@ class _Difference:
     excess: float  # over the claim and what rounding may do
 
 
-def audit_query(claim: QueryClaim, mechanism: Mechanism | Asked, ledger: Ledger) -> AuditResult:
+def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
     numbers; InvalidInputError for a monotone claim on neighbours of which none is part of the other.
     """
-    if mechanism.batched or mechanism.takes_rng:
+    if query.batched or query.takes_rng:
         raise MechanismError(
-            f'"{mechanism.name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)'
+            f'"{query.name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)'
         )
     seen: dict[str, _Difference] = {}
     # Of totals, the right side has one person more; of records, the data sets themselves tell which holds the other.
     adds = not isinstance(ledger.plan.domain, Records)
 
     def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
-        excesses = []
-        for pair in pairs:
-            if pair.key() not in seen:
-                ledger.pairs.add(pair.key())
-                seen[pair.key()] = _difference(claim, mechanism, pair, adds)
-            excesses.append(seen[pair.key()].excess)
-        return excesses
+        unseen = [pair for pair in pairs if pair.key() not in seen]
+        for answers, pair in zip(query.answers(unseen), unseen, strict=True):
+            ledger.pairs.add(pair.key())
+            seen[pair.key()] = _difference(claim, query.name, pair, answers, adds)
+        return [seen[pair.key()].excess for pair in pairs]
 
     rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.seed))
     pairs_budget = min(MOST_PAIRS, ledger.plan.search_outputs)
     search_pairs(ledger.plan.domain, evaluate, pairs_budget, rng, least_outputs=1)
-    found = max(seen.values(), key=lambda difference: difference.excess) if seen else None
-    if found is None:
-        pair = ledger.plan.domain.corners()[0]
-        found = _difference(claim, mechanism, pair, adds)
+    if not seen:
+        evaluate(ledger.plan.domain.corners()[:1], 1)
+    found = max(seen.values(), key=lambda difference: difference.excess)
     if found.size == -math.inf:
         raise InvalidInputError(
             f"a claim of {claim} compares a data set with a part of it; no pair of these neighbours is such, use add_remove"
@@ -77,17 +73,17 @@ def audit_query(claim: QueryClaim, mechanism: Mechanism | Asked, ledger: Ledger)
     values = {"left": plain(found.left), "right": plain(found.right)}
     return ledger.result(
         Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
-        f"{max(1, len(seen)):,} pairs of data sets looked at",
+        f"{len(seen):,} pairs of data sets looked at",
         pair=found.pair,
         event={"description": f"the query answers {values['left']} and {values['right']}", "values": values},
         bound=bound,
     )
 
 
-def _difference(claim: QueryClaim, mechanism: Mechanism | Asked, pair: Pair, adds: bool) -> _Difference:
-    left, right = _answer(mechanism, pair, "left"), _answer(mechanism, pair, "right")
+def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers, adds: bool) -> _Difference:
+    left, right = _same(name, pair, "left", *answers[:2]), _same(name, pair, "right", *answers[2:])
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
-    told = f'"{mechanism.name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
+    told = f'"{name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
     if a.shape != b.shape:
         raise MechanismError(f"{told}; both must have one shape")
     if isinstance(claim, Sensitivity):
@@ -123,20 +119,19 @@ def _is_part(some: list[Any], whole: list[Any]) -> bool:
     return all(any(same(record, other) for other in rest) for record in some)
 
 
-def _answer(mechanism: Mechanism | Asked, pair: Pair, side: Side) -> Any:
-    rng = np.random.default_rng(0)
-    first, second = (mechanism.call_once(pair, side, rng) for _ in range(2))
+def _same(name: str, pair: Pair, side: Side, first: Any, second: Any) -> Any:
+    """Return the answer that was given twice."""
     where = f"on {plain(pair.dataset(side))}"
     numbers = []
     for answer in (first, second):
         if isinstance(answer, BaseException):
-            raise MechanismError(f'"{mechanism.name}" raises {type(answer).__name__}: {answer} {where}')
+            raise MechanismError(f'"{name}" raises {type(answer).__name__}: {answer} {where}')
         try:
             numbers.append(np.asarray(answer, np.float64))
         except (TypeError, ValueError):
             raise MechanismError(
-                f'"{mechanism.name}" answers {answer!r} {where}; a query answers with a number, or a vector of numbers'
+                f'"{name}" answers {answer!r} {where}; a query answers with a number, or a vector of numbers'
             ) from None
     if not np.array_equal(numbers[0], numbers[1], equal_nan=True):
-        raise MechanismError(f'"{mechanism.name}" answers {first!r} and then {second!r} {where}')
+        raise MechanismError(f'"{name}" answers {first!r} and then {second!r} {where}')
     return first

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import Ledger, as_drawn
+from auditor.auditing.plan import CHANCES, Ledger, as_drawn
 from auditor.auditing.search import find_pair
 from auditor.blackbox.mechanism import join_samples
 from auditor.blackbox.outputs import Outputs, concatenate
@@ -29,7 +29,7 @@ from auditor.verdict import Verdict, judge
 
 Floats = NDArray[np.float64]
 
-FAILED = "the mechanism failed on every call"
+FAILED, REFUTED = "the mechanism failed on every call", "refuted"
 FIRST_STAGE, GROWTH_OF_STAGES = 2_000, 4
 STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage
 # The first outputs of a game are taken in one draw, later draws are this share of what came before.
@@ -93,13 +93,14 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         stage += 1
     if reason.startswith(FAILED):
         return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
+    if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
+        ledger.look_for_drift(game.halves())
     ledger.exact = exact_value(plan.source, claim, pair)
-    return _at_level(plan.alpha, claim, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
+    return _at_level(plan.alpha, game, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
 
 
-def _at_level(
-    alpha: float, claim: PrivacyClaim, ledger: Ledger, pair: Pair, capital: _Capital, reason: str
-) -> AuditResult:
+def _at_level(alpha: float, game: Game, ledger: Ledger, pair: Pair, capital: _Capital, reason: str) -> AuditResult:
+    claim = game.claim
     bound = Bound(claim.quantity, capital.bound(alpha), 1 - alpha, "sequential bets")
     event = {
         "description": "bets on the side of each output, by quantiles of past outputs and by a score learned from them",
@@ -112,10 +113,11 @@ def _at_level(
         pair=pair,
         event=event,
         bound=bound,
+        power={name: caught for name, chance in CHANCES if (caught := game.detectable(alpha, chance)) is not None},
         p_value=capital.p_value(hair_above(claim)),
         alpha=alpha,
         illustration=Illustration(growth=capital.growth(alpha)),
-        at_level=lambda level: _at_level(level, claim, ledger, pair, capital, reason),
+        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason),
     )
 
 
@@ -146,7 +148,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
         ledger.so_far = functools.partial(capital.bound, ledger.plan.alpha)
         ledger.tell(Phase.BOUND, ledger.spent.bound, ledger.plan.samples)
         if capital.bound(ledger.plan.alpha) > claim.value:
-            return f"refuted after {ledger.spent.bound:,} outputs"
+            return f"{REFUTED} after {ledger.spent.bound:,} outputs"
     return ""
 
 

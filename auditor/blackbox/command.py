@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import TRIAL, Patience, Sample
+from auditor.blackbox.mechanism import SIDES, TRIAL, Patience, Sample
 from auditor.blackbox.number_lines import read_numbers
-from auditor.blackbox.outputs import Outputs, from_list, from_numbers, table_of_numbers
+from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers, table_of_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair, Side, plain
@@ -24,7 +24,8 @@ LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
 # Below, json is as fast, and needs no library that takes long to import.
 MANY = 1_000
-SIDES: tuple[Side, Side] = ("left", "right")
+# Outputs asked for at once: few enough that a program seldom waits while its last answer is read.
+LARGEST = 16_384
 # Seeds that are exact in a language whose numbers are doubles.
 SEEDS = 2**53
 
@@ -130,20 +131,23 @@ class Program:
                     break
             return Sample(from_list(made[0]), from_list(made[1]), failures=failures)
         sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
-        order = [label for label in ((True, False) if len(labels) and labels[0] else (False, True)) if sizes[label]]
-        drawn = {True: from_list([]), False: from_list([])}
+        order = (True, False) if len(labels) and labels[0] else (False, True)
+        requests = [
+            (label, min(LARGEST, sizes[label] - at)) for label in order for at in range(0, sizes[label], LARGEST)
+        ]
+        drawn: dict[bool, list[Outputs]] = {True: [], False: []}
         try:
             with lent(self.command, self.command.start) as process:
-                for i, label in enumerate(order):
+                for i, (label, size) in enumerate(requests):
                     if i == 0:
-                        self._ask(process, asked[label], sizes[label], rng)
-                    answer = self._answer(process, sizes[label])
-                    for other in order[i + 1 :]:  # the program makes its outputs while these are read
-                        self._ask(process, asked[other], sizes[other], rng)
-                    drawn[label] = from_answer(answer, sizes[label])
+                        self._ask(process, asked[label], size, rng)
+                    answer = self._answer(process, size)
+                    for other, more in requests[i + 1 : i + 2]:  # the program makes its outputs while these are read
+                        self._ask(process, asked[other], more, rng)
+                    drawn[label].append(from_answer(answer, size))
         except ProcessFailure as failure:
             return Sample(from_list([failure] * sizes[True]), from_list([failure] * sizes[False]))
-        return Sample(drawn[True], drawn[False])
+        return Sample(concatenate(drawn[True]), concatenate(drawn[False]))
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output, or the failure of the program."""

@@ -10,19 +10,21 @@ import pickle
 import struct
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Drawer, Labels, Mechanism, Patience, Sample, Source
+from auditor.blackbox.mechanism import Answers, Drawer, Labels, Mechanism, Patience, Sample, Source
 from auditor.blackbox.outputs import from_list, from_rows, row_of
 from auditor.blackbox.process import Process, ProcessFailure, lent
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
 LENGTH = struct.Struct("<Q")
+# An import may take longer than a batch, whatever the limit for that.
+IMPORT_SECONDS = 60.0
 # The auditor's own search path, so that it is the same modules that are found there.
 START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import main; main()"
 
@@ -38,7 +40,14 @@ def isolated(source: Source, limit: float | None) -> Drawer:
 
         source.command.find()
         return Program(source.command, source.parameters, limit)
-    mechanism = source.build()
+    return hosted(source, limit)
+
+
+def hosted(source: Source, limit: float | None) -> "Hosted":
+    """Return a Python mechanism that is imported and runs in a process of its own only, whatever its import does.
+
+    Raises MechanismError when it cannot be imported, or cannot travel to another process.
+    """
     from joblib.externals.loky.backend.reduction import dumps
 
     try:
@@ -48,7 +57,12 @@ def isolated(source: Source, limit: float | None) -> Drawer:
             f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '
             "name, module:function, or set isolate to false: then it runs in the auditor's process, and may end it"
         ) from None
-    return Hosted(source.name, mechanism.batched, mechanism.takes_rng, pickled, limit)
+    try:
+        with lent("host", _start) as process:
+            batched, takes_rng = _load(process, pickled, limit)
+    except ProcessFailure as failure:
+        raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.told()}') from None
+    return Hosted(source.name, batched, takes_rng, pickled, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +122,21 @@ class Hosted:
         except ProcessFailure as failure:
             return failure
 
+    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
+        """Yield what a query answers on each pair; see Query.answers. Raises MechanismError where its process fails."""
+        done = 0
+        try:
+            for answers in self._answers("answers", pairs):
+                yield answers
+                done += 1
+        except ProcessFailure as failure:
+            raise MechanismError(f'"{self.name}" was asked about {pairs[done].to_dict()}: {failure.told()}') from None
+
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
         """Yield what the process answers to one question. Closed before the last answer, it ends the process."""
         with lent("host", _start) as process:
+            _load(process, self.pickled, self.limit)
             stream = _Frames(process)
-            if process.loaded != self.pickled:
-                stream.send(("load", self.pickled))
-                stream.next(None)  # an import may take as long as it likes
-                process.loaded = self.pickled
             stream.send((method, arguments))
             while True:
                 more, answer = stream.next(self.limit)
@@ -123,8 +144,21 @@ class Hosted:
                     break
                 yield answer
         # Here the process is idle again.
-        if method != "each":
+        if method not in ("each", "answers"):
             yield answer
+
+
+def _load(process: Process, pickled: bytes, limit: float | None) -> tuple[bool, bool]:
+    """Return whether a mechanism is batched, and takes rng; import it, unless the process did that last.
+
+    Imported anew it would begin anew, and repeat itself where it has randomness of its own.
+    """
+    if process.loaded is None or process.loaded[0] != pickled:
+        stream = _Frames(process)
+        stream.send(("load", pickled))
+        _, signature = stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
+        process.loaded = pickled, signature
+    return process.loaded[1]
 
 
 class _Frames:
@@ -180,12 +214,17 @@ def main() -> None:
         try:
             if method == "load":
                 mechanism = pickle.loads(arguments).build()
-                _answer(answers, "last", None)
+                _answer(answers, "last", (mechanism.batched, mechanism.takes_rng))
             elif method == "each":
                 assert mechanism is not None
                 # Each is sent before the next is begun, which may be the end of this process.
                 for output in mechanism.each(*arguments):
                     _answer(answers, "more", row_of(output))
+                _answer(answers, "last", None)
+            elif method == "answers":
+                assert mechanism is not None
+                for several in mechanism.answers(*arguments):
+                    _answer(answers, "more", tuple(map(_able_to_travel, several)))
                 _answer(answers, "last", None)
             elif method == "call_once":
                 assert mechanism is not None

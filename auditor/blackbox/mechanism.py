@@ -40,6 +40,7 @@ class Patience:
         return failures >= self.most or (not answers and min(self.left[1], self.right[1]) >= ALWAYS)
 
 
+SIDES: tuple[Side, Side] = ("left", "right")
 CONTAINERS = (list, dict, set, bytearray, np.ndarray)
 # The trial: this many outputs, twice from one stream or seed. Two fair coins in a row agree so long with probability 2⁻³².
 TRIAL = 32
@@ -76,6 +77,28 @@ class Drawer(Protocol):
         """Return one output, or an exception."""
 
 
+Answers = tuple[Any, Any, Any, Any]
+
+
+class Query(Protocol):
+    """A deterministic function of a data set: in this process, in another, or its recorded answers."""
+
+    @property
+    def name(self) -> str:
+        """The name of the query."""
+
+    @property
+    def batched(self) -> bool:
+        """Whether it takes size, as no query does."""
+
+    @property
+    def takes_rng(self) -> bool:
+        """Whether it takes rng, as no query does."""
+
+    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
+        """Yield the answers, or exceptions, on each pair: on the left data set, there again, on the right, there again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where a mechanism comes from: a name that any process can import, a callable that travels by value, or a command.
@@ -89,13 +112,6 @@ class Source:
     search_path: tuple[str, ...] = ()
     function: "Callable[..., Any] | None" = None
     command: "Command | None" = None
-
-    def check(self) -> None:
-        """Raise MechanismError where the mechanism cannot be imported, or the program not be found."""
-        if self.command is not None:
-            self.command.find()
-        else:
-            self.build()
 
     def build(self) -> "Mechanism":
         """Import the mechanism, unless that was done before in this process, and read its signature.
@@ -263,6 +279,13 @@ class Mechanism:
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised."""
         return self._call_once(pair.dataset(side), rng)
+
+    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
+        """Yield what a query answers on each pair; see Query.answers."""
+        rng = np.random.default_rng(0)
+        for pair in pairs:
+            (a, b), (c, d) = ((self.call_once(pair, side, rng), self.call_once(pair, side, rng)) for side in SIDES)
+            yield a, b, c, d
 
     def _call_once(self, dataset: Any, rng: np.random.Generator) -> Any:
         output = self._call(dataset, rng, **({"size": 1} if self.batched else {}))

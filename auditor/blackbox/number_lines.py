@@ -13,6 +13,7 @@ from auditor.blackbox.outputs import EXACT
 END, DIGIT, POINT, EXPONENT, MINUS, PLUS, OTHER = range(7)
 _CHARACTERS = {END: b"\n", DIGIT: b"0123456789", POINT: b".", EXPONENT: b"eE", MINUS: b"-", PLUS: b"+"}
 _KINDS = bytes(next((kind for kind, some in _CHARACTERS.items() if code in some), OTHER) for code in range(256))
+_FIRST = bytes(8 * kind for kind in _KINDS)
 # Which kind of character may follow which: with one point and one exponent at most, in this order, and no leading zero, a
 # line that starts after an END and ends with one is a number in JSON.
 _FOLLOWS = {
@@ -50,7 +51,7 @@ def _written_as_integers(answer: bytes, size: int) -> NDArray[np.bool_] | None:
     """Return which lines are integers; None where not every line is one JSON number."""
     text = b"\n" + answer
     kinds = np.frombuffer(text.translate(_KINDS), np.uint8)
-    pairs = kinds[:-1] * np.uint8(8) + kinds[1:]
+    pairs = np.frombuffer(text.translate(_FIRST), np.uint8)[:-1] + kinds[1:]
     ends = np.flatnonzero(kinds == END)
     if kinds[-1] != END or len(ends) != size + 1 or pairs.tobytes().translate(None, _ALLOWED):
         return None
@@ -61,6 +62,9 @@ def _written_as_integers(answer: bytes, size: int) -> NDArray[np.bool_] | None:
     twice = False
     for kind, at in ((POINT, point_at), (EXPONENT, exponent_at)):
         found = np.flatnonzero(kinds == kind)
+        if len(found) == size and np.all((ends[:-1] < found) & (found < ends[1:])):  # one on each line, as a rule
+            at[:] = found
+            continue
         lines = np.searchsorted(ends, found) - 1
         twice = twice or bool(np.any(lines[1:] == lines[:-1]))
         at[lines] = found

@@ -43,7 +43,7 @@ class TimedOut(ProcessFailure):
 class Process:
     """A process that is sent bytes and sends bytes back. Raises OSError when it cannot be started."""
 
-    loaded: object = None  # what a host has loaded; see auditor.blackbox.host
+    loaded: tuple[bytes, tuple[bool, bool]] | None = None  # what a host has loaded; see auditor.blackbox.host
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
         pipe = subprocess.PIPE

@@ -10,19 +10,18 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Mechanism, Sample
+from auditor.blackbox.mechanism import SIDES, Answers, Query, Sample
 from auditor.blackbox.outputs import NUMBER, Column, Outputs
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair, Side, plain
 
-SIDES: tuple[Side, Side] = ("left", "right")
 START, ENDED, ANSWERS = "start", "ended", "answers"
 
 
@@ -147,7 +146,7 @@ def _cells(archive: Any, name: str, kind: str, size: int) -> Any:
 class Asked:
     """A deterministic query whose answers are kept in order, or read in the same order."""
 
-    def __init__(self, recording: Recording, query: Mechanism | None = None) -> None:
+    def __init__(self, recording: Recording, query: Query | None = None) -> None:
         self._recording, self._query, self._kept = recording, query, list[Any]()
         self._read: Iterator[Any] = iter(())
         if query is not None:
@@ -159,22 +158,30 @@ class Asked:
         self.name, self.batched, self.takes_rng = kept["query"]
         self._read = iter(kept["answers"])
 
-    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
-        """Return the answer, or the exception that was raised."""
-        asked = repr(plain(pair.dataset(side)))
+    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
+        """Yield what the query answers on each pair; see Query.answers."""
         if self._query is None:
-            dataset, kind, answer = next(self._read, ("", "", None))
-            if dataset != asked:
-                raise InvalidInputError(
-                    f"the recording {self._recording.folder} has no answer on {asked} here; record anew"
-                )
-            return type(kind, (Exception,), {})(answer) if kind else answer
-        answer = self._query.call_once(pair, side, rng)
-        raised = isinstance(answer, BaseException)
-        self._kept.append((asked, type(answer).__name__ if raised else "", str(answer) if raised else plain(answer)))
-        return answer
+            yield from map(self._next, pairs)
+            return
+        for answers, pair in zip(self._query.answers(pairs), pairs, strict=True):
+            self._kept.append((pair.to_dict(), [_kept_answer(answer) for answer in answers]))
+            yield answers
+
+    def _next(self, pair: Pair) -> Answers:
+        asked, answers = next(self._read, (None, ()))
+        if asked != pair.to_dict():
+            raise InvalidInputError(
+                f"the recording {self._recording.folder} has no answer on {pair.to_dict()} here; record anew"
+            )
+        a, b, c, d = (type(kind, (Exception,), {})(answer) if kind else answer for kind, answer in answers)
+        return a, b, c, d
 
     def keep(self) -> None:
         """Write the answers."""
         if self._query is not None:
             self._recording.note(ANSWERS, {"query": (self.name, self.batched, self.takes_rng), "answers": self._kept})
+
+
+def _kept_answer(answer: Any) -> tuple[str, Any]:
+    """Return the name of the exception and its text, or no name and the answer."""
+    return (type(answer).__name__, str(answer)) if isinstance(answer, BaseException) else ("", plain(answer))

@@ -46,6 +46,18 @@ class Wager:
         if not all(math.isfinite(v) for v in (*self.values, self.stake, self.tilt)) or self.stake < 0:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
+    def factors(self, divergence: float | Floats) -> Floats:
+        """Return what an output multiplies the capital by, against D_order ≤ ``divergence`` (nats), in each cell.
+
+        Of shape (2, cells), P's side first; with divergences of shape (d,), of shape (2, cells, d). One that is not positive
+        says that the capital could be lost, and must not be played.
+        """
+        values = np.asarray(self.values)
+        on_p, on_q = payoffs(self.order, values if np.ndim(divergence) == 0 else values[:, None], divergence)
+        on_p, on_q = np.broadcast_arrays(on_p - self.tilt, on_q + self.tilt)
+        with np.errstate(over="ignore"):
+            return np.asarray(1 + self.stake * np.stack([on_p, on_q]))
+
 
 def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[Floats, Floats]:
     """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
@@ -58,15 +70,29 @@ def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[F
     return on_p, on_q
 
 
+def divergence_of(order: float, p: Floats, q: Floats) -> float:
+    """Return D_order(p‖q) in nats; order 1 is that of Kullback and Leibler.
+
+    >>> round(divergence_of(2.0, np.array([0.5, 0.5]), np.array([0.25, 0.75])) - math.log(4 / 3), 12)
+    0.0
+    """
+    seen = p > 0
+    with np.errstate(divide="ignore"):
+        log_p, log_q = np.log(p[seen]), np.log(q[seen])
+    if order == 1:
+        return float(p[seen] @ (log_p - log_q))
+    from scipy.special import logsumexp
+
+    return float(logsumexp(order * log_p + (1 - order) * log_q)) / (order - 1)
+
+
 def log_capital(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
     """Return ln of the capital after betting against D ≤ ``divergence`` from 1; −∞ where the game could go below 0."""
-    values = np.asarray(wager.values)
-    on_p, on_q = payoffs(wager.order, values, divergence)
-    p, q = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
-    factors = np.concatenate([1 + wager.stake * (on_p - wager.tilt), 1 + wager.stake * (on_q + wager.tilt)])
+    factors = wager.factors(divergence)
     if not np.all(factors > 0):
         return -math.inf
-    return float(np.log(factors) @ np.concatenate([p, q]).astype(np.float64))
+    p, q = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
+    return float((np.log(factors) * np.array([p, q], np.float64)).sum())
 
 
 def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:

@@ -4,10 +4,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+
+Floats = NDArray[np.float64]
 
 
 def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
@@ -72,3 +76,37 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
         return math.inf
     rate_left = brentq(lambda rate: power(rate) - chance, 0.0, 1.0)
     return max(0.0, math.log((rate_left - delta) / rate_right)) if rate_left > delta else 0.0
+
+
+def capital_reached(wager: Wager, p: Floats, q: Floats, trials: float, divergence: float, chance: float) -> float:
+    """Return ln of the capital that a wager against ``divergence`` (nats) reaches with this chance; −∞ where it may go below 0.
+
+    ``p`` and ``q`` are the probabilities of the cells, those of the wager's first distribution first. By the normal
+    approximation of the logarithm of the capital.
+    """
+    from scipy.special import ndtri
+
+    factors = wager.factors(divergence)
+    if not np.all(factors > 0):
+        return -math.inf
+    logs, both = np.log(factors), np.stack([p, q]) / 2
+    mean = float((both * logs).sum())
+    variance = max(0.0, float((both * logs**2).sum()) - mean**2)
+    return trials * mean - float(ndtri(chance)) * math.sqrt(trials * variance)
+
+
+def smallest_number(holds: Callable[[float], bool], most: float) -> float:
+    """Return the smallest number above 0, to four digits, from which on a condition holds; infinite where none up to ``most`` does.
+
+    >>> round(smallest_number(lambda x: x * x >= 2, 100.0), 4), smallest_number(lambda x: False, 100.0)
+    (1.4143, inf)
+    """
+    low, high = 0.0, 1.0
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > most:
+            return math.inf
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -79,6 +79,7 @@ def _selected(configuration: "Configuration", only: list[str] | None) -> "list[P
 
 
 def _run(options: argparse.Namespace) -> int:
+    from auditor.auditing import check
     from auditor.config.recordings import record
 
     configurations = load_all(options)
@@ -90,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
         for plan in _selected(configuration, options.only):
             # A mechanism that cannot be imported, and a folder that cannot be made, are told before any time is spent.
             with naming(configuration, plan):
-                plan.source.check()
+                check(plan)
             make_folder(options.out / configuration.name)
     chosen = [(configuration, _selected(configuration, options.only)) for configuration in configurations]
     chosen = [(configuration, plans) for configuration, plans in chosen if plans]

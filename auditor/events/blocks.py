@@ -179,7 +179,7 @@ def _log_likelihood(left: Floats, right: Floats) -> Floats:
     return np.asarray(xlogy(left, left) + xlogy(right, right) - xlogy(total, total))
 
 
-def log_ratios(left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
     """Return ln of left over right, each with half an output more, which keeps it finite."""
     return np.asarray(np.log((left + 0.5) / (right + 0.5)))
 

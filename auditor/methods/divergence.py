@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs
-from auditor.bounds.divergences import Wager, divergence_bound, payoffs
+from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, payoffs
 from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.power import capital_reached, smallest_number
 from auditor.claims import RenyiDP, ZeroConcentratedDP
+from auditor.events.blocks import log_ratios
 from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.selection import evidence_scores
-from auditor.methods.guessing import z_of
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +37,10 @@ MANY = 5_000
 # An expectation is believed where cells of at least so many outputs make up at least this share of it: that of a heavy
 # tail, as high orders have it, is mostly in what was hardly seen yet.
 ENOUGH, BELIEVED_SHARE = 10, 0.8
+# How many times the log-ratios seen a violation may have before it is called out of reach.
+MOST_STRETCHED = 1e4
+# A payoff that is nearly the same on all cells says nothing, however much is staked on it.
+LEAST_SPREAD = 1e-6
 # The payoff's mean is judged this many standard errors on the safe side.
 CAUTION = 3.0
 
@@ -129,9 +134,15 @@ class Divergence:
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
         return ()
 
-    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> None:  # noqa: D102
-        # How much a learned score loses against the best one is not known, and any figure would promise too much.
-        return None
+    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
+        wager, claim = test.wager, self.claim
+        both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
+        p, q = (np.array(side, np.float64) for side in both)
+        claimed = wager.order * claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon
+        pair = mildest_refuted(wager, log_ratios(p, q), p + q, claimed, self.alpha, chance)
+        if pair is None:
+            return math.inf
+        return max(self._quantity(order, divergence_of(order, *pair)) for order in self._orders())
 
     def _orders(self) -> tuple[float, ...]:
         if isinstance(self.claim, RenyiDP):
@@ -145,9 +156,9 @@ class Divergence:
     def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, float]:
         """Choose shift, stake and tilt for a score on counted cells; return the wager and its forecast."""
         weights_p, weights_q = p / max(p.sum(), 1.0), q / max(q.sum(), 1.0)
-        trials = p.sum() + q.sum()
+        trials, nothing = p.sum() + q.sum(), Wager(order, tuple(np.zeros(len(values))), swapped, 0.0, 0.0)
         if order * np.abs(values).max() > MOST_EXPONENT or not _is_believed(order, values, p, q):
-            return Wager(order, tuple(np.zeros(len(values))), swapped, 0.0, 0.0), -math.inf
+            return nothing, -math.inf
         if order > 1:
             # So that E_P[u] is about 1, where the tangent touches.
             values = values - math.log(float(weights_p @ np.exp((order - 1) * values))) / (order - 1)
@@ -160,6 +171,8 @@ class Divergence:
             spread = math.sqrt(max(variance, 1e-300))
             margin = spread * (math.sqrt(-2 * math.log(self.alpha) / self.planned) + self.caution / math.sqrt(trials))
             divergence = self._estimate(order, values, weights_p, weights_q, margin)
+        if spread < LEAST_SPREAD:
+            return nothing, -math.inf
         lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
         stake = math.sqrt(-2 * math.log(self.alpha) / self.planned) / spread
         stake = min(stake, 0.9 / max(1e-300, -lowest))
@@ -184,29 +197,25 @@ class _Nothing:
         return Column(self.name, np.zeros(outputs.size))
 
 
-def detectable_divergence(wager: Wager, p: Floats, q: Floats, claimed: float, alpha: float, chance: float) -> float:
-    """Return the divergence (nats) that the wager refutes a claimed one for with this chance, at counts p and q by cell.
+def mildest_refuted(
+    wager: Wager, log_ratio: Floats, counts: Floats, claimed: float, alpha: float, chance: float
+) -> tuple[Floats, Floats] | None:
+    """Return the mildest pair of distributions for which a wager refutes a claimed divergence with this chance, or None.
 
-    By the normal approximation of the logarithm of the capital against the claim.
+    Of all pairs whose log-ratio on the cells, P over Q, is a multiple of ``log_ratio`` while their mixture is as counted. It
+    errs on the safe side in that the wager stays as it is, where one learned from such a pair would suit it better.
     """
-    values, trials = np.asarray(wager.values), float(p.sum() + q.sum())
-    if wager.stake == 0 or trials == 0:
-        return math.inf
+    trials = float(counts.sum())
 
-    def mean(divergence: float) -> float:
-        on_p, on_q = payoffs(wager.order, values, divergence)
-        return float(p @ on_p + q @ on_q) / trials
+    def stretched(times: float) -> tuple[Floats, Floats]:
+        p, q = (counts / (1 + np.exp(np.clip(sign * times * log_ratio, -700, 700))) for sign in (-1, 1))
+        return p / p.sum(), q / q.sum()
 
-    on_p, on_q = payoffs(wager.order, values, claimed)
-    variance = float(p @ (on_p - wager.tilt) ** 2 + q @ (on_q + wager.tilt) ** 2) / trials
-    # ln capital ≈ N(n(λm − λ²v/2), nλ²v): the mean payoff m at which it passes ln(1/α) with this chance.
-    stake = wager.stake
-    needed = (
-        -math.log(alpha) / (trials * stake) + stake * variance / 2 + z_of(1 - chance) * math.sqrt(variance / trials)
+    times = smallest_number(
+        lambda times: capital_reached(wager, *stretched(times), trials, claimed, chance) >= -math.log(alpha),
+        MOST_STRETCHED,
     )
-    step = 1e-6 * max(1.0, claimed)
-    slope = (mean(claimed) - mean(claimed + step)) / step
-    return claimed + needed / slope if slope > 0 else math.inf
+    return stretched(times) if times < math.inf else None
 
 
 def _scores(fit: Sample) -> Iterator[Feature]:

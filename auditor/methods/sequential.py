@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull, log_mean
-from auditor.bounds.divergences import payoffs
+from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
+from auditor.bounds.power import rate_that_refutes
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.events.logistic import LogisticScore, fit_logistic
@@ -33,6 +34,8 @@ LEARNED_SHARE = 0.1
 LEAST_TO_LEARN = 100
 # Outputs kept to learn from; more would not improve a score of a few dozen weights.
 MOST_KEPT = 200_000
+# Cells in which early and late outputs are compared.
+DRIFT_CELLS = 8
 # Estimated chances are shrunk by so many outputs that say nothing.
 SHRINK = 30
 
@@ -47,11 +50,17 @@ class Game(Protocol):
     def log_capital(self) -> Floats:
         """Return ln of the capital against each hypothesis."""
 
+    def detectable(self, alpha: float, chance: float) -> float | None:
+        """Return the smallest value of the quantity that refutes the claim in as many outputs with this chance; None if unknown."""
+
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
         """Bet on labelled outputs in order; stop where ln of the capital against hypothesis ``claim`` reaches ``target``.
 
         Returns how many were played. What is learned from them serves later outputs only.
         """
+
+    def halves(self) -> list[list[list[int]]]:
+        """Count the first and the second half of what was played, by cells: for each a table for each side and place."""
 
 
 def new_game(claim: PrivacyClaim, alpha: float) -> Game:
@@ -59,10 +68,8 @@ def new_game(claim: PrivacyClaim, alpha: float) -> Game:
     if isinstance(claim, PrivacyProfile):
         raise InvalidInputError("method sequential has no bets against a whole profile; use method: fixed")
     grid = hypotheses(claim)
-    if isinstance(claim, PureDP | ApproximateDP):
-        return GuessGame(EpsilonNull(grid, claim.delta, hair_above(claim) if claim.delta > 0 else 0.0), claim)
-    if isinstance(claim, GaussianDP):
-        return GuessGame(GaussianNull(grid), claim)
+    if isinstance(claim, PureDP | ApproximateDP | GaussianDP):
+        return GuessGame(_null(claim, grid), claim)
     return DivergenceGame(grid, claim, alpha)
 
 
@@ -72,6 +79,49 @@ def hypotheses(claim: PrivacyClaim) -> Floats:
     steps = np.concatenate([np.linspace(0, 1, 51), np.linspace(1, top, 111), claim.value * np.linspace(0.8, 1.2, 41)])
     # A hair above the claim in its place: to refute that is to prove a bound strictly above the claim.
     return np.unique(np.append(steps[np.abs(steps - claim.value) > 1e-9], hair_above(claim)))
+
+
+def caught_by_bets(
+    claim: PureDP | ApproximateDP | GaussianDP, guesses: int, trials: int, bettors: int, alpha: float, chance: float
+) -> float:
+    """Return the smallest value of the quantity that one of ``bettors`` refutes the claim for with this chance.
+
+    Exact for the capital after so many guesses in so many trials, if all others have lost theirs; that it may have been high
+    enough before, and the others' help, come on top. Infinite where even winning every guess would not do.
+    """
+    null = _null(claim, np.array([hair_above(claim)]))
+    on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(_hopes(claim), 2))
+
+    def refutes(wins: int) -> bool:
+        losses = (guesses - wins) * on_loss if wins < guesses else 0.0
+        capital = float(log_mean(wins * on_win + losses + trials * on_trial, axis=0))
+        return capital - math.log(bettors) + math.log1p(-LEARNED_SHARE) >= -math.log(alpha)
+
+    rate = rate_that_refutes(refutes, guesses, chance)
+    if rate is None:
+        return math.inf
+    if isinstance(claim, GaussianDP):
+        return mu_from_rate(rate)
+    return epsilon_from_rate(rate, claim.delta * trials / guesses)
+
+
+def quick_bettors(claim: PrivacyClaim, places: int = 1) -> int:
+    """Return how many quick bettors share the capital: for each place and quantile, one that guesses either way."""
+    return 2 * places * (1 if isinstance(claim, GaussianDP) else len(QUANTILES))
+
+
+def _null(claim: PureDP | ApproximateDP | GaussianDP, grid: Floats) -> GuessNull:
+    if isinstance(claim, GaussianDP):
+        return GaussianNull(grid)
+    return EpsilonNull(grid, claim.delta, hair_above(claim) if claim.delta > 0 else 0.0)
+
+
+def _hopes(claim: PureDP | ApproximateDP | GaussianDP) -> Floats:
+    """Return the rates of winning that quick bettors hope for."""
+    from scipy.special import ndtr
+
+    hoped = claim.value + np.array(HOPES)
+    return np.asarray(ndtr(hoped / 2) if isinstance(claim, GaussianDP) else 1 / (1 + np.exp(-hoped)))
 
 
 def hair_above(claim: PrivacyClaim) -> float:
@@ -102,6 +152,28 @@ class _Past:
         outputs = self.outputs()
         return Sample(outputs[self.labels[0]], outputs[~self.labels[0]])
 
+    def halves(self) -> list[list[list[int]]]:
+        """Count either half of what was kept; see Game.halves.
+
+        Cells are quantiles of all numbers at a place, and one cell for all that is no number. They depend on what was drawn and not
+        on the order, so that without drift, given the cells, every order is as likely.
+        """
+        outputs = self.outputs()
+        labels, late = self.labels[0], np.arange(outputs.size) >= outputs.size // 2
+        halves: list[list[list[int]]] = [[], []]
+        for column in outputs.columns[:MOST_QUICK_PLACES]:
+            number = np.ones(outputs.size, bool) if column.codes is None else column.codes < 0
+            cells = np.full(outputs.size, DRIFT_CELLS)
+            if number.any():
+                inner = np.arange(1, DRIFT_CELLS) / DRIFT_CELLS
+                edges = np.quantile(column.numbers[number], inner, method="lower")
+                cells[number] = np.searchsorted(edges, column.numbers[number])
+            for half, there in zip(halves, (~late, late), strict=True):
+                half += [
+                    np.bincount(cells[there & side], minlength=DRIFT_CELLS + 1).tolist() for side in (labels, ~labels)
+                ]
+        return halves
+
 
 @dataclass
 class GuessGame:
@@ -127,6 +199,14 @@ class GuessGame:
         quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(None))[0]
         return _mixed(quick, self.log_learned)
 
+    def detectable(self, alpha: float, chance: float) -> float:  # noqa: D102
+        guesses = self.wins + self.losses
+        if guesses.size == 0:
+            return math.inf
+        most_decided = int(np.argmax(np.abs(self.wins - self.losses)))
+        bettors = quick_bettors(self.claim, len(self.places or ()))
+        return caught_by_bets(self.claim, int(guesses.flat[most_decided]), self.trials, bettors, alpha, chance)
+
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
         if self.past.size == 0:
             self._open(outputs, labels)
@@ -147,6 +227,9 @@ class GuessGame:
         self.past.add(outputs[:played], labels[:played])
         self._learn()
         return played
+
+    def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
+        return self.past.halves()
 
     def _open(self, outputs: Outputs, labels: Labels) -> None:
         """Take the first outputs as they come, without a bet: they show which places there are."""
@@ -182,19 +265,12 @@ class GuessGame:
         """Return ln of the quick bettors' mean capital, of shape (steps, hypotheses), for counts of (steps, places, quantiles)."""
         if self.wins.size == 0:
             return np.zeros((len(trials), len(self.null.grid[at])))
-        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(self._hopes(), 2))
+        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(_hopes(self.claim), 2))
         w, x, t = (np.asarray(n, np.float64)[..., None, None] for n in (wins, losses, trials[:, None, None]))
         with np.errstate(invalid="ignore"):
             one_way = w * on_win + np.where(x > 0, x * on_loss, 0.0) + t * on_trial
             other_way = x * on_win + np.where(w > 0, w * on_loss, 0.0) + t * on_trial
         return log_mean(np.stack([one_way, other_way]), axis=(0, 2, 3, 4))
-
-    def _hopes(self) -> Floats:
-        from scipy.special import ndtr
-
-        if isinstance(self.null, GaussianNull):
-            return np.asarray(ndtr((self.claim.value + np.array(HOPES)) / 2))
-        return np.asarray(1 / (1 + np.exp(-(self.claim.value + np.array(HOPES)))))
 
     def _learn(self) -> None:
         if self.past.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:
@@ -244,6 +320,9 @@ class DivergenceGame:
     def log_capital(self) -> Floats:  # noqa: D102 - see Game
         return self.capital
 
+    def detectable(self, alpha: float, chance: float) -> None:  # noqa: D102
+        return None  # the wager changes as the game goes on
+
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
         played = outputs.size
         if self.test is not None:
@@ -257,13 +336,13 @@ class DivergenceGame:
             self.test = Divergence(self.claim, self.alpha, 3 * self.past.size).learn(self.past.sample()).test
         return played
 
+    def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
+        return self.past.halves()
+
     def _increments(self, test: ScoreTest, outputs: Outputs, labels: Labels) -> Floats:
         wager = test.wager
         times = wager.order if isinstance(self.claim, ZeroConcentratedDP) else 1.0
-        values = np.asarray(wager.values)[:, None]
-        on_p, on_q = payoffs(wager.order, values, times * self.grid)
-        on_p, on_q = np.broadcast_arrays(on_p - wager.tilt, on_q + wager.tilt)
-        factors = 1 + wager.stake * np.stack([on_p, on_q])
+        factors = wager.factors(times * self.grid)
         # Against a hypothesis under which the capital could fall below 0, nothing is bet.
         playable = np.all(factors > 0, axis=(0, 1))
         logs = np.where(playable, np.log(np.where(playable, factors, 1.0)), 0.0)

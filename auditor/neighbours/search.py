@@ -12,7 +12,9 @@ from auditor.neighbours.pair import Pair
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
-ROUNDS = 7
+# The more rounds, the more outputs the last choice is made on; few outputs are worth few rounds.
+LEAST_ROUNDS, MOST_ROUNDS = 4, 7
+LEAST_PAIRS = 64  # looked at in every round, for more rounds to be worth it
 SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
@@ -37,19 +39,20 @@ def search_pairs(
     corners = domain.corners()
     if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
         return corners[0]
-    per_round = outputs // ROUNDS
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (LEAST_PAIRS * least_outputs)))
+    per_round = outputs // rounds
     if per_round < least_outputs:
         return corners[0]
     room = per_round // least_outputs
-    candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])[:room]
+    candidates = _spread(_distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))]), room)
     budget = per_round
-    for number in range(ROUNDS):
+    for number in range(rounds):
         scores = evaluate(candidates, budget // len(candidates))
         order = sorted(
             range(len(candidates)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf
         )  # NaN last
         best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
-        if number == ROUNDS - 1:
+        if number == rounds - 1:
             break
         nearby = [domain.mutate(pair, rng) for pair in best]
         budget = per_round
@@ -59,6 +62,12 @@ def search_pairs(
             budget -= for_edges
         candidates = _distinct([*best, *nearby])[:room]
     return best[0]
+
+
+def _spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
+    """Return so many of the pairs at most, evenly spread, since neighbours in the list are much alike."""
+    at = np.linspace(0, len(pairs) - 1, min(most, len(pairs))).round().astype(np.intp)
+    return [pairs[i] for i in at]
 
 
 def _distinct(pairs: Sequence[Pair]) -> list[Pair]:

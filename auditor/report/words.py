@@ -110,10 +110,11 @@ def finding(audit: AuditResult) -> str:
         return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}."
     caught = audit.power["95%"]
     symbol = SYMBOL.get(audit.bound.quantity, audit.bound.quantity)
+    seen_by = "event" if "opposite" in audit.event else "evidence"
     would = (
-        f"a mechanism with {symbol} of {number(caught)} on this event would have been caught with 95 % chance"
+        f"a mechanism with {symbol} of {number(caught)} on this {seen_by} would have been caught with 95 % chance"
         if caught < math.inf
-        else "on this event no violation could have been caught with these outputs"
+        else f"on this {seen_by} no violation could have been caught with these outputs"
     )
     return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}; {would}."
 

@@ -63,3 +63,15 @@ def hangs_on_the_left(value: float, size: int, rng: np.random.Generator) -> Any:
     if value == 0:
         time.sleep(1000)
     return rng.random(size)
+
+
+def query_that_exits(records: Any) -> float:
+    if len(records) == 3:
+        os._exit(3)
+    return 0.0
+
+
+def query_that_hangs(records: Any) -> float:
+    while len(records) == 3:
+        pass
+    return 0.0

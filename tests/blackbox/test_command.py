@@ -109,6 +109,16 @@ def test_the_seed_decides_the_outputs_and_is_another_for_each_request(folder: Pa
     assert not {*numbers[0]} & {*numbers[1]}
 
 
+def test_many_outputs_are_asked_for_in_pieces_and_come_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.blackbox.command.LARGEST", 10)
+    made = program(folder, "for i in range(size): print(size * 1000 + i)")
+    sample = made.draw(PAIR, np.arange(32) < 25, np.random.default_rng(0))
+    made.command.close()
+    pieces = [1000 * size + i for size in (10, 10, 5) for i in range(size)]
+    assert sample.left.column("output").numbers.tolist() == pieces
+    assert sample.right.column("output").numbers.tolist() == [7000 + i for i in range(7)]
+
+
 @pytest.mark.parametrize("size", [1, 20_000])
 def test_large_requests_and_answers_block_nobody(folder: Path, size: int) -> None:
     """A data set and standard error that fill every pipe, from a program that writes before it reads."""
@@ -315,6 +325,7 @@ def test_numbers_are_read_as_json_reads_them_or_left_to_it(lines: list[str]) -> 
 def test_what_is_no_number_is_left_to_json(line: str) -> None:
     assert read_numbers(b"1.5\n-2e-07\n0\n10\n-0.25\n", 5) is not None
     assert read_numbers(f"1.5\n{line}\n".encode(), 2) is None
+    assert read_numbers(f"7\n{line}\n".encode(), 2) is None, "as many points as lines, perhaps, but not one on each"
 
 
 @pytest.mark.parametrize("lines", [["0.5"], ["7", "-3"], ["0.25", "3", "1e3"], ["1", "NaN"], [str(2**60), "1"]])

@@ -18,11 +18,13 @@ from misbehaving import (
     laplace,
     laplace_one,
     mixed,
+    query_that_exits,
+    query_that_hangs,
     raising,
 )
 
 import auditor
-from auditor.auditing import Plan, draw_once, run
+from auditor.auditing import Plan, check, draw_once, run
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import Sample, Source
 from auditor.blackbox.process import ProcessEnded
@@ -165,3 +167,43 @@ def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -
     _, left, _ = draw_once(plan)
     assert isinstance(left, ProcessEnded)
     assert run(plan).verdict is Verdict.INCONCLUSIVE
+
+
+# --- Imports and queries that end their process ---
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        (
+            "import os, sys; print('a reason', file=sys.stderr, flush=True); os._exit(3)",
+            "ended with exit status 3; .* a reason",
+        ),
+        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
+        ("while True: pass", "no answer within the time limit"),
+    ],
+)
+@pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
+def test_an_import_that_ends_or_holds_its_process_is_told(
+    statement: str, told: str, backend: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.blackbox.host.IMPORT_SECONDS", 0.0)
+    (tmp_path / "faulty.py").write_text(f"{statement}\ndef f(value, rng): ...\n", encoding="utf-8")
+    source, execution = Source("faulty.py:f", search_path=(str(tmp_path),)), Execution(backend, workers, timeout=2.0)
+    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, execution=execution)
+    before = hosts()
+    for use in (check, run, draw_once):
+        with pytest.raises(MechanismError, match=rf'"faulty.py:f": importing it failed, {told}'):
+            use(plan)
+    assert run(plan, refuse=True).verdict is Verdict.INCONCLUSIVE
+    assert set(hosts()) <= set(before), "nothing is left behind"
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [(query_that_exits, "ended with exit status 3"), (query_that_hangs, "no answer within the time limit")],
+)
+def test_a_query_that_ends_or_holds_its_process_is_told_with_its_data(function: Any, told: str) -> None:
+    domain = auditor.Records((0.0, 1.0), size=(0, 3))
+    with pytest.raises(MechanismError, match=rf"was asked about .*'left': .*: {told}"):
+        auditor.audit(function, auditor.Sensitivity(1), domain, samples=1000, timeout=0.5)

@@ -12,12 +12,16 @@ from scipy.stats import binom
 import auditor
 from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.blackbox.outputs import from_list
+from auditor.bounds.divergences import divergence_of
+from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import InvalidInputError
+from auditor.events.blocks import log_ratios
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import BITS
 from auditor.methods import method_for
+from auditor.methods.divergence import mildest_refuted
 from auditor.methods.guessing import GaussianGuesses
 from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
@@ -72,14 +76,37 @@ def test_on_many_outputs_a_sensible_share_of_the_truth_is_reached(
     assert np.median(bounds) > share * truth
 
 
-def test_of_divergences_no_power_is_stated() -> None:
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+def test_a_wager_refutes_the_mildest_pair_it_is_said_to_refute_as_often_as_stated(chance: float) -> None:
+    """1000 simulated sets of counts, seeded: within 5 standard errors (0.063) and 0.02 for the normal approximation."""
+    claim, trials, rng = auditor.ZeroConcentratedDP(0.5), 20_000, np.random.default_rng(8)
+    method = method_for(claim, "fixed", ALPHA, trials)
+    test = method.learn(draw(GAUSSIAN, 5_000, rng)).test
+    counts = test.count(draw(GAUSSIAN, trials, rng))
+    p, q = np.array(counts.left, float), np.array(counts.right, float)
+    if test.wager.swapped:
+        p, q = q, p
+    pair = mildest_refuted(test.wager, log_ratios(p, q), p + q, test.wager.order * claim.rho, ALPHA, chance)
+    assert pair is not None
+    caught = method.detectable(test, counts, chance)
+    assert caught is not None and caught >= divergence_of(test.wager.order, *pair) / test.wager.order > 0.9 * claim.rho
+    refuted = 0
+    for _ in range(1000):
+        n = int(rng.binomial(trials, 0.5))
+        sides = [tuple(rng.multinomial(size, side).tolist()) for size, side in zip((n, trials - n), pair, strict=True)]
+        left, right = reversed(sides) if test.wager.swapped else sides
+        refuted += method.bound(test, ScoreCounts(left, right)) > claim.rho
+    assert abs(refuted / 1000 - chance) < 0.083
+
+
+def test_a_wager_on_nothing_catches_nothing() -> None:
     method, silent = method_for(auditor.ZeroConcentratedDP(0.5), "fixed", ALPHA, 1000), lambda data, rng: None
     rng = np.random.default_rng(0)
     learned = method.learn(draw(silent, 200, rng))
     counts = learned.test.count(draw(silent, 200, rng))
     assert learned.forecast == -math.inf
     assert method.bound(learned.test, counts) == 0
-    assert method.detectable(learned.test, counts, 0.8) is None
+    assert method.detectable(learned.test, counts, 0.8) == math.inf
 
 
 @pytest.mark.parametrize("seed", range(5))

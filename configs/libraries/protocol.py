@@ -1,0 +1,48 @@
+"""What the programs of all libraries share: they answer requests, and tell the claim that the library itself makes.
+
+A mechanism is a function of its parameters that returns the library's own claim, as in a configuration, and a function that
+draws one output on a data set. Noise is the library's own: none of them takes its randomness from the seed of a request.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+Claim = dict[str, float]
+Made = tuple[Claim, Callable[[Any], Any]]
+
+
+def serve(*mechanisms: Callable[..., Made]) -> None:
+    """Answer requests to the mechanism named on the command line; with ``--claim``, tell its claim for the parameters given."""
+    make = {mechanism.__name__: mechanism for mechanism in mechanisms}[sys.argv[1]]
+    if sys.argv[2:3] == ["--claim"]:
+        print(json.dumps(make(**json.loads(sys.argv[3]))[0]))
+        return
+    made: dict[str, Made] = {}
+    for line in sys.stdin:
+        request = json.loads(line)
+        key = json.dumps(request["parameters"])
+        if key not in made:
+            made[key] = make(**request["parameters"])
+        release, dataset = made[key][1], request["dataset"]
+        sys.stdout.write("".join(f"{_one(release, dataset)}\n" for _ in range(request["size"])))
+        sys.stdout.flush()
+
+
+def _one(release: Callable[[Any], Any], dataset: Any) -> str:
+    try:
+        return json.dumps(_plain(release(dataset)), allow_nan=False)
+    except Exception as error:  # an output like any other
+        return json.dumps({"error": f"{type(error).__name__}: {error}"})
+
+
+def _plain(output: Any) -> Any:
+    if hasattr(output, "tolist"):  # of NumPy
+        output = output.tolist()
+    if isinstance(output, float) and not math.isfinite(output):
+        return "NaN" if math.isnan(output) else "Infinity" if output > 0 else "-Infinity"
+    if isinstance(output, list | tuple):
+        return [_plain(item) for item in output]
+    return output
