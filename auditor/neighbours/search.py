@@ -44,7 +44,7 @@ def search_pairs(
     if per_round < least_outputs:
         return corners[0]
     room = per_round // least_outputs
-    candidates = _spread(_distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))]), room)
+    candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])[:room]
     budget = per_round
     for number in range(rounds):
         scores = evaluate(candidates, budget // len(candidates))
@@ -62,12 +62,6 @@ def search_pairs(
             budget -= for_edges
         candidates = _distinct([*best, *nearby])[:room]
     return best[0]
-
-
-def _spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
-    """Return so many of the pairs at most, evenly spread, since neighbours in the list are much alike."""
-    at = np.linspace(0, len(pairs) - 1, min(most, len(pairs))).round().astype(np.intp)
-    return [pairs[i] for i in at]
 
 
 def _distinct(pairs: Sequence[Pair]) -> list[Pair]:
