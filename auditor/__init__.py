@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from auditor.neighbours.domains import Pairs, Value
     from auditor.neighbours.records import Records
     from auditor.neighbours.totals import Totals
-    from auditor.report.result import AuditResult
+    from auditor.report.reader import read_report
+    from auditor.report.result import AuditResult, RunResult
     from auditor.specimens import specimen
     from auditor.verdict import Verdict
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "audit": "auditor.auditing",
     "AuditResult": "auditor.report.result",
+    "RunResult": "auditor.report.result",
+    "read_report": "auditor.report.reader",
     "Command": "auditor.blackbox.command",
     "ApproximateDP": "auditor.claims",
     "GaussianDP": "auditor.claims",
@@ -75,6 +78,7 @@ __all__ = [
     "PureDP",
     "Records",
     "RenyiDP",
+    "RunResult",
     "Sensitivity",
     "Totals",
     "Value",
@@ -82,6 +86,7 @@ __all__ = [
     "ZeroConcentratedDP",
     "__version__",
     "audit",
+    "read_report",
     "specimen",
 ]
 

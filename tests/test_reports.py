@@ -17,7 +17,7 @@ from auditor.neighbours.pair import Pair, Relation
 from auditor.report.files import to_json, write_reports, write_whole
 from auditor.report.markdown import escape, to_markdown
 from auditor.report.result import AuditResult, OutputsSpent, RunResult
-from auditor.report.words import bound_words, closing_line, finding, number, pair_words
+from auditor.report.words import bound_words, closing_line, finding, headline, number, pair_words
 from auditor.verdict import Verdict
 
 EVENT = {
@@ -208,6 +208,29 @@ def test_the_closing_line_counts_what_was_not_as_expected() -> None:
     assert closing_line(run(result(**SOUND))).startswith("some run: every audit ended as expected (1 audits, ")
     assert "2 of 3 audits did NOT end as expected" in closing_line(run(result(), result(), result(**SOUND)))
     assert "at most 0.1 %" in closing_line(run(result()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([{}], "1 of 1 claims is violated: “some audit”. Not as expected: “some audit”."),
+        (
+            [{"expected": Verdict.VIOLATION}, SOUND],
+            "1 of 2 claims is violated: “some audit”. This is what was expected.",
+        ),
+        ([{}] * 6, f"6 of 6 claims are violated: {'“some audit”, ' * 3}“some audit” and 2 more. Not"),
+        ([SOUND], "No violation of the claim was found, which does not prove privacy. This is what was expected."),
+        ([SOUND, SOUND], "No violation of any of 2 claims was found, which does not prove privacy. This is"),
+        (
+            [SOUND, NO_ANSWER],
+            "No violation of 1 of 2 claims was found, which does not prove privacy; there is no answer on “some audit”. Not",
+        ),
+        ([NO_ANSWER], "Nothing is known; there is no answer on “some audit”. Not as expected: “some audit”."),
+        ([NO_ANSWER, NO_ANSWER], "Nothing is known; there is no answer on “some audit”, “some audit”. Not"),
+    ],
+)
+def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str, Any]], told: str) -> None:
+    assert headline(run(*(result(**change) for change in changes))).startswith(told)
 
 
 def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> None:

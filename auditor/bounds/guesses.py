@@ -18,9 +18,14 @@ with probability γ, paid for out of alpha (Berger & Boos 1994).
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower
 from auditor.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
 
 # The share of alpha that is spent on κ where δ > 0. The bound on r moves by z(0.95 α)/z(α), under 1 % for the
 # alphas in use, and κ_L then lies within 4 standard errors of K/N.
@@ -100,11 +105,16 @@ def guess_delta(counts: GuessCounts, epsilon: float, alpha: float) -> float:
     >>> 0.02 < guess_delta(counts, 1.0, 0.05) < 0.05
     True
     """
+    return float(guess_deltas(counts, np.array([epsilon]), alpha)[0])
+
+
+def guess_deltas(counts: GuessCounts, epsilons: Floats, alpha: float) -> Floats:
+    """Return the bounds of :func:`guess_delta` at many ε (nats), an array of that shape; they hold together."""
     if counts.guesses == 0:
-        return 0.0
+        return np.zeros(epsilons.shape)
     gamma = SHARE_FOR_GUESS_RATE * alpha
     rate = float(clopper_pearson_lower(counts.wins, counts.guesses, alpha - gamma))
     # ε is refuted while (r − c/κ)/(1 − r) > e^ε, which c = mδ/2 turns into this.
-    excess = rate - (1 - rate) * math.exp(min(epsilon, MOST_EXPONENT))
+    excess = rate - (1 - rate) * np.exp(np.minimum(epsilons, MOST_EXPONENT))
     guess_rate = float(clopper_pearson_lower(counts.guesses, counts.trials, gamma))
-    return min(1.0, max(0.0, 2 * guess_rate / counts.directions * excess))
+    return np.clip(2 * guess_rate / counts.directions * excess, 0.0, 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import guess_delta
+from auditor.bounds.guesses import guess_deltas
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 
 Floats = NDArray[np.float64]
@@ -16,10 +16,10 @@ def privacy_profile(events: Sequence[GuessCounts], epsilons: Floats, alpha: floa
     """Return lower bounds on δ(ε) for each ε (nats), of that shape.
 
     With probability at least 1 − alpha none exceeds the truth: each of the m events, fixed beforehand, has alpha/m to itself,
-    and one event's bounds hold for all ε together (:func:`~auditor.bounds.guesses.guess_delta`).
+    and one event's bounds hold for all ε together (:func:`~auditor.bounds.guesses.guess_deltas`).
     """
     share = alpha / len(events)
-    return np.array([max(guess_delta(counts, float(epsilon), share) for counts in events) for epsilon in epsilons])
+    return np.asarray(np.max([guess_deltas(counts, epsilons, share) for counts in events], axis=0))
 
 
 def trade_off(events: Sequence[Counts], alpha: float) -> list[tuple[float, float]]:

@@ -26,14 +26,14 @@ from auditor.verdict import Verdict
 _SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
 
-def read_report(file: Path) -> RunResult:
+def read_report(file: str | Path) -> RunResult:
     """Return the run that a report.json holds; written again, it gives the same file.
 
     Raises InvalidInputError, which names the file and the place in it, where it cannot be read, is not a report, or is one of
     another version.
     """
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -200,11 +200,13 @@ def headline(result: RunResult) -> str:
     silent = [audit.name for audit in result.audits if audit.verdict is Verdict.INCONCLUSIVE]
     surprising = [audit.name for audit in result.audits if not audit.passed]
     total = len(result.audits)
-    what = (
-        f"{len(broken)} of {total} claims {'is' if len(broken) == 1 else 'are'} violated: {_few(broken)}"
-        if broken
-        else f"No violation of {'the claim' if total == 1 else f'any of {total} claims'} was found, which does not prove privacy"
-    )
+    answered = "the claim" if total == 1 else f"{total - len(silent) if silent else 'any'} of {total} claims"
+    if broken:
+        what = f"{len(broken)} of {total} claims {'is' if len(broken) == 1 else 'are'} violated: {_few(broken)}"
+    elif len(silent) < total:
+        what = f"No violation of {answered} was found, which does not prove privacy"
+    else:
+        what = "Nothing is known"
     no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
     ended = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
     return f"{what}{no_answer}. {ended}"
