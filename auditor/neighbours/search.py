@@ -12,9 +12,8 @@ from auditor.neighbours.pair import Pair
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
-# The more rounds, the more outputs the last choice is made on; few outputs are worth few rounds.
+# The more rounds, the more outputs the last choice is made on; but no more than leave room to begin with all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
-LEAST_PAIRS = 64  # looked at in every round, for more rounds to be worth it
 SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
@@ -39,12 +38,13 @@ def search_pairs(
     corners = domain.corners()
     if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
         return corners[0]
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (LEAST_PAIRS * least_outputs)))
-    per_round = outputs // rounds
-    if per_round < least_outputs:
+    if outputs // LEAST_ROUNDS < least_outputs:
         return corners[0]
+    candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * least_outputs)))
+    per_round = outputs // rounds
     room = per_round // least_outputs
-    candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])[:room]
+    candidates = candidates[:room]
     budget = per_round
     for number in range(rounds):
         scores = evaluate(candidates, budget // len(candidates))
@@ -57,7 +57,7 @@ def search_pairs(
         nearby = [domain.mutate(pair, rng) for pair in best]
         budget = per_round
         for_edges = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_STEPS
-        if number == 0 and kinds is not None and per_round > 2 * for_edges:
+        if number == 0 and kinds is not None and per_round > 1.25 * for_edges:
             nearby = find_edges(domain, kinds, candidates, kinds(candidates)) + nearby
             budget -= for_edges
         candidates = _distinct([*best, *nearby])[:room]
