@@ -45,8 +45,9 @@ SELECTION_SHARE = 0.10
 LEAST_SELECTION = 2_500
 # With fewer outputs there is nothing to say.
 FEWEST = 100
-# Audits with more outputs search and select as if they had so many: what is learned from must fit in memory, and is enough.
-ENOUGH = 10_000_000
+# Audits with more outputs search and select as if they had so many: what is learned from must fit in memory, and while it is
+# learned from, workers wait.
+ENOUGH = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)

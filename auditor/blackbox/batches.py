@@ -85,8 +85,9 @@ class Batches(Sequence[Batch]):
             return [self[i] for i in range(*at.indices(len(self)))]
         if not 0 <= at < len(self):
             raise IndexError(at)
-        size = min(self.first.size, self.outputs - at * self.first.size)
-        return replace(self.first, size=size, number=(*self.first.number[:-1], at))
+        one, number = self.first, (*self.first.number[:-1], at)
+        size = min(one.size, self.outputs - at * one.size)
+        return Batch(one.pair, size, one.phase, number, one.one_by_one, one.form, one.share)
 
 
 class Drawn(NamedTuple, Generic[T]):

@@ -122,7 +122,7 @@ class RepeatGuard:
     seen: dict[bytes, tuple[int, int, str]] = field(
         default_factory=dict
     )  # batch and start of each window, and the batch in words
-    heads: set[bytes] = field(default_factory=set)  # with which windows that were seen begin
+    heads: set[int] = field(default_factory=set)  # the keys with which windows that were seen begin
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
     constants: dict[str, dict[int, str]] = field(default_factory=dict)
 
@@ -139,20 +139,19 @@ class RepeatGuard:
         sides: tuple[tuple[Side, Keys], ...] = (("left", left), ("right", right))
         for side, keys in sides:
             remembers, batch, self.batches = self.remembers, self.batches, self.batches + 1
-            content = keys.tobytes()
             starts = np.flatnonzero(keys[1 : max(1, 1 + len(keys) - WINDOWS[0])] * ODD < ONE_IN)[:STARTS] + 1
             at_start = [(0, width) for width in WINDOWS if width <= len(keys)]
             self.windows += len(at_start) + len(starts)
-            for start, width in [*at_start, *((start, WINDOWS[0]) for start in starts.tolist())]:
-                head = content[8 * start : 8 * start + 8]
-                if not remembers and head not in self.heads:
-                    continue
-                window = content[8 * start : 8 * (start + width)]
-                if window in self.seen:
-                    self._again(window, batch, start, where)
-                elif remembers:
-                    self.seen[window] = batch, start, where
-                    self.heads.add(head)
+            heads = keys[starts].tolist() + keys[:1].tolist()
+            if remembers or not self.heads.isdisjoint(heads):
+                content = keys.tobytes()
+                self.heads.update(heads if remembers else ())
+                for start, width in [*at_start, *((start, WINDOWS[0]) for start in starts.tolist())]:
+                    window = content[8 * start : 8 * (start + width)]
+                    if window in self.seen:
+                        self._again(window, batch, start, where)
+                    elif remembers:
+                        self.seen[window] = batch, start, where
             if len(keys) >= CONSTANT and _constant(keys):
                 self._note_constant(repr(plain(pair.dataset(side))), int(keys[0]), where)
 
