@@ -3,6 +3,7 @@
 A library of a cluster runs a task again where a worker was lost. It may, since a batch is the same whoever draws it.
 """
 
+import atexit
 import os
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
@@ -76,6 +77,8 @@ class Dask:
             self._client.wait_for_workers(1, timeout=WAIT)
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(f"no Dask cluster at {address or 'this machine'}: {error}") from None
+        # Before the library's own end, which waits long for a cluster that is gone.
+        atexit.register(self.close)
         threads = sum(self._client.nthreads().values())
         self.size = threads if workers < 0 else min(workers, threads)
         self._lost = distributed.KilledWorker, CancelledError
@@ -91,6 +94,14 @@ class Dask:
         """Give up all tasks. Workers that are at one finish it, for others may use the same cluster."""
         self._client.cancel(list(self._at_work))
 
+    def close(self) -> None:
+        """Leave the cluster, and end it where it was started here."""
+        atexit.unregister(self.close)
+        cluster = self._client.cluster
+        self._client.close(timeout=1)
+        if cluster is not None:
+            cluster.close(timeout=1)
+
 
 class Ray:
     """The workers of a Ray cluster."""
@@ -102,7 +113,8 @@ class Ray:
             raise missing("ray") from None
         ray: Any = library  # it has few types
         address = address or os.environ.get("RAY_ADDRESS")
-        if not ray.is_initialized():
+        self._started = not ray.is_initialized()
+        if self._started:
             try:
                 ray.init(
                     address,
@@ -129,3 +141,8 @@ class Ray:
     def stop(self) -> None:  # noqa: D102
         for drawn in list(self._at_work):
             self._ray.cancel(drawn, force=True)
+
+    def close(self) -> None:
+        """Leave the cluster, and end it where it was started here."""
+        if self._started:
+            self._ray.shutdown()

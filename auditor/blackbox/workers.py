@@ -36,6 +36,9 @@ class Pool(Protocol):
     def stop(self) -> None:
         """End the workers, in the middle of a task if need be; new ones start with the next task."""
 
+    def close(self) -> None:
+        """Part with the workers for good."""
+
 
 @dataclass(eq=False)
 class Share:
@@ -188,6 +191,7 @@ class Workers:
             task.answer.set_exception(KeyboardInterrupt())
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.pool.stop()
+        self.pool.close()
 
 
 class Processes:
@@ -204,6 +208,9 @@ class Processes:
     def stop(self) -> None:  # noqa: D102
         if self._started:
             self._executor().shutdown(wait=True, kill_workers=True)
+
+    def close(self) -> None:
+        """Do no more than ``stop``, after which no worker is left."""
 
     def _executor(self) -> Any:
         from joblib.externals.loky import get_reusable_executor

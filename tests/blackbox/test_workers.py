@@ -40,6 +40,9 @@ class ByHand:
         for _, future in at_work:
             future.set_exception(WorkerLostError("stopped"))
 
+    def close(self) -> None:
+        """Nothing is left."""
+
     def names(self) -> str:
         return "".join(name for name, _ in self.at_work)
 
