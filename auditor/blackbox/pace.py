@@ -6,8 +6,9 @@ from dataclasses import dataclass
 TASK, A_SECOND = 0.25, 200
 # Tasks asked for ahead, for each worker.
 AHEAD = 3
-# Threads are tried where each worker would have so many more tasks to do.
-WORTH_TRYING = 4
+# Threads are tried where each worker would have so many more tasks to do, and on a part of one: where they are no faster, that
+# is time lost.
+WORTH_TRYING, PART = 16, 4
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Pace:
         full = many * self.seconds > length / 2
         if self.may_thread and full and left >= WORTH_TRYING * self.workers * many:
             self.may_thread = False  # once
-            return many * self.workers, self.workers
+            return max(1, many // PART) * self.workers, self.workers
         return many, 1
 
     def expected(self, many: int, threads: int) -> float | None:
