@@ -26,4 +26,5 @@ def main(names: list[str]) -> None:
         print(f"{name}\n{text}", flush=True)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":  # workers of a local cluster import this module too
+    main(sys.argv[1:])

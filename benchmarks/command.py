@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import Sample, Source
-from auditor.blackbox.sampling import Execution, Phase, Sampler
+from auditor.blackbox.sampling import Execution, Sampler
 from auditor.neighbours.pair import Pair
 
 FOLDER = Path(__file__).parent.parent / "examples" / "node"

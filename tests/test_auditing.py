@@ -10,8 +10,9 @@ import pytest
 
 import auditor
 from auditor.auditing import Plan, Progress, run
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import TRIAL, Source
-from auditor.blackbox.sampling import Execution, Phase
+from auditor.blackbox.sampling import Execution
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
 

@@ -337,7 +337,17 @@ ENTRY = {
     "reproducible",
     "seed",
 }
-ENTRY_BEYOND = {"mechanism", "budget", "exact", "smallest", "reproduce", "warnings", "tried", "illustration"}
+ENTRY_BEYOND = {
+    "mechanism",
+    "budget",
+    "exact",
+    "smallest",
+    "reproduce",
+    "warnings",
+    "tried",
+    "illustration",
+    "drawn_by",
+}
 EVENT_BEYOND = {"guess", "opposite"}
 KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,
@@ -478,7 +488,7 @@ def test_a_bound_from_a_one_sided_event_can_be_recomputed_whichever_side_it_spea
 
 def without_seconds(report: Any) -> Any:
     if isinstance(report, dict):
-        return {key: without_seconds(value) for key, value in report.items() if key != "seconds"}
+        return {key: without_seconds(value) for key, value in report.items() if key not in {"seconds", "drawn_by"}}
     return [without_seconds(item) for item in report] if isinstance(report, list) else report
 
 
@@ -714,15 +724,19 @@ def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(folder: Folder) 
 
     from rich.console import Console
 
-    from auditor.auditing import Progress
-    from auditor.blackbox.sampling import Phase
+    from auditor.auditing import Plan, Progress
+    from auditor.blackbox.batches import Phase
+    from auditor.blackbox.mechanism import Source
     from auditor.claims import PureDP
-    from auditor.cli.progress import ProgressLine
+    from auditor.cli.progress import ProgressLines
+    from auditor.neighbours.domains import Pairs
 
+    domain = Pairs([(0, 1)])
+    plans = [Plan(name, Source("m"), PureDP(1.0), domain, 0.001) for name in ("some [audit]", "another")]
     for terminal in (True, False):
         written = io.StringIO()
         console = Console(file=written, force_terminal=terminal, width=120, color_system=None)
-        with ProgressLine(console, "some [audit]", PureDP(1.0), "1/2") as line:
+        with ProgressLines(console, plans) as line:
             for done in (1000, 2000):
                 line.show(Progress("some [audit]", Phase.BOUND, done, 4000, lambda: 0.5))
             line.refresh()

@@ -93,7 +93,7 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
     configuration = load(file, text)
     [plan] = configuration.plans
     assert (configuration.confidence, plan.samples, plan.method, plan.search) == (0.999, 1_000_000, "fixed", None)
-    assert plan.execution == Execution("loky", -1, 65_536, None)
+    assert plan.execution == Execution("auto", -1, 65_536, None)
 
 
 def test_the_example_of_the_contract_is_read(file: Path) -> None:

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.growth import LOOKS, Piecewise, added_up
-from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.outputs import from_list
+from auditor.auditing.growth import LOOKS, added_up
 from auditor.report.result import AuditResult
 
 CLAIMS: list[tuple[Any, str]] = [
@@ -62,14 +60,6 @@ def test_growth_and_profile_are_of_the_level_that_the_file_allows(audits: int) -
     crossed = max((epsilon for epsilon, delta in profile.items() if delta > 0), default=0.0)
     # The curve spends a part of the level on the rate of guesses, so that it ends a little below the bound.
     assert settled.bound.value - 0.1 < crossed <= settled.bound.value
-
-
-def test_pieces_are_the_batch_cut_up() -> None:
-    sample = Sample(from_list(list(range(103))), from_list(list(range(50))))
-    pieces = Piecewise(lambda part: (part.left.size, part.right.size), 16)(sample)
-    assert sum(size for size, _ in pieces) == sample.size
-    assert [sum(sizes) for sizes in zip(*(seen for _, seen in pieces), strict=True)] == [103, 50]
-    assert max(size for size, _ in pieces) <= math.ceil(153 / 16) + 1
 
 
 @pytest.mark.parametrize("pieces", [1, 5, 16, 17, 100, 1000])

@@ -13,8 +13,9 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing import Plan, Progress, run, settle
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import TRIAL, Source
-from auditor.blackbox.sampling import Execution, Phase
+from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.config.load import Overrides, load_configuration
@@ -171,7 +172,7 @@ def test_another_level_takes_the_smallest_along_as_long_as_the_claim_is_refuted(
     again = leaky.at_level(1e-5)
     assert (again.verdict, again.smallest.to_dict()) == (Verdict.VIOLATION, leaky.smallest.to_dict())
     assert again.bound.value < leaky.bound.value
-    weak = audit(response, ANSWERS, auditor.PureDP(1.0), samples=20_000)
+    weak = audit(response, ANSWERS, auditor.PureDP(1.0), samples=40_000)
     assert weak.verdict is Verdict.VIOLATION
     lost = weak.at_level(weak.p_value / 10)
     assert (lost.verdict, lost.smallest, lost.reproduce) == (Verdict.NO_VIOLATION_FOUND, None, None)
@@ -248,7 +249,7 @@ def boom(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_exceptions_are_shrunk_like_any_output() -> None:
-    result = audit(boom, SMALL, samples=4000, search=20_000)
+    result = audit(boom, SMALL, samples=20_000, search=20_000)
     found = result.smallest or result
     assert result.verdict is Verdict.VIOLATION
     assert sorted((len(found.pair.left), len(found.pair.right))) == [2, 3]

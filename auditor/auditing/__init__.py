@@ -1,6 +1,6 @@
 """The whole flow of one audit. Nothing here prints; progress is told through a callback."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,15 @@ from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
 from auditor.auditing.queries import audit_query
 from auditor.auditing.sequential import audit_sequentially
+from auditor.auditing.together import run_together, stop_all
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.host import Hosted, hosted, isolated
+from auditor.blackbox.journal import Journal, history
 from auditor.blackbox.mechanism import ALWAYS, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
-from auditor.blackbox.sampling import Execution, Phase
+from auditor.blackbox.sampling import Execution
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
@@ -25,7 +28,23 @@ from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
-__all__ = ["Plan", "Progress", "audit", "check", "draw_once", "on_pair", "recorded", "replayed", "run", "settle"]
+__all__ = [
+    "Journal",
+    "Plan",
+    "Progress",
+    "audit",
+    "check",
+    "draw_once",
+    "history",
+    "journalled",
+    "on_pair",
+    "recorded",
+    "replayed",
+    "run",
+    "run_all",
+    "settle",
+    "stop_all",
+]
 
 
 def audit(
@@ -44,10 +63,11 @@ def audit(
     shrink: bool = True,
     seed: int = 0,
     workers: int = -1,
-    backend: str = "loky",
+    backend: str = "auto",
     batch: int = 65_536,
     timeout: float | None = None,
     isolate: bool = True,
+    address: str | None = None,
 ) -> AuditResult:
     """Audit one mechanism against one claim.
 
@@ -62,12 +82,12 @@ def audit(
         samples: outputs for the bound, both sides together; search and selection come on top.
         method: "fixed", "sequential" or "two-intervals".
         search: outputs for the search over pairs.
-        seconds: after which a sequential audit ends with the bound it has.
+        seconds: after which the audit ends with the bound it has; see :mod:`auditor.auditing.deadline`.
         events: what events may look at: "values", and "bits", the floating-point representation.
         shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
             outputs again as samples; sequential audits do not.
         seed: the root of all randomness.
-        workers, backend, batch, timeout, isolate: how outputs are drawn; see :class:`~auditor.blackbox.sampling.Execution`.
+        workers, backend, batch, timeout, isolate, address: how to draw; see :class:`~auditor.blackbox.sampling.Execution`.
 
     Raises InvalidInputError for options out of range, MechanismError when the mechanism cannot be called.
 
@@ -96,7 +116,7 @@ def audit(
         events=tuple(events),
         shrink=shrink,
         seed=seed,
-        execution=Execution(backend, workers, batch, timeout, isolate),
+        execution=Execution(backend, workers, batch, timeout, isolate, address),
     )
     return run(plan)
 
@@ -157,7 +177,7 @@ def _recorded_start(ledger: Ledger) -> _Start:
     """Look at a mechanism, and note what was seen; in a replay, read the note."""
     recording = ledger.plan.recording
     if recording is None:
-        return _start(ledger)
+        return _Start(**ledger.kept(START, lambda: asdict(_start(ledger))))
     if recording.replaying:
         kept = recording.noted(START)
         if kept is None and (reason := recording.noted(ENDED)) is not None:
@@ -245,6 +265,16 @@ def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | No
             if not isinstance(failure, ProcessFailure):
                 return None
     return failure
+
+
+def journalled(plan: Plan, journal: Journal) -> Plan:
+    """Return the plan with what is done kept in a journal, and taken from there as far as it was done before."""
+    return replace(plan, journal=journal.audit(plan.name))
+
+
+def run_all(plans: Sequence[Plan], listener: Listener = lambda progress: None) -> Iterator[AuditResult]:
+    """Carry out plans, several at a time, and yield their results in order; mechanisms that are refused are inconclusive."""
+    return run_together(plans, lambda plan, tell: run(plan, tell, refuse=True), listener)
 
 
 def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[AuditResult]:

@@ -5,45 +5,13 @@ For the eye only. The bound of an audit is that of all its outputs; to stop wher
 
 import bisect
 import itertools
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-from auditor.auditing.plan import Plan
-from auditor.blackbox.mechanism import Sample
+from typing import TypeVar
 
 C = TypeVar("C")
 
 # Points of the curve.
 LOOKS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Piecewise(Generic[C]):
-    """Observe a batch in pieces, so that audits of few batches have a curve too; a class, since it travels to the workers."""
-
-    observe: Callable[[Sample], C]
-    pieces: int
-
-    @classmethod
-    def of(cls, plan: Plan, observe: Callable[[Sample], C]) -> "Piecewise[C]":
-        """Cut the plan's batches so that there are about LOOKS pieces in all; not at all where there are as many batches."""
-        return cls(observe, math.ceil(LOOKS / math.ceil(plan.samples / plan.execution.batch)))
-
-    def __call__(self, sample: Sample) -> list[tuple[int, C]]:
-        """Return for each piece how many outputs it holds, and what was observed of them."""
-        if self.pieces == 1:
-            return [(sample.size, self.observe(sample))]
-        cuts = [
-            [round(side.size * piece / self.pieces) for piece in range(self.pieces + 1)]
-            for side in (sample.left, sample.right)
-        ]
-        parts = (
-            Sample(sample.left[a:b], sample.right[c:d])
-            for (a, b), (c, d) in zip(*map(itertools.pairwise, cuts), strict=True)
-        )
-        return [(part.size, self.observe(part)) for part in parts if part.size]
 
 
 def added_up(pieces: Sequence[tuple[int, C]]) -> list[tuple[int, C]]:

@@ -1,18 +1,24 @@
 """What an audit is to do, what it tells while it does it, and the bookkeeping that all kinds of audits share."""
 
+import functools
 import math
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Sample, Source
+from auditor.auditing.tally import Tally
+from auditor.blackbox.batches import Batch, Phase
+from auditor.blackbox.journal import AuditJournal
+from auditor.blackbox.mechanism import Sample, Source, join_samples
+from auditor.blackbox.pace import Pace
 from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
-from auditor.blackbox.sampling import Batch, Execution, Phase, Sampler
+from auditor.blackbox.sampling import Execution, Sampler
+from auditor.blackbox.workers import Share
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, did_you_mean
@@ -28,14 +34,20 @@ T = TypeVar("T")
 # The chances for which a result says what violation would have been caught.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
 
-# Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed.
-TIME, EXACT, REPRODUCE = "time", "exact", "reproduce"
+# Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed; how to repeat
+# the audit, and who drew.
+TIME, EXACT, REPRODUCE, DRAWN_BY = "time", "exact", "reproduce", "drawn by"
 
 # Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
 SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.10
 # An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
+# With fewer outputs there is nothing to say.
+FEWEST = 100
+# Audits with more outputs search and select as if they had so many: what is learned from must fit in memory, and while it is
+# learned from, workers wait.
+ENOUGH = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,8 @@ class Plan:
     SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
     audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the arguments
     of `auditor run` that repeat the audit, where a file made the plan.
-    ``recording`` keeps all outputs, or holds those to be used instead of drawing any.
+    ``recording`` keeps all outputs, or holds those to be used instead of drawing any. ``journal`` keeps what was observed of
+    them, from where an audit that was interrupted goes on.
     """
 
     name: str
@@ -65,14 +78,18 @@ class Plan:
     shrink: bool = True
     rerun: tuple[str, ...] = ()
     recording: Recording | None = None
+    journal: AuditJournal | None = None
 
     def __post_init__(self) -> None:
         if self.method not in NAMES:
             raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, NAMES)}')
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
             raise InvalidInputError(f"name is {self.name!r}; it must be text that a file can hold")
-        # Below 100 outputs there is nothing to say.
-        for name, value, least in (("samples", self.samples, 100), ("search", self.search, 0), ("seed", self.seed, 0)):
+        for name, value, least in (
+            ("samples", self.samples, FEWEST),
+            ("search", self.search, 0),
+            ("seed", self.seed, 0),
+        ):
             if value is None and name == "search":
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -85,12 +102,17 @@ class Plan:
     @property
     def search_outputs(self) -> int:
         """How many outputs the search may spend."""
-        return round(SEARCH_SHARE * self.samples) if self.search is None else self.search
+        return round(SEARCH_SHARE * self.samples_to_learn) if self.search is None else self.search
 
     @property
     def selection_outputs(self) -> int:
         """How many outputs the event is learned from."""
-        return max(100, round(SELECTION_SHARE * self.samples), min(LEAST_SELECTION, self.samples // 4))
+        return max(100, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
+
+    @property
+    def samples_to_learn(self) -> int:
+        """Of how many outputs search, selection and shrinking take their shares."""
+        return min(self.samples, ENOUGH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +147,10 @@ class Ledger:
     warnings: list[str] = field(default_factory=list)
     pairs: set[str] = field(default_factory=set)  # keys of those tried
     so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
+    share: Share = field(default_factory=Share)
+    pace: Pace = field(default_factory=Pace)
+    drawn_by: str = ""
+    tally: Tally = field(default_factory=Tally)  # of the bound
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -132,25 +158,71 @@ class Ledger:
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = execution.one_worker()
-        return Sampler(self.plan.source, self.plan.name, self.plan.seed, execution, self.guard, self.plan.recording)
+        plan = self.plan
+        return Sampler(
+            plan.source,
+            plan.name,
+            plan.seed,
+            execution,
+            self.guard,
+            plan.recording,
+            plan.journal,
+            self.share,
+            self.pace,
+        )
 
-    def draw(
+    def draw(self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), **how: Any) -> Sample:
+        """Draw outputs on one pair and return them, joined. ``how`` is what Sampler.batches takes."""
+        sampler, done, samples = self.sampler(), 0, list[Sample]()
+        for sample in sampler.map(sampler.batches(pair, outputs, phase, number=number, **how), as_drawn):
+            samples.append(sample)
+            done += sample.size
+            self.tell(phase, done, outputs)
+        self.spend(phase, outputs)
+        return join_samples(samples)
+
+    def count(
         self,
         pair: Pair,
         outputs: int,
         phase: Phase,
-        observe: Callable[[Sample], T],
-        *,
-        one_by_one: bool = False,
-        form: str = "",
-    ) -> Iterator[T]:
-        """Draw outputs on one pair, and yield what ``observe`` makes of each batch."""
-        sampler, done = self.sampler(), 0
-        for seen in sampler.map(sampler.batches(pair, outputs, phase, one_by_one, form), observe):
-            done = min(outputs, done + self.plan.execution.batch)
-            yield seen
-            self.tell(phase, done, outputs)
-        self.spend(phase, outputs)
+        observe: Callable[[Sample], tuple[Any, int]],
+        bound: Callable[[Any], float] | None = None,
+        **how: Any,
+    ) -> Tally:
+        """Draw outputs on one pair, and add up the counts that ``observe`` makes of each batch, with the outputs lost there.
+
+        ``bound`` is what counts prove, for the listener. Where the time is over, fewer are drawn; see
+        ``auditor.auditing.deadline``.
+        """
+        sampler, journal = self.sampler(), self.plan.journal
+        batches = sampler.batches(pair, outputs, phase, **how)
+        tally, note = Tally(), f"tally of {phase.name.lower()} {how.get('number', ())}"
+        sampler.recall(batches)
+        if journal is not None and (kept := journal.noted(note)) is not None:
+            tally = Tally(**kept["tally"])
+            if kept["guard"]:
+                self.guard.restore(kept["guard"])
+        if (recorded := self._recorded_outputs(phase)) is not None:
+            batches = replace(batches, outputs=recorded)
+        remembers = self.guard.remembers
+        for group in sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ():
+            for batch, drawn in group:
+                tally.add(*drawn.seen, batch.size)
+            tally.time_is_up = tally.outputs < outputs and self.time_is_up(tally.outputs)
+            if journal is not None:
+                # Of what later batches are compared with, the keys are kept.
+                keys = {batch.file: (drawn.left, drawn.right, None) for batch, drawn in group if remembers}
+                state = None if self.guard.remembers else self.guard.state()
+                journal.keep(keys, {note: {"tally": vars(tally), "guard": state}})
+                remembers = self.guard.remembers
+            if bound is not None:
+                self.so_far = functools.partial(bound, tally.counts)
+            self.tell(phase, tally.outputs, outputs)
+            if tally.time_is_up:
+                break
+        self.spend(phase, tally.outputs)
+        return tally
 
     def tell(self, phase: Phase, done: int, planned: int) -> None:
         """Tell the listener how far a phase is."""
@@ -170,8 +242,19 @@ class Ledger:
         name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
+    def close_bound(self, tally: Tally) -> None:
+        """Note who drew the outputs of the bound, and how many they were."""
+        self.drawn_by, self.tally = str(self._recorded(DRAWN_BY, self.pace.told())), tally
+
+    def drawn(self) -> str:
+        """Say how many outputs of the bound were drawn, as the reason to stop."""
+        planned, tally = self.plan.samples, self.tally
+        if tally.time_is_up:
+            return f"{self.plan.seconds:g} seconds were over: {tally.outputs:,} of {planned:,} outputs drawn{self.note}"
+        return f"all {planned:,} outputs drawn{self.note}"
+
     def look_for_drift(self, tables: Sequence[Sequence[Sequence[int]]]) -> None:
-        """Warn where the first and the second half of the bound's batches differ; ``tables`` are the counts of each batch.
+        """Warn where the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
 
         It is no error: a coin picks the side of each output, so that a mechanism which keeps its claim at any time is refuted
         no oftener for changing. With a single batch there is nothing to compare.
@@ -189,23 +272,49 @@ class Ledger:
                 f"what was not found may show in another state (such a warning is false with probability {FALSE_WARNING:g})"
             )
 
-    def time_is_up(self) -> bool:
-        """Whether the audit has run for as long as it may; in a replay, as it had when it was recorded."""
+    def elapsed(self) -> float:
+        """Return the seconds since the audit began."""
+        return time.monotonic() - self.started
+
+    def time_is_up(self, outputs: int) -> bool:
+        """Whether the audit has run for as long as it may, so many outputs of the bound drawn; in a replay, as it had then."""
         if self.plan.seconds is None:
             return False
         if (recording := self.plan.recording) is not None and recording.replaying:
-            return bool(recording.noted(TIME) == self.spent.bound)
-        up = time.monotonic() - self.started > self.plan.seconds
+            return bool(recording.noted(TIME) == outputs)
+        up = self.elapsed() > self.plan.seconds
         if up and recording is not None:
-            recording.note(TIME, self.spent.bound)
+            recording.note(TIME, outputs)
         return up
+
+    def _recorded_outputs(self, phase: Phase) -> int | None:
+        """Return how many outputs of the bound were drawn when the time was over, in a replay of such an audit."""
+        recording = self.plan.recording
+        if phase is not Phase.BOUND or recording is None or not recording.replaying:
+            return None
+        kept = recording.noted(TIME)
+        return None if kept is None else int(kept)
+
+    def kept(self, name: str, find: Callable[[], Any]) -> Any:
+        """Return plain data that ``find`` makes, and keep it for a resumed run and for a replay; there, return what was kept."""
+        recording, journal = self.plan.recording, self.plan.journal
+        if recording is not None and recording.replaying:
+            return recording.noted(name)
+        value = journal.noted(name) if journal is not None else None
+        if value is None:
+            value = find()
+            if journal is not None:
+                journal.keep({}, {name: value})
+        if recording is not None:
+            recording.note(name, value)
+        return value
 
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
         # A replay tells how to repeat the audit that was recorded.
         told = self._reproduce(verdict, found.get("smallest"), found.get("pair"))
-        found.setdefault("reproduce", self._kept(REPRODUCE, told))
+        found.setdefault("reproduce", self._recorded(REPRODUCE, told))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -214,7 +323,8 @@ class Ledger:
             expected=self.plan.expect,
             outputs=self.spent,
             stop_reason=reason,
-            seconds=time.monotonic() - self.started,
+            seconds=self.elapsed(),
+            drawn_by=self.drawn_by,
             reproducible=self.reproducible,
             seed=self.plan.seed,
             exact=self._kept_exact(),
@@ -237,7 +347,7 @@ class Ledger:
             f"name={plan.name!r}, samples={plan.samples}, seed={plan.seed})"
         )
 
-    def _kept(self, name: str, value: Any) -> Any:
+    def _recorded(self, name: str, value: Any) -> Any:
         """Return a plain value, and note it where the audit is recorded; in a replay, what was noted."""
         recording = self.plan.recording
         if recording is not None and recording.replaying:
@@ -247,7 +357,7 @@ class Ledger:
         return value
 
     def _kept_exact(self) -> ExactValue | None:
-        kept = self._kept(EXACT, self.exact.to_dict() if self.exact else None)
+        kept = self._recorded(EXACT, self.exact.to_dict() if self.exact else None)
         return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
 
 

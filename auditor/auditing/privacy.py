@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from auditor.auditing.growth import Piecewise, added_up, growth
+from auditor.auditing.deadline import fitted
+from auditor.auditing.growth import added_up, growth
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import CHANCES, Ledger, Plan, as_drawn, smallest_level
+from auditor.auditing.plan import CHANCES, Ledger, Plan, smallest_level
 from auditor.auditing.search import find_pair
 from auditor.auditing.shrink import shrink
-from auditor.blackbox.mechanism import Sample, join_samples
-from auditor.blackbox.sampling import Phase
+from auditor.auditing.tally import Counted
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
@@ -31,10 +33,10 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
 
     Raises MechanismError when the mechanism breaks the protocol of a batch, and TimeoutError.
     """
-    plan = ledger.plan
+    ledger.plan = plan = fitted(ledger)
     method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)
     pair, _ = find_pair(method, ledger, plan.search_outputs)
-    sample = _collect(pair, ledger)
+    sample = ledger.draw(pair, plan.selection_outputs, Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()
     if failure:
         return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure}", pair=pair)
@@ -45,31 +47,26 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         ledger.note = (
             f"; more would take long, since {sample.failures} of {sample.size} ended their process or were late"
         )
-    pieces: list[tuple[int, Any]] = []
-    counts, tables = None, []
     # A batch that raises says nothing of its outputs: the event abstains on all of them, which errs on the safe side. Where
     # batches raised before, batches of one tell which outputs do.
-    one_by_one = sample.redrawn or sample.raised()
-    observe, failed = _Counted(Piecewise.of(plan, test.count)), 0
-    for seen, lost in ledger.draw(pair, plan.samples, Phase.BOUND, observe, one_by_one=one_by_one, form=sample.form):
-        pieces += seen
-        of_batch = added_up(seen)[-1][1]
-        tables.append(of_batch.tables())
-        counts = of_batch if counts is None else counts + of_batch
-        ledger.so_far = functools.partial(method.bound, test, counts)
-        failed += lost
-    if failed > plan.samples / 2:
+    how = {"one_by_one": sample.redrawn or sample.raised(), "form": sample.form}
+    so_far = functools.partial(method.bound, test)
+    tally = ledger.count(pair, plan.samples, Phase.BOUND, Counted(test), so_far, **how)
+    ledger.close_bound(tally)
+    if not tally.batches:
+        return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=pair)
+    if tally.lost > tally.outputs / 2:
         return ledger.result(
-            Verdict.INCONCLUSIVE, f"batches with {failed:,} of {plan.samples:,} outputs raised", pair=pair
+            Verdict.INCONCLUSIVE, f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised", pair=pair
         )
-    if not failed:  # a batch that raises is one accident, and no change of all its outputs
-        ledger.look_for_drift(tables)
+    if not tally.lost:  # a batch that raises is one accident, and no change of all its outputs
+        ledger.look_for_drift(tally.tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
-    evidence = _Evidence(pair, test, added_up(pieces), test.histograms(sample))
+    evidence = _Evidence(pair, test, added_up(tally.pieces), test.histograms(sample))
     result = _at_level(plan.alpha, claim, ledger, evidence)
-    # Where outputs fail by costing time, a pair is not worth the time that a smaller one would take.
-    if result.verdict is not Verdict.VIOLATION or not plan.shrink or sample.failures:
+    # Where the time is limited, or outputs fail by costing time, a pair is not worth the time that a smaller one would take.
+    if result.verdict is not Verdict.VIOLATION or not plan.shrink or sample.failures or plan.seconds is not None:
         return result
     smallest = shrink(claim, ledger, pair, sample)
     return _at_level(plan.alpha, claim, ledger, evidence, smallest)
@@ -120,7 +117,7 @@ def _at_level(
     verdict = judge(claim, bound)
     return ledger.result(
         verdict,
-        f"all {ledger.plan.samples:,} outputs drawn{ledger.note}",
+        ledger.drawn(),
         pair=evidence.pair,
         event=test.to_dict(counts),
         bound=bound,
@@ -133,22 +130,3 @@ def _at_level(
         ),
         at_level=lambda level: _at_level(level, claim, ledger, evidence, smallest),
     )
-
-
-def _collect(pair: Pair, ledger: Ledger) -> Sample:
-    return join_samples(list(ledger.draw(pair, ledger.plan.selection_outputs, Phase.SELECTION, as_drawn)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """Count what a test sees in a batch, and how many outputs were lost because the batch as a whole raised."""
-
-    count: Piecewise[Any]
-
-    def __call__(self, sample: Sample) -> tuple[list[tuple[int, Any]], int]:
-        lost = sample.size if _all_raised(sample) else 0
-        return self.count(sample), lost
-
-
-def _all_raised(sample: Sample) -> bool:
-    return all(side.size == 0 or side.failure() for side in (sample.left, sample.right))

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.growth import Piecewise, added_up
+from auditor.auditing.deadline import fitted
+from auditor.auditing.growth import added_up
 from auditor.auditing.plan import Ledger, smallest_level
+from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.sampling import Batch, Phase
-from auditor.bounds.evidence import Bound
+from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import Probability
 from auditor.errors import MechanismError
@@ -28,13 +29,14 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
 
     Raises MechanismError where the mechanism returns anything but whether the event happened.
     """
-    plan = ledger.plan
+    ledger.plan = plan = fitted(ledger)
     alone = _worst(claim, ledger)
-    batches = list(ledger.draw(alone, plan.samples, Phase.BOUND, Piecewise.of(plan, _hits)))
-    counted = [added_up(batch)[-1] for batch in batches]
-    ledger.look_for_drift([[(hits, size - hits)] for size, hits in counted])
-    looks = added_up([piece for batch in batches for piece in batch])
-    return _at_level(plan.alpha, claim, ledger, alone, looks)
+    tally = ledger.count(alone, plan.samples, Phase.BOUND, _hits_and_misses)
+    ledger.close_bound(tally)
+    if not tally.batches:
+        return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=alone)
+    ledger.look_for_drift(tally.tables)
+    return _at_level(plan.alpha, claim, ledger, alone, [(n, seen.left[0]) for n, seen in added_up(tally.pieces)])
 
 
 def _at_level(
@@ -59,7 +61,7 @@ def _at_level(
     }
     return ledger.result(
         Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
-        "confirmed on the worst data set found" if confirmed else f"all {trials:,} outputs drawn",
+        "confirmed on the worst data set found" if confirmed else ledger.drawn(),
         pair=alone,
         event=event,
         bound=bound,
@@ -106,6 +108,11 @@ def _worst(claim: Probability, ledger: Ledger) -> Pair:
     if best.key() in worst:
         return worst[best.key()][1]
     return replace(best, right=None, relation=Relation.ALONE)
+
+
+def _hits_and_misses(sample: Sample) -> tuple[ScoreCounts, int]:
+    hits = _hits(sample)
+    return ScoreCounts((hits, sample.size - hits), (0, 0)), 0
 
 
 def _hits(sample: Sample) -> int:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.plan import Ledger
+from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column
-from auditor.blackbox.sampling import Batch, Phase
 from auditor.methods.base import Method
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import CHANCES, Ledger, as_drawn
 from auditor.auditing.search import find_pair
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import join_samples
 from auditor.blackbox.outputs import Outputs, concatenate
-from auditor.blackbox.sampling import Batch, Phase
 from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
@@ -128,7 +128,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     target = -math.log(ledger.plan.alpha) - float(capital.carried[at_claim])
     played, draw, raised, form = 0, 0, False, ""
     while played < outputs:
-        if ledger.time_is_up():
+        if ledger.time_is_up(ledger.spent.bound):
             return f"{ledger.plan.seconds:g} seconds were over"
         first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
         size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
@@ -156,12 +156,9 @@ def _draw(
     pair: Pair, size: int, number: tuple[int, int], ledger: Ledger, *, one_by_one: bool, form: str
 ) -> tuple[Outputs, NDArray[np.bool_], str]:
     """Draw labelled outputs in a random order of the sides; return them, their labels, and the form of their batches."""
-    most = ledger.plan.execution.batch
-    batches = [
-        Batch(pair, min(most, size - start), Phase.BOUND, (*number, i), one_by_one, form)
-        for i, start in enumerate(range(0, size, most))
-    ]
-    sample = join_samples(list(ledger.sampler().map(batches, as_drawn)))
+    sampler = ledger.sampler()
+    batches = sampler.batches(pair, size, Phase.BOUND, one_by_one, form, number)
+    sample = join_samples(list(sampler.map(batches, as_drawn)))
     # The sides of trials are independent coins, so that any order of them is as good as that of the draws.
     order = np.random.default_rng(
         np.random.SeedSequence(ledger.plan.seed, spawn_key=(Phase.BOUND, *number))

@@ -18,9 +18,10 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from auditor.auditing.plan import Ledger, as_drawn
-from auditor.blackbox.mechanism import Sample, join_samples
-from auditor.blackbox.sampling import Batch, Phase
+from auditor.auditing.plan import Ledger
+from auditor.auditing.tally import Counted
+from auditor.blackbox.batches import Batch, Phase
+from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
@@ -55,11 +56,12 @@ def shrink(claim: PrivacyClaim, ledger: Ledger, found: Pair, sample: Sample) -> 
     strategy = _strategy(claim, ledger, sample)
     if strategy is None:
         return None
+    # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
     path = _descend(strategy, ledger, found, sample)
     smaller = list(reversed(path))[:TRIES]
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
         if pair is not found:
-            sample = _draw(pair, ledger, round(LEARNING * ledger.plan.samples), number)
+            sample = ledger.draw(pair, round(LEARNING * ledger.plan.samples_to_learn), Phase.SHRINK, (0, number))
         learned = strategy.method.learn(sample)
         if learned.forecast > strategy.floor or pair is found:
             floor = claim.value + KEPT_BY_EVENT * (learned.forecast - claim.value)
@@ -93,7 +95,7 @@ def _strategy(claim: PrivacyClaim, ledger: Ledger, sample: Sample) -> _Strategy 
 
 def _descend(strategy: _Strategy, ledger: Ledger, found: Pair, sample: Sample) -> list[Pair]:
     """Return ever smaller pairs on which the forecast stays above the floor."""
-    left = int(SCREENING * ledger.plan.samples)
+    left = int(SCREENING * ledger.plan.samples_to_learn)
     each, score = _enough(strategy, sample), _Forecast(strategy.method)
     first = sorted(ledger.plan.domain.corners(), key=complexity)[:GROUP]
     path: list[Pair] = []
@@ -142,25 +144,15 @@ class _Forecast:
         return self._method.learn(sample).forecast
 
 
-def _draw(pair: Pair, ledger: Ledger, outputs: int, number: int) -> Sample:
-    most = ledger.plan.execution.batch
-    # Three numbers, where the rounds of the descent have two: no address is used twice.
-    batches = [
-        Batch(pair, min(most, outputs - start), Phase.SHRINK, (0, number, i))
-        for i, start in enumerate(range(0, outputs, most))
-    ]
-    return join_samples(ledger.draw_each(batches, as_drawn))
-
-
 def _confirm(
     claim: PrivacyClaim, ledger: Ledger, strategy: _Strategy, pair: Pair, test: Test[Any], sample: Sample
 ) -> Smallest | None:
     """Count the test on fresh outputs; return what they prove if that is more than the claim."""
-    method, counts = strategy.method, None
-    one_by_one = sample.redrawn or sample.raised()
-    drawn = ledger.draw(pair, strategy.confirming, Phase.CONFIRM, test.count, one_by_one=one_by_one, form=sample.form)
-    for seen in drawn:
-        counts = seen if counts is None else counts + seen
+    method, one_by_one = strategy.method, sample.redrawn or sample.raised()
+    tally = ledger.count(
+        pair, strategy.confirming, Phase.CONFIRM, Counted(test), one_by_one=one_by_one, form=sample.form
+    )
+    counts = tally.counts
     bound = Bound(claim.quantity, method.bound(test, counts), 1 - method.alpha, method.name, method.also(counts))
     if judge(claim, bound) is not Verdict.VIOLATION:
         return None

@@ -257,7 +257,8 @@ class Mechanism:
                 made[not label].append(output)
             return Sample(from_list(made[0]), from_list(made[1]))
         sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
-        sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
+        on_left = int(np.count_nonzero(labels))
+        sizes = {True: on_left, False: len(labels) - on_left}
         drawn, forms = {}, set()
         for side in sides:
             batch = self._call(pair.dataset("left" if side else "right"), rng, size=sizes[side]) if sizes[side] else []

@@ -213,11 +213,11 @@ def _constant(name: str, atom: str, size: int) -> Column:
 
 def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
     """Return the column of the numbers, and where integers are too large for floats one of what is left over."""
-    numbers = values.astype(np.float64)  # a copy: outputs must not change when the mechanism reuses its array
-    numbers += 0.0  # −0.0 becomes 0.0
+    # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
+    numbers = np.add(values, 0.0, dtype=np.float64)
     if values.dtype.kind == "f":
-        missing = np.isnan(numbers)
-        if missing.any():
+        if np.isnan(numbers.min(initial=0.0)):  # the soonest way to see a NaN
+            missing = np.isnan(numbers)
             numbers[missing] = 0.0
             return [Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]
     elif (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:

@@ -214,6 +214,9 @@ def close_idle(key: Hashable) -> None:
 
 
 @atexit.register
-def _close_all() -> None:
-    for process in list(_LIVE):
+def kill_all() -> None:
+    """End all processes that are left."""
+    left = list(_LIVE)
+    _IDLE.clear()
+    for process in left:
         process.kill()

@@ -10,10 +10,10 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,17 +34,7 @@ class Recording:
 
     def write(self, name: str, pair: Pair, sample: Sample) -> None:
         """Keep a batch under the name of its address."""
-        arrays, sides = dict[str, Any](), {}
-        for side, outputs in zip(SIDES, (sample.left, sample.right), strict=True):
-            sides[side] = {"size": outputs.size, "columns": [(c.name, c.atoms) for c in outputs.columns]}
-            for i, column in enumerate(outputs.columns):
-                for part in ("numbers", "codes"):
-                    array = getattr(column, part)
-                    if array is not None:
-                        # One cell stands for all where all are one in memory.
-                        arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
-        told = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
-        self._write(f"{name}.npz", _archive({"pair": _key(pair), "sides": sides, "sample": told}, arrays))
+        self._write(f"{name}.npz", packed(sample, _key(pair), np.savez_compressed))
 
     def read(self, name: str, pair: Pair) -> Sample:
         """Return the batch of that address.
@@ -57,11 +47,7 @@ class Recording:
             if not path.is_file() and (told := self.noted(note)) is not None:
                 raise MechanismError(str(told))
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                meta = json.loads(archive["meta"].tobytes())
-                left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)
-                pair_key, told = meta["pair"], meta["sample"]
-                sample = Sample(left, right, str(told["form"]), bool(told["redrawn"]), int(told["failures"]))
+            pair_key, sample = unpacked(path)
         except FileNotFoundError:
             raise InvalidInputError(
                 f"the recording has no batch {path}: the run that was recorded ended before, or its file was deleted; record anew"
@@ -112,10 +98,31 @@ def _key(pair: Pair) -> str:
     return hashlib.sha256(repr([plain(pair.left), plain(pair.right), str(pair.relation)]).encode()).hexdigest()
 
 
-def _archive(meta: Any, arrays: dict[str, Any]) -> bytes:
+def packed(sample: Sample, key: str, save: Callable[..., None] = np.savez) -> bytes:
+    """Return a batch as bytes, with a key that says what it is of."""
+    arrays, sides = dict[str, Any](), {}
+    for side, outputs in zip(SIDES, (sample.left, sample.right), strict=True):
+        sides[side] = {"size": outputs.size, "columns": [(c.name, c.atoms) for c in outputs.columns]}
+        for i, column in enumerate(outputs.columns):
+            for part in ("numbers", "codes"):
+                array = getattr(column, part)
+                if array is not None:
+                    # One cell stands for all where all are one in memory.
+                    arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
+    told = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
+    meta = json.dumps({"pair": key, "sides": sides, "sample": told})
     file = io.BytesIO()
-    np.savez_compressed(file, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+    save(file, meta=np.frombuffer(meta.encode(), np.uint8), **arrays)
     return file.getvalue()
+
+
+def unpacked(file: Path | BinaryIO) -> tuple[str, Sample]:
+    """Return the key and the batch. Raises what reading raises where these are other bytes."""
+    with np.load(file, allow_pickle=False) as archive:
+        meta = json.loads(archive["meta"].tobytes())
+        left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)
+        told = meta["sample"]
+        return meta["pair"], Sample(left, right, str(told["form"]), bool(told["redrawn"]), int(told["failures"]))
 
 
 def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:

@@ -7,7 +7,9 @@ what is not so. What is refused here does not happen to mechanisms whose outputs
 import functools
 import hashlib
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +96,7 @@ class _Repeat:
     times: int
     batch: int
     start: int
+    where: str
 
 
 @dataclass
@@ -115,10 +118,18 @@ class RepeatGuard:
     """
 
     windows: int = 0
-    batches: list[str] = field(default_factory=list)  # one for each side of a batch
-    seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # batch and start of each window
+    batches: int = 0  # one for each side of a batch
+    seen: dict[bytes, tuple[int, int, str]] = field(
+        default_factory=dict
+    )  # batch and start of each window, and the batch in words
+    heads: set[int] = field(default_factory=set)  # the keys with which windows that were seen begin
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
     constants: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the next batch is one of those that later ones are compared with."""
+        return self.batches < 2 * REMEMBERED
 
     def look(self, pair: Pair, left: Keys, right: Keys, where: str) -> None:
         """Look at a batch. Raises MechanismError saying what was repeated.
@@ -127,23 +138,41 @@ class RepeatGuard:
         """
         sides: tuple[tuple[Side, Keys], ...] = (("left", left), ("right", right))
         for side, keys in sides:
-            self.batches.append(where)
-            content, batch, seen = keys.tobytes(), len(self.batches) - 1, self.seen
+            remembers, batch, self.batches = self.remembers, self.batches, self.batches + 1
             starts = np.flatnonzero(keys[1 : max(1, 1 + len(keys) - WINDOWS[0])] * ODD < ONE_IN)[:STARTS] + 1
-            for start, width in [
-                *((0, width) for width in WINDOWS if width <= len(keys)),
-                *((start, WINDOWS[0]) for start in starts.tolist()),
-            ]:
-                self.windows += 1
-                window = content[8 * start : 8 * (start + width)]
-                if window in seen:
-                    self._again(window, batch, start)
-                elif batch < 2 * REMEMBERED:
-                    seen[window] = batch, start
+            at_start = [(0, width) for width in WINDOWS if width <= len(keys)]
+            self.windows += len(at_start) + len(starts)
+            heads = keys[starts].tolist() + keys[:1].tolist()
+            if remembers or not self.heads.isdisjoint(heads):
+                content = keys.tobytes()
+                self.heads.update(heads if remembers else ())
+                for start, width in [*at_start, *((start, WINDOWS[0]) for start in starts.tolist())]:
+                    window = content[8 * start : 8 * (start + width)]
+                    if window in self.seen:
+                        self._again(window, batch, start, where)
+                    elif remembers:
+                        self.seen[window] = batch, start, where
             if len(keys) >= CONSTANT and _constant(keys):
                 self._note_constant(repr(plain(pair.dataset(side))), int(keys[0]), where)
 
-    def _again(self, window: bytes, batch: int, start: int) -> None:
+    def state(self) -> dict[str, Any]:
+        """Return as plain data what batches changed that are not remembered."""
+        return {
+            "windows": self.windows,
+            "batches": self.batches,
+            "repeats": {window.hex(): astuple(repeat) for window, repeat in self.repeats.items()},
+            "constants": [[dataset, *item] for dataset, known in self.constants.items() for item in known.items()],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state, after a look at the batches that are remembered."""
+        self.windows, self.batches = state["windows"], state["batches"]
+        self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}
+        self.constants = {}
+        for dataset, value, where in state["constants"]:
+            self.constants.setdefault(dataset, {})[value] = where
+
+    def _again(self, window: bytes, batch: int, start: int, where: str) -> None:
         """Note that a window was seen again, unless it overlaps the one before."""
         repeat = self.repeats.get(window)
         if repeat is None:
@@ -151,12 +180,12 @@ class RepeatGuard:
         width = len(window) // 8
         if repeat.batch == batch and start < repeat.start + width:
             return
-        before, repeat.batch, repeat.start = repeat.batch, batch, start
+        before, repeat.batch, repeat.start, repeat.where = repeat.where, batch, start, where
         repeat.times += 1
         if repeat.bits * (repeat.times - 1) >= CERTAIN + repeat.times * math.log2(self.windows):
             raise MechanismError(
-                f"the mechanism repeats itself: {width} outputs in a row of the {self.batches[batch]} are those of the "
-                f"{self.batches[before]}, in the same order ({repeat.times} times so far); {ADVICE}"
+                f"the mechanism repeats itself: {width} outputs in a row of the {where} are those of the "
+                f"{before}, in the same order ({repeat.times} times so far); {ADVICE}"
             )
 
     def _note_constant(self, dataset: str, value: int, where: str) -> None:

@@ -1,85 +1,61 @@
-"""Draw outputs in parallel: seeds by address, batches, and the same numbers whatever the workers and backend.
+"""Draw outputs in parallel: the same numbers whatever the workers and backend.
 
-Every batch has an address (audit, phase, pair, batch number), and from it, through
-``numpy.random.SeedSequence``, two streams of its own: one for the fair coin that picks the side of each trial,
-which the mechanism cannot touch, and one that is handed to the mechanism. What a batch holds therefore depends
-on the root seed and its address alone.
+How many outputs a batch holds is part of what they are, and follows from how many are asked for. How many batches are one task
+follows from the time they take: that decides when and where a batch is drawn, and nothing else.
 """
 
-import contextlib
 import hashlib
 import itertools
-import multiprocessing
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
+import math
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from typing import Any, TypeVar
 
-import numpy as np
-
+from auditor.blackbox.batches import Batch, Batches, Drawn, Phase, draw_all, draws_the_same_twice
+from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import TRIAL, Drawer, Patience, Sample, Source, changed_form
+from auditor.blackbox.journal import AuditJournal
+from auditor.blackbox.mechanism import TRIAL, Drawer, Sample, Source
+from auditor.blackbox.pace import Pace
 from auditor.blackbox.recording import Recording
-from auditor.blackbox.repeats import Keys, RepeatGuard, shown_keys
-from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
-from auditor.neighbours.pair import Pair, Relation
+from auditor.blackbox.repeats import RepeatGuard
+from auditor.blackbox.workers import Share, Task, Workers
+from auditor.errors import InvalidInputError, MechanismError
+from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
 
-
-class Phase(IntEnum):
-    """What outputs are drawn for. None is ever used for two of these."""
-
-    CHECK = 0
-    SEARCH = 1
-    SELECTION = 2
-    BOUND = 3
-    SHRINK = 4
-    CONFIRM = 5  # the bound on the smallest pair
+# Outputs are cut into so many batches at least, for many workers to share, and so that what is lost by an interruption is a
+# small part; but not below so many outputs, of which the guard against repeats would see too little in a row. Fewer pieces of
+# what is learned from, where a mechanism that fails by costing time fails a few times in each.
+PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
+# By which a batch grows whose seconds are measured.
+GROWTH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """``size`` trials on a pair, at an address below that of the audit; batch mechanisms ``one_by_one`` where wanted."""
-
-    pair: Pair
-    size: int
-    phase: Phase
-    number: tuple[int, ...]
-    one_by_one: bool = False
-    form: str = ""  # that earlier batches had; another is an error
-
-    @property
-    def told(self) -> str:
-        """The batch as errors call it, such as "bound batch 3"."""
-        return f"{self.phase.name.lower()} batch {'.'.join(map(str, self.number))}"
-
-    @property
-    def file(self) -> str:
-        """The name of the batch in a recording."""
-        return "-".join([self.phase.name.lower(), *map(str, self.number)])
-
-
-BACKENDS = ("loky", "threading")
+BACKENDS = ("auto", "loky", "threading", *CLUSTERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
     """How outputs are drawn; nothing here but ``batch`` changes any number in a report.
 
-    ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs drawn at once, and ``timeout`` the
+    ``backend`` is loky (processes), threading, dask or ray; auto is processes, or threads of one where these are measured to be
+    faster. ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs drawn at once, and ``timeout`` the
     seconds for one, or for a single output where they are drawn one by one. To pass it is an output, and so is to crash: for
     that, mechanisms run in processes of their own. ``isolate`` False lets Python mechanisms run in the calling process with
     one worker or threads, for debuggers and for what cannot be pickled: there nothing limits their time, and a crash is the end.
+    ``address`` is that of a cluster's scheduler. ``lost`` says that a worker was lost or late before.
     """
 
-    backend: str = "loky"
+    backend: str = "auto"
     workers: int = -1
     batch: int = 65_536
     timeout: float | None = None
     isolate: bool = True
+    address: str | None = None
+    lost: bool = False
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -90,13 +66,21 @@ class Execution:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None and not self.timeout > 0:
             raise InvalidInputError(f"timeout is {self.timeout}; it must be above 0 seconds")
+        if self.address is not None and self.backend not in CLUSTERS:
+            raise InvalidInputError(
+                f"address is {self.address!r}, but backend is {self.backend}; an address goes with {' or '.join(CLUSTERS)}"
+            )
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether workers may be on other machines."""
+        return self.backend in CLUSTERS and self.workers != 1
 
     @property
     def in_processes(self) -> bool:
-        """Whether joblib's worker processes draw. Those are lost where a mechanism crashes or hangs, and its outputs with them."""
-        from joblib import effective_n_jobs
-
-        return self.backend == "loky" and effective_n_jobs(self.workers) > 1
+        """Whether worker processes draw. Those are lost where a mechanism crashes or hangs, and its outputs with them."""
+        local = self.backend in ("auto", "loky") and processes(self.workers) > 1
+        return not self.lost and (local or self.on_cluster)
 
     def one_worker(self) -> "Execution":
         """Return the same with a single worker."""
@@ -104,7 +88,7 @@ class Execution:
 
     def protected(self) -> "Execution":
         """Return the same where no crash is the end, at the cost of sending outputs from process to process."""
-        return replace(self, backend="threading", isolate=True)
+        return replace(self, isolate=True, lost=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +96,8 @@ class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
 
     ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard. ``recording`` keeps
-    the batches that are drawn, or holds those that are to be taken instead.
+    the batches that are drawn, or holds those that are to be taken instead; ``journal`` keeps what was observed of them.
+    ``share`` is the audit's of the workers, and ``pace`` what is known of how fast they are.
     """
 
     source: Source
@@ -121,17 +106,50 @@ class Sampler:
     execution: Execution
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     recording: Recording | None = None
+    journal: AuditJournal | None = None
+    share: Share = field(default_factory=Share)
+    pace: Pace = field(default_factory=Pace)
 
-    def map(self, batches: Iterable[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
+    def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
         """Draw each batch and yield what ``observe`` makes of it, in order.
 
-        Raises MechanismError when the mechanism cannot be built, breaks the protocol, or repeats itself; and where joblib's
+        Raises MechanismError when the mechanism cannot be built, breaks the protocol, or repeats itself; and where worker
         processes draw, TimeoutError, and WorkerLostError when one of them ends.
         """
-        todo, told = itertools.tee(batches)
-        audit = _audit_key(self.name)
-        drawn = self._run(_draw, ((self.seed, audit, batch, observe, self.recording) for batch in todo))
-        return self._guarded(told, drawn)
+        known = self.recall(batches)
+        yield from (drawn.seen for drawn in known)
+        for group in self.groups(batches, observe, len(known)):
+            if self.journal is not None:
+                self.journal.keep({batch.file: drawn for batch, drawn in group})
+            yield from (drawn.seen for _, drawn in group)
+
+    def groups(
+        self, batches: Sequence[Batch], observe: Callable[[Sample], T], since: int = 0
+    ) -> Iterator[list[tuple[Batch, Drawn[T]]]]:
+        """Draw each batch from number ``since`` on; yield those of each task together. Raises as ``map`` does."""
+        at = since
+        for group, error in self._run(batches, observe, since):
+            told = list(zip(batches[at : at + len(group)], group, strict=True))
+            at += len(group)
+            for batch, drawn in told:
+                self.guard.look(batch.pair, drawn.left, drawn.right, batch.told)
+            if told:
+                yield told
+            if error is not None:
+                raise error
+
+    def recall(self, batches: Sequence[Batch]) -> list[Drawn[Any]]:
+        """Return the first of the batches, as far as the journal has them; the guard looks at them again."""
+        known = list[Drawn[Any]]()
+        if self.journal is None:
+            return known
+        for batch in batches:
+            kept = self.journal.kept(batch.file)
+            if kept is None:
+                break
+            known.append(Drawn(*kept))
+            self.guard.look(batch.pair, *kept[:2], batch.told)
+        return known
 
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a mechanism for the same outputs twice, from the same stream; return whether it gave the same.
@@ -139,29 +157,30 @@ class Sampler:
         Where it did not, it has randomness or a memory of its own, of which workers would each have a copy. Where it fails at
         once, that is for the audit to see. Raises as ``map`` does.
         """
-        batch = Batch(pair, TRIAL, Phase.CHECK, (0,))
-        [same] = self._run(_repeats_itself, [(self.seed, _audit_key(self.name), batch)])
-        return bool(same)
+        how, origin = self.execution, self._origin()
+        arguments = origin, self.seed, _audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
+        if processes(how.workers) == 1:
+            return draws_the_same_twice(*arguments)
+        workers, here = self._workers(origin)
+        task = Task(draws_the_same_twice, arguments, here, limit=how.timeout if isinstance(origin, Source) else None)
+        try:
+            return bool(workers.submit(self.share, task).result())
+        except TimeoutError:
+            workers.drop(self.share)
+            raise
 
-    def _run(self, function: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Generator[T, None, None]:
-        """Run a function on the mechanism and each task, by the workers, and yield what it returns in order."""
-        from joblib import Parallel, delayed
-
-        how = self.execution
-        drawer = self.source if self.recording and self.recording.replaying else self.drawer()
-        if how.workers == 1:
-            return (function(drawer, *task) for task in tasks)
-        # What runs in a process of its own needs no more than a thread that waits for it.
-        backend = how.backend if isinstance(drawer, Source) else "threading"
-        timeout = how.timeout if isinstance(drawer, Source) else None
-        parallel = Parallel(how.workers, backend=backend, timeout=timeout, return_as="generator")
-        return _with_own_errors(parallel(delayed(function)(drawer, *task) for task in tasks))
-
-    def _guarded(self, batches: Iterable[Batch], drawn: Generator[tuple[Keys, Keys, T], None, None]) -> Iterator[T]:
-        with contextlib.closing(drawn):
-            for batch, (left, right, observed) in zip(batches, drawn, strict=True):
-                self.guard.look(batch.pair, left, right, batch.told)
-                yield observed
+    def seconds_each(self, pair: Pair, most: float) -> float:
+        """Measure how long an output takes a worker, on outputs that serve for nothing else, in about ``most`` seconds."""
+        size, seconds = TRIAL, 0.0
+        for attempt in itertools.count():
+            for _, error in self._run([Batch(pair, size, Phase.CHECK, (1, attempt))], _size, 0):
+                if error is not None:
+                    raise error
+            seconds = self.pace.seconds or 0.0
+            if size >= self.execution.batch or GROWTH * seconds > most:
+                break
+            size = min(GROWTH * size, self.execution.batch)
+        return max(seconds, 1e-9) / size
 
     def drawer(self) -> Drawer | Source:
         """Return what draws outside this process; the source itself, where workers import it and draw."""
@@ -171,25 +190,82 @@ class Sampler:
         return self.source
 
     def batches(
-        self, pair: Pair, outputs: int, phase: Phase, one_by_one: bool = False, form: str = ""
-    ) -> Iterator[Batch]:
-        """Cut a number of outputs on one pair into batches."""
-        for number, start in enumerate(range(0, outputs, self.execution.batch)):
-            yield Batch(pair, min(self.execution.batch, outputs - start), phase, (number,), one_by_one, form)
+        self,
+        pair: Pair,
+        outputs: int,
+        phase: Phase,
+        one_by_one: bool = False,
+        form: str = "",
+        number: tuple[int, ...] = (),
+    ) -> Batches:
+        """Cut a number of outputs on one pair into batches, below the address ``number``."""
+        first = Batch(pair, 1, phase, (*number, 0), one_by_one, form)
+        pieces = PIECES_TO_LEARN if first.learning else PIECES
+        size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
+        return Batches(replace(first, size=size, share=min(1.0, size / max(1, outputs))), outputs)
+
+    def _origin(self) -> Drawer | Source:
+        return self.source if self.recording and self.recording.replaying else self.drawer()
+
+    def _workers(self, origin: Drawer | Source) -> tuple[Workers, bool]:
+        """Return the workers, and whether all they have to do is to wait for a process of this machine, in a thread."""
+        how = self.execution
+        workers = workers_for(how.backend, how.workers, how.address)
+        return workers, not how.on_cluster and (how.backend == "threading" or not isinstance(origin, Source))
+
+    def _run(
+        self, batches: Sequence[Batch], observe: Callable[[Sample], T], at: int
+    ) -> "Generator[_Group[T], None, None]":
+        """Yield the batches in order, those of one task together, with the error that ended a task."""
+        origin = self._origin()
+        common = origin, self.seed, _audit_key(self.name), observe, self.recording
+        if processes(self.execution.workers) == 1:
+            return self._run_here(common, batches, at)
+        return self._run_by_workers(common, batches, at)
+
+    def _run_here(
+        self, common: tuple[Any, ...], batches: Sequence[Batch], at: int
+    ) -> "Generator[_Group[Any], None, None]":
+        self.pace.open(1, "worker")
+        while at < len(batches):
+            many, _ = self.pace.next_task(len(batches) - at)
+            group, error, seconds = draw_all(*(*common, batches[at : at + many]))
+            self.pace.note(many, seconds)
+            at += many
+            yield group, error
+
+    def _run_by_workers(
+        self, common: tuple[Any, ...], batches: Sequence[Batch], at: int
+    ) -> "Generator[_Group[Any], None, None]":
+        how, pace = self.execution, self.pace
+        workers, here = self._workers(common[0])
+        limit = how.timeout if isinstance(common[0], Source) else None
+        worker = "process" if not here or how.isolate else "thread"
+        worker = f"{how.backend.capitalize()} worker" if how.on_cluster else worker
+        may_thread = how.backend == "auto" and not here
+        pace.open(workers.pool.size, worker, may_thread=may_thread, one_at_a_time=limit is not None)
+        asked = deque[tuple[Task, int, int]]()
+        try:
+            while asked or at < len(batches):
+                while at < len(batches) and len(asked) < pace.ahead:
+                    many, threads = pace.next_task(len(batches) - at)
+                    arguments = (*common, batches[at : at + many], threads)
+                    # Threads have all workers' time for themselves.
+                    weight = 1 if threads == 1 else 2 * workers.pool.size
+                    task = Task(draw_all, arguments, here, weight, pace.expected(many, threads), limit)
+                    asked.append((workers.submit(self.share, task), many, threads))
+                    at += many
+                task, many, threads = asked.popleft()
+                group, error, seconds = task.result()
+                pace.note(many, seconds, threads)
+                yield group, error
+        except BaseException:  # the consumer's as well: a mechanism is refused, or the time is over
+            if asked:
+                workers.drop(self.share)
+            raise
 
 
-def _with_own_errors(results: Generator[T, None, None]) -> Generator[T, None, None]:
-    try:
-        for result in results:  # noqa: UP028 - which would close it before warnings are silenced
-            yield result
-    except multiprocessing.TimeoutError:  # not a kind of the built-in TimeoutError
-        raise TimeoutError from None
-    except BrokenProcessPool:
-        raise WorkerLostError("a worker process ended while it ran the mechanism: a crash, or no memory left") from None
-    finally:
-        with warnings.catch_warnings():  # joblib's, that a mechanism which is refused was drawn from in vain
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
+_Group = tuple[list[Drawn[T]], MechanismError | None]
 
 
 def _audit_key(name: str) -> int:
@@ -197,69 +273,5 @@ def _audit_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 
-def _streams(
-    seed: int, audit: int, batch: Batch
-) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
-    """Return the coin of a batch, the stream of the mechanism, and another for outputs that are drawn again."""
-    address = (audit, batch.phase, *batch.number)
-    coin, stream, again = (
-        np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*address, use))))
-        for use in (0, 1, 2)
-    )
-    return coin, stream, again
-
-
-def _draw(
-    origin: Drawer | Source,
-    seed: int,
-    audit: int,
-    batch: Batch,
-    observe: Callable[[Sample], T],
-    recording: Recording | None = None,
-) -> tuple[Keys, Keys, T]:
-    """Return the keys of the first outputs on either side, and what is observed."""
-    if recording is not None and recording.replaying:
-        sample = recording.read(batch.file, batch.pair)
-    else:
-        try:
-            sample = _sample(origin, seed, audit, batch)
-        except MechanismError as error:
-            if recording is not None:
-                recording.note(batch.file, str(error))
-            raise
-        if recording is not None:
-            recording.write(batch.file, batch.pair, sample)
-    if batch.form and sample.form and batch.form != sample.form:
-        raise changed_form(batch.form, sample.form)
-    return shown_keys(sample.left), shown_keys(sample.right), observe(sample)
-
-
-def _sample(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> Sample:
-    coin, stream, again = _streams(seed, audit, batch)
-    labels = coin.random(batch.size) < 0.5
-    if batch.pair.relation is Relation.ALONE:
-        labels[:] = True
-    mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
-    # To learn from, each output must be a value or a failure of its own. Nothing is proved by these, so that there may be few.
-    learning = batch.phase not in (Phase.BOUND, Phase.CONFIRM)
-    patience = Patience(FAILURES[batch.phase]) if learning else None
-    sample = mechanism.draw(batch.pair, labels, stream, one_by_one=batch.one_by_one, patience=patience)
-    if learning and mechanism.batched and not batch.one_by_one and sample.raised():
-        sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
-    return sample
-
-
-def _repeats_itself(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> bool:
-    mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
-    labels, seen = np.arange(batch.size) % 2 == 0, []
-    for _ in range(2):
-        stream, patience = _streams(seed, audit, batch)[1], Patience(FAILURES[batch.phase])
-        sample = mechanism.draw(batch.pair, labels, stream, patience=patience)
-        if sample.raised():
-            return True
-        seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
-    return seen[0] == seen[1]
-
-
-# Processes that die or pass the time limit, after which a batch to learn from has told enough.
-FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}
+def _size(sample: Sample) -> int:
+    return sample.size

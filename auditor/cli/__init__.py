@@ -40,7 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("auditor: no answer, because of the error above, which is a defect of the auditor", file=sys.stderr)
         return NO_ANSWER
     except KeyboardInterrupt:
-        print("auditor: interrupted; reports of finished configurations are written", file=sys.stderr)
+        print(
+            "auditor: interrupted; what is done is kept, and the same command with --resume goes on from there",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     return status
 

@@ -70,7 +70,9 @@ def overrides_of(options: argparse.Namespace) -> "Overrides":
     """Return what the command line sets instead of the file."""
     from auditor.config.load import Overrides
 
-    return Overrides(*(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds")))
+    return Overrides(
+        *(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds", "address"))
+    )
 
 
 def load_all(options: argparse.Namespace) -> "list[Configuration]":

@@ -1,11 +1,12 @@
 """What `auditor run` shows while it works: phase, rate, time left and the bound so far; nothing where nobody watches."""
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from auditor.auditing import Progress
-from auditor.claims import Claim
+from auditor.auditing import Plan, Progress
+from auditor.report.markup import visible
 from auditor.report.words import SYMBOL, number
 
 if TYPE_CHECKING:
@@ -15,19 +16,18 @@ if TYPE_CHECKING:
 LOOK = 0.25
 
 
-class ProgressLine:
-    """A line that changes in its place while the context is open; none where the console is no terminal."""
+class ProgressLines:
+    """A line for each audit under way, which changes in its place; none where the console is no terminal."""
 
-    def __init__(self, console: "Console", audit: str, claim: Claim, place: str) -> None:
-        from rich.markup import escape
+    def __init__(self, console: "Console", plans: Sequence[Plan]) -> None:
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
         from rich.table import Column
 
-        self._symbol = SYMBOL.get(claim.quantity, claim.quantity)
+        self._plans = {plan.name: (f"{number}/{len(plans)}", plan.claim) for number, plan in enumerate(plans, start=1)}
         self._bars = Bars(
             # Where there is little room, it is the name that gives way.
-            TextColumn(f"[dim]{escape(place)}[/] {escape(audit)}", table_column=Column(ratio=1, no_wrap=True)),
+            TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
             BarColumn(bar_width=12),
             TextColumn("{task.fields[done]}"),
@@ -38,11 +38,10 @@ class ProgressLine:
             transient=True,
             disable=not console.is_terminal or console.quiet,
         )
-        self._task = self._bars.add_task("starting", total=None, done="", bound="")
-        self._phase: object = None
-        self._looked = 0.0
+        self._tasks = dict[str, Any]()
+        self._looked = dict[str, float]()
 
-    def __enter__(self) -> "ProgressLine":
+    def __enter__(self) -> "ProgressLines":
         self._bars.start()
         return self
 
@@ -52,23 +51,36 @@ class ProgressLine:
         self._bars.stop()
 
     def refresh(self) -> None:
-        """Draw the line now, as it is drawn ten times a second anyway."""
+        """Draw the lines now, as they are drawn ten times a second anyway."""
         self._bars.refresh()
 
+    def end(self, audit: str) -> None:
+        """Take the line of an audit away."""
+        if audit in self._tasks:
+            self._bars.remove_task(self._tasks.pop(audit))
+
     def show(self, progress: Progress) -> None:
-        """Take in what an audit tells."""
+        """Take in what an audit tells, which may run in any thread."""
         if self._bars.disable:
             return
-        if progress.phase != self._phase:
-            self._phase = progress.phase
-            self._bars.reset(self._task, total=progress.planned, description=progress.phase.name.lower())
-        [task] = self._bars.tasks
+        from rich.markup import escape
+
+        place, claim = self._plans[progress.audit]
+        phase = progress.phase.name.lower()
+        if progress.audit not in self._tasks:
+            name = escape(visible(progress.audit))
+            self._tasks[progress.audit] = self._bars.add_task(phase, place=place, audit=name, done="", bound="")
+        number_of_task = self._tasks[progress.audit]
+        task = next(task for task in self._bars.tasks if task.id == number_of_task)
+        if task.description != phase:
+            self._bars.reset(number_of_task, total=progress.planned, description=phase)
         rate = f", {_short(task.speed)}/s" if task.speed else ""
         told = f"{_short(progress.done)} of {_short(progress.planned)}{rate}"
-        self._bars.update(self._task, completed=progress.done, total=progress.planned, done=told)
-        if progress.bound is not None and time.monotonic() - self._looked > LOOK:
-            self._looked = time.monotonic()
-            self._bars.update(self._task, bound=f"{self._symbol} ≥ {number(progress.bound())}")
+        self._bars.update(number_of_task, completed=progress.done, total=progress.planned, done=told)
+        if progress.bound is not None and time.monotonic() - self._looked.get(progress.audit, 0.0) > LOOK:
+            self._looked[progress.audit] = time.monotonic()
+            symbol = SYMBOL.get(claim.quantity, claim.quantity)
+            self._bars.update(number_of_task, bound=f"{symbol} ≥ {number(progress.bound())}")
 
 
 def _short(outputs: float) -> str:

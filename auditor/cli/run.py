@@ -26,12 +26,17 @@ from auditor.cli.release import annotate, print_changes, read_baselines, status_
 from auditor.errors import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
-    from auditor.auditing import Plan
+    from auditor.auditing import Journal, Plan
     from auditor.config import Configuration
     from auditor.report.compare import Change
     from auditor.report.result import AuditResult, RunResult
+
+# Beside the report: what is done of a run, and the reports of those that ended.
+RUNS = "runs.sqlite"
 
 
 def add_commands(commands: Commands) -> None:
@@ -40,10 +45,14 @@ def add_commands(commands: Commands) -> None:
     add_configs(run_parser)
     run_parser.add_argument("--only", action="append", metavar="NAME", help="run this audit only (may be repeated)")
     run_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
-    run_parser.add_argument("--seconds", type=float, metavar="S", help="end each sequential audit after S seconds")
+    run_parser.add_argument(
+        "--seconds", type=float, metavar="S", help="end each audit after S seconds, with the bound it has"
+    )
     run_parser.add_argument("--seed", type=int, metavar="S")
     run_parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
-    run_parser.add_argument("--backend", choices=["loky", "threading"])
+    run_parser.add_argument("--backend", choices=["auto", "loky", "threading", "dask", "ray"])
+    run_parser.add_argument("--address", metavar="ADDRESS", help="of the scheduler of a Dask or Ray cluster")
+    run_parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")
     run_parser.add_argument(
         "--baseline",
         action="append",
@@ -98,9 +107,27 @@ def _run(options: argparse.Namespace) -> int:
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration, _ in chosen])
     if options.record is not None:
+        if options.resume:
+            raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
         set_instead = overrides_of(options)
         chosen = [(c, record(c, plans, set_instead, options.record)) for c, plans in chosen]
-    return _audit(chosen, options, baselines)
+    with contextlib.ExitStack() as opened:
+        journals = [_journal(configuration, plans, options, opened) for configuration, plans in chosen]
+        return _audit(chosen, options, journals, baselines)
+
+
+def _journal(
+    configuration: "Configuration", plans: "list[Plan]", options: argparse.Namespace, opened: contextlib.ExitStack
+) -> "Journal":
+    """Open the file beside the report in which what is done is kept."""
+    from auditor.auditing import Journal
+    from auditor.config.runs import identity
+
+    journal = Journal(options.out / configuration.name / RUNS)
+    opened.callback(journal.close)
+    names = [plan.name for plan in plans]
+    journal.begin(identity(configuration, names, overrides_of(options)), options.resume)
+    return journal
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -109,12 +136,15 @@ def _replay(options: argparse.Namespace) -> int:
     replays = find_recordings(options.recording)
     for replay in replays:
         make_folder(options.out / replay.configuration.name)
-    return _audit([(replay.configuration, list(replay.plans)) for replay in replays], options, {})
+    return _audit(
+        [(replay.configuration, list(replay.plans)) for replay in replays], options, [None] * len(replays), {}
+    )
 
 
 def _audit(
     chosen: "list[tuple[Configuration, list[Plan]]]",
     options: argparse.Namespace,
+    journals: "Sequence[Journal | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
 ) -> int:
     from rich.markup import escape
@@ -130,11 +160,11 @@ def _audit(
     statuses, results = [], []
     with all_to_stderr() if options.json == STANDARD_OUTPUT else contextlib.nullcontext():
         console = open_console(options.quiet)
-        for configuration, plans in chosen:
+        for (configuration, plans), journal in zip(chosen, journals, strict=True):
             console.print(
                 f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
             )
-            result = _run_plans(configuration, plans, console)
+            result = _run_plans(configuration, plans, console, journal)
             report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
@@ -152,6 +182,10 @@ def _audit(
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:
         write_junit(results, options.junit)
+    # Not sooner, so that an interrupted command of several files finds all it has done.
+    for journal, result in zip(journals, results, strict=True):
+        if journal is not None:
+            journal.end(to_json(result.to_dict()))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 
@@ -171,22 +205,32 @@ def _compared(
     return compare(replace(baseline, audits=asked), result, look_again)
 
 
-def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
-    from auditor.auditing import run, settle
-    from auditor.cli.progress import ProgressLine
+def _run_plans(
+    configuration: "Configuration", plans: "list[Plan]", console: "Console", journal: "Journal | None"
+) -> "RunResult":
+    from auditor.auditing import journalled, run_all, settle, stop_all
+    from auditor.cli.progress import ProgressLines
     from auditor.report.markup import visible
     from auditor.report.result import RunResult
     from auditor.report.words import bound_words
 
     started = time.monotonic()
     audits = []
-    for number, plan in enumerate(plans, start=1):
-        with ProgressLine(console, visible(plan.name), plan.claim, f"{number}/{len(plans)}") as line:
-            audit = run(plan, line.show, refuse=True)
-        if not console.is_terminal:
-            told = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
-            console.print(told, highlight=False, markup=False)
-        audits.append(audit)
+    if journal is not None:
+        plans = [journalled(plan, journal) for plan in plans]
+    try:
+        with ProgressLines(console, plans) as lines:
+            for audit in run_all(plans, lines.show):
+                lines.end(audit.name)
+                if not console.is_terminal:
+                    told = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
+                    console.print(told, highlight=False, markup=False)
+                audits.append(audit)
+    except BaseException:
+        if journal is not None:
+            journal.close()  # first, so that what ends by force is not taken for what a mechanism does
+        stop_all()
+        raise
     settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
     return RunResult(configuration.name, configuration.confidence, settled, time.monotonic() - started)
 

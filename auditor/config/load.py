@@ -35,6 +35,7 @@ class Overrides:
     workers: int | None = None
     backend: str | None = None
     seconds: float | None = None
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def _plan(
         return getattr(config, name) if own is None else own
 
     execution = setting("execution").model_dump()
-    execution |= {k: v for k in ("workers", "backend") if (v := getattr(overrides, k)) is not None}
+    execution |= {k: v for k in ("workers", "backend", "address") if (v := getattr(overrides, k)) is not None}
     search = setting("search")
     seed = overrides.seed if overrides.seed is not None else setting("seed")
     return place.checked(

@@ -32,8 +32,10 @@ class LowHigh(_Strict):
 class Execution(_Strict):
     """How outputs are drawn."""
 
-    backend: Literal["loky", "threading"] = "loky"
-    """What runs the workers: processes (loky) or threads."""
+    backend: Literal["auto", "loky", "threading", "dask", "ray"] = "auto"
+    """What runs the workers: processes (loky), threads, a Dask or Ray cluster; auto measures whether threads are faster."""
+    address: str | None = None
+    """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
     workers: int = -1
     """How many at once; -1 for one for each core. Changes no result."""
     batch: int = 65_536

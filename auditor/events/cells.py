@@ -13,6 +13,8 @@ from auditor.blackbox.outputs import Column, Outputs, concatenate
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 # Outputs in the outermost cell.
 FEWEST_IN_TAIL = 4
+# Up to so many edges, comparing with each of them counts sooner than looking each entry up.
+FEW_EDGES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,19 @@ class Cells:
             return found
         of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
         return np.where(column.codes >= 0, of_atoms[column.codes], found)
+
+    def count(self, column: Column) -> dict[float, int]:
+        """Count the entries in the cells of each value, as ``look_up`` gives them."""
+        if column.codes is not None or len(self.edges) > FEW_EDGES:
+            looked_up = self.look_up(column)
+            worths = {*self.values, *self.atoms.values(), self.otherwise}
+            return {worth: int(np.count_nonzero(looked_up == worth)) for worth in worths}
+        # Comparisons with a few edges take a tenth of the time of a search for each entry.
+        below = [*(int(np.count_nonzero(column.numbers <= edge)) for edge in self.edges), len(column.numbers)]
+        found = dict.fromkeys(self.values, 0)
+        for value, more, fewer in zip(self.values, below, [0, *below], strict=False):
+            found[value] += more - fewer
+        return found
 
     def describe(self, name: str, value: float) -> str:
         """Say in words where the cells of that value lie.

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs
 from auditor.bounds.evidence import Counts, GuessCounts
@@ -65,5 +63,5 @@ class Event:
         return (histogram(sample, self.feature, self.rule),)
 
     def _guesses(self, outputs: Outputs) -> dict[float, int]:
-        worth = self.rule.look_up(self.feature.extract(outputs))
-        return {side: int(np.count_nonzero(worth == side)) for side in (LEFT, RIGHT)}
+        counts = self.rule.count(self.feature.extract(outputs))
+        return {side: counts.get(side, 0) for side in (LEFT, RIGHT)}

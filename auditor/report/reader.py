@@ -156,6 +156,7 @@ def _audit(entry: _Entry) -> AuditResult:
         exact=ExactValue(exact.number("value"), exact.number("error")) if exact else None,
         smallest=_smallest(smallest, claim) if smallest else None,
         reproduce=entry.get("reproduce", str, default=None),
+        drawn_by=entry.get("drawn_by", str, default=""),
         warnings=[str(warning) for warning in entry.get("warnings", list, default=[])],
         tried=_tried(tried) if tried else None,
         illustration=_illustration(illustration) if illustration else Illustration(),

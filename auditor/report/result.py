@@ -105,6 +105,7 @@ class AuditResult:
     ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json. ``smallest`` is None
     unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line that
     repeats the audit, or a call in Python that shows a violation again.
+    ``drawn_by`` says what drew the outputs of the bound: no number depends on it.
     ``tried`` is None in a report of an earlier auditor. ``illustration`` holds what the plots show.
     ``warnings`` are of what does not make the bound wrong, but should be known to who reads it.
     """
@@ -128,6 +129,7 @@ class AuditResult:
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     reproduce: str | None = None
+    drawn_by: str = ""
     warnings: Sequence[str] = ()
     tried: Tried | None = None
     illustration: Illustration = Illustration()
@@ -158,6 +160,7 @@ class AuditResult:
             "power": dict(self.power) if self.power else None,
             "budget": {"allowed_error": self.alpha, "p_value": self.p_value},
             "stop_reason": self.stop_reason,
+            "drawn_by": self.drawn_by,
             "warnings": list(self.warnings),
             "seconds": round(self.seconds, 3),
             "reproducible": self.reproducible,

@@ -25,10 +25,11 @@ from misbehaving import (
 
 import auditor
 from auditor.auditing import Plan, check, draw_once, run
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import Sample, Source
 from auditor.blackbox.process import ProcessEnded
-from auditor.blackbox.sampling import Execution, Phase, Sampler
+from auditor.blackbox.sampling import Execution, Sampler
 from auditor.errors import MechanismError
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair

@@ -1,0 +1,85 @@
+"""What a test counts in a batch, and the sum over the batches of a bound: of one size, however many they are."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+from auditor.blackbox.mechanism import Sample
+from auditor.methods.base import Test
+
+
+class Addable(Protocol):
+    """Counts of batches, which add up."""
+
+    def __add__(self, other: Self) -> Self:
+        """Return the counts of both."""
+
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Return the counts by side and kind."""
+
+
+# Counts are kept apart for so many spans of batches, to compare early with late ones; then neighbouring spans are joined.
+MOST_SPANS = 256
+
+
+@dataclass
+class Tally:
+    """Counts by spans of ``width`` batches each, in order, the last of them perhaps of fewer.
+
+    ``lost`` outputs are those of batches that raised as a whole. ``time_is_up`` where no more may be drawn.
+    """
+
+    spans: list[Any] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # outputs of each
+    width: int = 1
+    batches: int = 0
+    outputs: int = 0
+    lost: int = 0
+    time_is_up: bool = False
+
+    def add(self, counts: Addable, lost: int, outputs: int) -> None:
+        """Enter the next batch."""
+        if self.batches % self.width == 0:
+            self.spans.append(counts)
+            self.sizes.append(outputs)
+        else:
+            self.spans[-1] += counts
+            self.sizes[-1] += outputs
+        self.batches, self.outputs, self.lost = self.batches + 1, self.outputs + outputs, self.lost + lost
+        if len(self.spans) == MOST_SPANS and self.batches % self.width == 0:
+            self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
+            self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
+            self.width *= 2
+
+    @property
+    def tables(self) -> list[tuple[tuple[int, ...], ...]]:
+        """The counts of each span by side and kind."""
+        return [span.tables() for span in self.spans]
+
+    @property
+    def pieces(self) -> list[tuple[int, Any]]:
+        """How many outputs each span holds, and its counts."""
+        return list(zip(self.sizes, self.spans, strict=True))
+
+    @property
+    def counts(self) -> Any:
+        """What was counted in all; None where nothing was."""
+        total = None
+        for span in self.spans:
+            total = span if total is None else total + span
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Count what a test sees in a batch, and how many outputs were lost because the batch as a whole raised."""
+
+    test: Test[Any]
+
+    def __call__(self, sample: Sample) -> tuple[Any, int]:
+        """Return the counts, and the number of outputs that were lost."""
+        lost = sample.size if _all_raised(sample) else 0
+        return self.test.count(sample), lost
+
+
+def _all_raised(sample: Sample) -> bool:
+    return all(side.size == 0 or side.failure() for side in (sample.left, sample.right))

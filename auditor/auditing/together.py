@@ -1,0 +1,61 @@
+"""Several audits at once, which share the workers: each in a thread of its own, so that a slow one does not hold the others back.
+
+What an audit draws follows from its name and seed, so that the results are those of one audit after the other.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from auditor.auditing.plan import Listener, Plan
+from auditor.blackbox.clusters import close_all, processes
+from auditor.blackbox.process import kill_all
+from auditor.report.result import AuditResult
+
+# Audits under way, each of which keeps in memory what it learns from.
+AT_ONCE = 6
+
+
+def run_together(
+    plans: Sequence[Plan], run: Callable[[Plan, Listener], AuditResult], listener: Listener
+) -> Iterator[AuditResult]:
+    """Yield what ``run`` makes of each plan, in their order. Raises what it raises."""
+    if len(plans) == 1 or any(processes(plan.execution.workers) == 1 for plan in plans):
+        yield from (run(plan, listener) for plan in plans)
+        return
+    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, AuditResult | BaseException]] = queue.SimpleQueue()
+    for i in range(len(plans)):
+        todo.put(i)
+
+    def work() -> None:
+        while not todo.empty():
+            i = todo.get()
+            try:
+                done.put((i, run(_sharing(plans[i]), listener)))
+            except BaseException as error:  # it is raised where results are waited for
+                done.put((i, error))
+
+    for _ in range(min(AT_ONCE, len(plans))):
+        threading.Thread(target=work, daemon=True).start()
+    known = dict[int, AuditResult]()
+    for i in range(len(plans)):
+        while i not in known:
+            j, result = done.get()
+            if isinstance(result, BaseException):
+                raise result
+            known[j] = result
+        yield known.pop(i)
+
+
+def _sharing(plan: Plan) -> Plan:
+    """Return the plan without the choice of threads, which is measured by an audit that has the workers for itself."""
+    how = plan.execution
+    return replace(plan, execution=replace(how, backend="loky")) if how.backend == "auto" else plan
+
+
+def stop_all() -> None:
+    """End all workers and processes at once, in the middle of whatever they do."""
+    close_all()
+    kill_all()

@@ -1,0 +1,199 @@
+"""What a worker does: draw a batch from the streams at its address, and observe it.
+
+Every batch has an address (audit, phase, pair, batch number), and from it, through
+``numpy.random.SeedSequence``, two streams of its own: one for the fair coin that picks the side of each trial,
+which the mechanism cannot touch, and one that is handed to the mechanism. What a batch holds therefore depends
+on the root seed and its address alone.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Drawer, Labels, Patience, Sample, Source, changed_form
+from auditor.blackbox.recording import Recording
+from auditor.blackbox.repeats import Keys, shown_keys
+from auditor.errors import MechanismError
+from auditor.neighbours.pair import Pair, Relation
+
+T = TypeVar("T")
+
+
+class Phase(IntEnum):
+    """What outputs are drawn for. None is ever used for two of these."""
+
+    CHECK = 0
+    SEARCH = 1
+    SELECTION = 2
+    BOUND = 3
+    SHRINK = 4
+    CONFIRM = 5  # the bound on the smallest pair
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """``size`` trials on a pair, at an address below that of the audit; batch mechanisms ``one_by_one`` where wanted."""
+
+    pair: Pair
+    size: int
+    phase: Phase
+    number: tuple[int, ...]
+    one_by_one: bool = False
+    form: str = ""  # that earlier batches had; another is an error
+    share: float = 1.0  # of the outputs that are drawn together
+
+    @property
+    def learning(self) -> bool:
+        """Whether its outputs are learned from, and nothing is proved by them."""
+        return self.phase not in (Phase.BOUND, Phase.CONFIRM)
+
+    @property
+    def told(self) -> str:
+        """The batch as errors call it, such as "bound batch 3"."""
+        return f"{self.phase.name.lower()} batch {'.'.join(map(str, self.number))}"
+
+    @property
+    def file(self) -> str:
+        """The name of the batch in a recording."""
+        return "-".join([self.phase.name.lower(), *map(str, self.number)])
+
+
+@dataclass(frozen=True, slots=True)
+class Batches(Sequence[Batch]):
+    """A number of outputs on one pair, cut into batches of one size but for the last; none is kept in memory."""
+
+    first: Batch
+    outputs: int
+
+    def __len__(self) -> int:
+        return math.ceil(self.outputs / self.first.size)
+
+    @overload
+    def __getitem__(self, at: int) -> Batch: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Batch]: ...
+
+    def __getitem__(self, at: int | slice) -> Batch | list[Batch]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        one, number = self.first, (*self.first.number[:-1], at)
+        size = min(one.size, self.outputs - at * one.size)
+        return Batch(one.pair, size, one.phase, number, one.one_by_one, one.form, one.share)
+
+
+class Drawn(NamedTuple, Generic[T]):
+    """A batch as it comes from a worker: the keys of the first outputs on either side, and what was observed."""
+
+    left: Keys
+    right: Keys
+    seen: T
+
+
+def _stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator:
+    """Return a stream of a batch, by what it is used for: COIN, NOISE, or AGAIN."""
+    address = np.random.SeedSequence(seed, spawn_key=(audit, batch.phase, *batch.number, use))
+    return np.random.Generator(np.random.PCG64(address))
+
+
+COIN, NOISE, AGAIN = 0, 1, 2  # AGAIN is for outputs that are drawn again
+
+
+def draw_all(
+    origin: Drawer | Source,
+    seed: int,
+    audit: int,
+    observe: Callable[[Sample], T],
+    recording: Recording | None,
+    batches: Sequence[Batch],
+    threads: int = 1,
+) -> tuple[list[Drawn[T]], MechanismError | None, float]:
+    """Draw the batches of a task; return what was drawn, the error at which that ended, and the seconds that it took."""
+    started, drawn = time.perf_counter(), list[Drawn[T]]()
+
+    try:
+        replaying = recording is not None and recording.replaying
+        mechanism: Any = origin.build() if isinstance(origin, Source) and not replaying else origin
+
+        def draw(batch: Batch) -> Drawn[T]:
+            return _draw(mechanism, seed, audit, batch, observe, recording)
+
+        if threads == 1:
+            drawn.extend(map(draw, batches))
+        else:
+            with ThreadPoolExecutor(threads) as several:
+                drawn.extend(several.map(draw, batches))
+    except MechanismError as error:
+        return drawn, error, time.perf_counter() - started
+    return drawn, None, time.perf_counter() - started
+
+
+def _draw(
+    mechanism: Drawer,
+    seed: int,
+    audit: int,
+    batch: Batch,
+    observe: Callable[[Sample], T],
+    recording: Recording | None = None,
+) -> Drawn[T]:
+    if recording is not None and recording.replaying:
+        sample = recording.read(batch.file, batch.pair)
+    else:
+        try:
+            sample = _sample(mechanism, seed, audit, batch)
+        except MechanismError as error:
+            if recording is not None:
+                recording.note(batch.file, str(error))
+            raise
+        if recording is not None:
+            recording.write(batch.file, batch.pair, sample)
+    if batch.form and sample.form and batch.form != sample.form:
+        raise changed_form(batch.form, sample.form)
+    return Drawn(shown_keys(sample.left), shown_keys(sample.right), observe(sample))
+
+
+def _labels(coin: np.random.Generator, size: int) -> Labels:
+    """Toss a fair coin for each trial: the bits of random bytes."""
+    bits = np.unpackbits(np.frombuffer(coin.bytes(-(-size // 8)), np.uint8), count=size)
+    return bits.view(np.bool_)
+
+
+def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
+    labels = _labels(_stream(seed, audit, batch, COIN), batch.size)
+    if batch.pair.relation is Relation.ALONE:
+        labels[:] = True
+    # To learn from, each output must be a value or a failure of its own. Nothing is proved by these, so that there may be few.
+    learning = batch.learning
+    patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
+    sample = mechanism.draw(
+        batch.pair, labels, _stream(seed, audit, batch, NOISE), one_by_one=batch.one_by_one, patience=patience
+    )
+    if learning and mechanism.batched and not batch.one_by_one and sample.raised():
+        again = _stream(seed, audit, batch, AGAIN)
+        sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
+    return sample
+
+
+def draws_the_same_twice(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> bool:
+    """Whether two draws from one stream give the same; also where the mechanism raises, for which nothing is to be seen."""
+    mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
+    labels, seen = np.arange(batch.size) % 2 == 0, []
+    for _ in range(2):
+        stream, patience = _stream(seed, audit, batch, NOISE), Patience(FAILURES[batch.phase])
+        sample = mechanism.draw(batch.pair, labels, stream, patience=patience)
+        if sample.raised():
+            return True
+        seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
+    return seen[0] == seen[1]
+
+
+# Processes that die or pass the time limit, after which a batch to learn from has told enough.
+FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}

@@ -1,0 +1,148 @@
+"""Which workers a backend has: processes on this machine, or those of a Dask or Ray cluster.
+
+A library of a cluster runs a task again where a worker was lost. It may, since a batch is the same whoever draws it.
+"""
+
+import atexit
+import os
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from auditor.blackbox.workers import Pool, Processes, Workers, translated
+from auditor.errors import InvalidInputError
+
+CLUSTERS = ("dask", "ray")
+# A task is given up, and the mechanism suspected, where so many workers were lost with it.
+LOSSES = 3
+WAIT = 30  # seconds for a scheduler, and for its first worker
+
+_STARTED: dict[tuple[str, int, str | None], Workers] = {}
+
+
+def workers_for(backend: str, workers: int, address: str | None) -> Workers:
+    """Return the workers of a backend, which are started once: ``workers`` of them, at most on a cluster; −1 is all there are.
+
+    ``address`` is that of a cluster's scheduler; without it, and without one in the environment, a cluster is started on this
+    machine. Raises InvalidInputError where the cluster's library is not installed, or nothing answers at the address.
+    """
+    key = (backend if backend in CLUSTERS else "", workers, address)
+    if key not in _STARTED:
+        _STARTED[key] = Workers(_pool(*key))
+    return _STARTED[key]
+
+
+def close_all() -> None:
+    """Stop all workers at once; what waits for them gets a KeyboardInterrupt."""
+    while _STARTED:
+        _STARTED.popitem()[1].close()
+
+
+def processes(workers: int) -> int:
+    """Return how many processes of this machine a number of workers is: −1 is one for each core."""
+    from joblib import cpu_count
+
+    return workers if workers > 0 else max(1, cpu_count() + 1 + workers)
+
+
+def _pool(backend: str, workers: int, address: str | None) -> Pool:
+    makers: dict[str, Callable[[int, str | None], Pool]] = {"dask": Dask, "ray": Ray}
+    return makers[backend](workers, address) if backend else Processes(processes(workers))
+
+
+def missing(backend: str) -> InvalidInputError:
+    """Return the error that tells how a cluster's library is installed."""
+    return InvalidInputError(
+        f"backend {backend} needs a library that is not installed; install it with: pip install 'dp-auditor[{backend}]'"
+    )
+
+
+class Dask:
+    """The workers of a Dask cluster."""
+
+    def __init__(self, workers: int, address: str | None) -> None:
+        try:
+            import distributed as library
+        except ImportError:
+            raise missing("dask") from None
+        address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
+        distributed: Any = library  # it has no types
+        try:
+            if address:
+                self._client = distributed.Client(address, timeout=WAIT, set_as_default=False)
+            else:
+                self._client = distributed.Client(
+                    n_workers=processes(workers), threads_per_worker=1, dashboard_address=None, set_as_default=False
+                )
+            self._client.wait_for_workers(1, timeout=WAIT)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise InvalidInputError(f"no Dask cluster at {address or 'this machine'}: {error}") from None
+        # Before the library's own end, which waits long for a cluster that is gone.
+        atexit.register(self.close)
+        threads = sum(self._client.nthreads().values())
+        self.size = threads if workers < 0 else min(workers, threads)
+        self._lost = distributed.KilledWorker, CancelledError
+        self._at_work = set[Any]()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+        drawn = self._client.submit(function, *arguments, pure=False)
+        self._at_work.add(drawn)
+        drawn.add_done_callback(self._at_work.discard)
+        return translated(drawn, *self._lost)
+
+    def stop(self) -> None:
+        """Give up all tasks. Workers that are at one finish it, for others may use the same cluster."""
+        self._client.cancel(list(self._at_work))
+
+    def close(self) -> None:
+        """Leave the cluster, and end it where it was started here."""
+        atexit.unregister(self.close)
+        cluster = self._client.cluster
+        self._client.close(timeout=1)
+        if cluster is not None:
+            cluster.close(timeout=1)
+
+
+class Ray:
+    """The workers of a Ray cluster."""
+
+    def __init__(self, workers: int, address: str | None) -> None:
+        try:
+            import ray as library
+        except ImportError:
+            raise missing("ray") from None
+        ray: Any = library  # it has few types
+        address = address or os.environ.get("RAY_ADDRESS")
+        self._started = not ray.is_initialized()
+        if self._started:
+            try:
+                ray.init(
+                    address,
+                    num_cpus=None if address else processes(workers),
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level="error",
+                )
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                raise InvalidInputError(f"no Ray cluster at {address or 'this machine'}: {error}") from None
+        cores = int(ray.cluster_resources()["CPU"])
+        self.size = cores if workers < 0 else min(workers, cores)
+        self._ray, self._functions, self._at_work = ray, dict[Any, Any](), set[Any]()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+        if function not in self._functions:
+            self._functions[function] = self._ray.remote(max_retries=LOSSES, num_cpus=1)(function)
+        drawn = self._functions[function].remote(*arguments)
+        self._at_work.add(drawn)
+        future = drawn.future()
+        future.add_done_callback(lambda _: self._at_work.discard(drawn))
+        return translated(future, self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.TaskCancelledError)
+
+    def stop(self) -> None:  # noqa: D102
+        for drawn in list(self._at_work):
+            self._ray.cancel(drawn, force=True)
+
+    def close(self) -> None:
+        """Leave the cluster, and end it where it was started here."""
+        if self._started:
+            self._ray.shutdown()

@@ -1,0 +1,235 @@
+"""Workers, shared by all audits that run at once: processes on this machine or a cluster, and threads that wait for processes.
+
+A worker that is free goes to the audit that has had the least of their time, so that a slow one does not hold the others
+back. What a task computes does not depend on when or where it runs.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from auditor.errors import WorkerLostError
+
+# A task that is expected to take less (s) is queued at a busy worker, which then need not wait for it; a longer one is not, for
+# whatever is queued behind it waits as long.
+QUICK = 0.5
+# A worker that is idle for so long (s) ends.
+IDLE = 300
+# There is a worker for each core, so that libraries inside must not start threads of their own.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+LOST = "a worker process ended while it ran the mechanism: a crash, or no memory left"
+
+
+class Pool(Protocol):
+    """Where tasks run, ``size`` of them at once. Futures raise WorkerLostError where a worker ended."""
+
+    size: int
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        """Start a task."""
+
+    def stop(self) -> None:
+        """End the workers, in the middle of a task if need be; new ones start with the next task."""
+
+    def close(self) -> None:
+        """Part with the workers for good."""
+
+
+@dataclass(eq=False)
+class Share:
+    """What one audit has had of the workers, and what it waits for."""
+
+    seconds: float = 0.0
+    at_work: "list[Task]" = field(default_factory=list)
+    waiting: "deque[Task]" = field(default_factory=deque)
+
+
+@dataclass(eq=False)
+class Task:
+    """A function to run: in a thread of this process if ``here``, and else by the pool, ``weight`` of whose workers it needs.
+
+    ``expected`` is how long that takes (s), where it is known.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    here: bool = False
+    weight: int = 1
+    expected: float | None = None
+    limit: float | None = None  # seconds that it may take
+    answer: "Future[Any]" = field(default_factory=Future)
+    started: float | None = None
+    stops: int = 0  # of the pool, when it was started
+    dropped: bool = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it is known to be over in a moment."""
+        return self.expected is not None and self.expected < QUICK
+
+    def result(self) -> Any:
+        """Wait for what the function returns.
+
+        Raises what it raised, WorkerLostError where a worker ended, KeyboardInterrupt where the workers were closed, and
+        TimeoutError where it takes longer than it may.
+        """
+        if self.limit is None:
+            return self.answer.result()
+        while not self.answer.done():
+            if self.started is not None and time.monotonic() - self.started > self.limit:
+                raise TimeoutError
+            time.sleep(min(0.02, self.limit))
+        return self.answer.result()
+
+
+class Workers:
+    """Gives the tasks of all audits to a pool, those of the audit with the least time used first.
+
+    Audits ask for tasks from threads of their own.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._threads = ThreadPoolExecutor(pool.size)
+        self._lock, self._shares, self._busy = threading.RLock(), list[Share](), 0
+        self._stops, self._closed = 0, False
+
+    def submit(self, share: Share, task: Task) -> Task:
+        """Ask for a task. Raises KeyboardInterrupt where the workers were closed."""
+        with self._lock:
+            if self._closed:
+                raise KeyboardInterrupt
+            if share not in self._shares:
+                # One that comes later has no claim on the time that others used before.
+                share.seconds = max(share.seconds, min((other.seconds for other in self._shares), default=0.0))
+                self._shares.append(share)
+            share.waiting.append(task)
+        self._start_some()
+        return task
+
+    def _start_some(self) -> None:
+        while True:
+            with self._lock:
+                share = self._next()
+                if share is None:
+                    return
+                task = share.waiting.popleft()
+                share.at_work.append(task)
+                self._busy += task.weight
+                task.started, task.stops = time.monotonic(), self._stops
+            try:
+                pool: Any = self._threads if task.here else self.pool
+                drawn = pool.submit(task.function, *task.arguments)
+            except Exception as error:  # whatever an object's own pickling raises
+                self._finish(share, task)
+                task.answer.set_exception(error)
+            else:
+                drawn.add_done_callback(lambda drawn, share=share, task=task: self._done(share, task, drawn))
+
+    def _next(self) -> Share | None:
+        """Return the share whose first task is to start now, if a worker is free for it."""
+        if self._closed:
+            return None
+        self._shares = [share for share in self._shares if share.waiting or share.at_work]
+        able = [share for share in self._shares if share.waiting and self._has_room(share.waiting[0])]
+        return min(able, key=lambda share: share.seconds + QUICK * len(share.at_work), default=None)
+
+    def _has_room(self, task: Task) -> bool:
+        return self._busy == 0 or self._busy + task.weight <= (2 if task.is_quick else 1) * self.pool.size
+
+    def _done(self, share: Share, task: Task, drawn: "Future[Any]") -> None:
+        self._finish(share, task)
+        error = drawn.exception()
+        with self._lock:
+            stopped_for_another = isinstance(error, WorkerLostError) and task.stops < self._stops
+            if again := stopped_for_another and not (task.dropped or self._closed):
+                task.started = None
+                share.waiting.appendleft(task)
+                self._shares += [share] * (share not in self._shares)
+        if self._closed:
+            task.answer.set_exception(KeyboardInterrupt())
+        elif error is not None and not again:
+            task.answer.set_exception(error)
+        elif not again:
+            task.answer.set_result(drawn.result())
+        self._start_some()
+
+    def _finish(self, share: Share, task: Task) -> None:
+        with self._lock:
+            self._busy -= task.weight
+            share.at_work.remove(task)
+            share.seconds += (time.monotonic() - (task.started or 0.0)) * task.weight
+
+    def drop(self, share: Share) -> None:
+        """Give up the tasks of a share. Those at work that are not over in a moment end with their workers; then tasks of
+        others are run again.
+        """
+        with self._lock:
+            share.waiting.clear()
+            for task in share.at_work:
+                task.dropped = True
+        moment = time.monotonic() + QUICK
+        while share.at_work and time.monotonic() < moment:
+            time.sleep(0.01)
+        with self._lock:
+            must_stop = any(not task.here for task in share.at_work)
+            self._stops += must_stop
+        if must_stop:
+            self.pool.stop()
+
+    def close(self) -> None:
+        """Stop at once: all tasks raise KeyboardInterrupt, and the workers end."""
+        with self._lock:
+            self._closed = True
+            waiting = [task for share in self._shares for task in share.waiting]
+        for task in waiting:
+            task.answer.set_exception(KeyboardInterrupt())
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self.pool.stop()
+        self.pool.close()
+
+
+class Processes:
+    """Processes on this machine, which joblib keeps from one audit to the next."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._started = False
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+        self._started = True
+        return translated(self._executor().submit(function, *arguments), BrokenProcessPool)
+
+    def stop(self) -> None:  # noqa: D102
+        if self._started:
+            self._executor().shutdown(wait=True, kill_workers=True)
+
+    def close(self) -> None:
+        """Do no more than ``stop``, after which no worker is left."""
+
+    def _executor(self) -> Any:
+        from joblib.externals.loky import get_reusable_executor
+
+        # A new one, where a crash broke the last.
+        return get_reusable_executor(max_workers=self.size, timeout=IDLE, env=ONE_THREAD)
+
+
+def translated(drawn: Any, *lost: type[BaseException]) -> "Future[Any]":
+    """Return a future of this process for one of a library, whose errors of the kinds ``lost`` are WorkerLostError."""
+    answer: Future[Any] = Future()
+
+    def pass_on(drawn: Any) -> None:
+        try:
+            answer.set_result(drawn.result())
+        except lost:
+            answer.set_exception(WorkerLostError(LOST))
+        except BaseException as error:  # it is not of this thread
+            answer.set_exception(error)
+
+    drawn.add_done_callback(pass_on)
+    return answer

@@ -1,0 +1,212 @@
+"""A run that was interrupted goes on: killed at any moment, it loses what was in flight, and ends with the same report."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.auditing import Journal, history
+from auditor.blackbox.journal import decode, encode
+from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
+from auditor.cli import main
+from auditor.errors import InvalidInputError
+
+MECHANISMS = """
+import os, time
+
+def noisy(dataset, size, rng, log):
+    with open(log, "ab", buffering=0) as file:
+        file.write(b"%d\\n" % size)
+    time.sleep(0.005)
+    return rng.laplace(dataset, 0.8, size)
+"""
+CONFIG = """
+version: 1
+seed: 5
+samples: 10_000
+execution: {{workers: {workers}, isolate: false}}
+audits:
+  - {{name: searched, mechanism: m.py:noisy, parameters: &log {{log: {log}}}, claim: {{epsilon: 1.0}}, expect: violation,
+      neighbours: {{domain: value, values: [0, 1, 2]}}}}
+  - {{name: Renyi, mechanism: m.py:noisy, parameters: *log, claim: {{order: 2, epsilon: 9.0}},
+      neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
+  - {{name: sequential, mechanism: m.py:noisy, parameters: *log, method: sequential, claim: {{epsilon: 2.0}},
+      neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
+"""
+
+
+def configuration(folder: Path, workers: int = 1) -> Path:
+    folder.mkdir()
+    (folder / "m.py").write_text(MECHANISMS)
+    file = folder / "audits.yaml"
+    file.write_text(CONFIG.format(workers=workers, log=folder / "log"))
+    return file
+
+
+def start(file: Path, *options: str, stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "auditor", "run", str(file), "--out", str(file.parent), *options]
+    folder = Path(__file__).parent.parent
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, text=True, cwd=folder)
+
+
+def report(file: Path) -> Any:
+    """Return the report, without what the clock decides."""
+    data = json.loads((file.parent / "audits" / "report.json").read_text())
+    for part in (data, *data["audits"]):
+        part.pop("seconds")
+    for audit in data["audits"]:
+        audit.pop("drawn_by")
+        audit.pop("reproduce")  # names the file
+    return data
+
+
+def calls(file: Path) -> int:
+    log = file.parent / "log"
+    return len(log.read_bytes().splitlines()) if log.exists() else 0
+
+
+@pytest.mark.parametrize(("kills", "workers"), [(4, 1), pytest.param(100, 1, marks=pytest.mark.slow), (2, 2)])
+def test_a_run_killed_at_random_ends_as_if_it_had_not_been(kills: int, workers: int, tmp_path: Path) -> None:
+    """No batch is counted twice or left out, or the numbers would differ; and what was drawn again was in flight."""
+    whole, killed = configuration(tmp_path / "whole", workers), configuration(tmp_path / "killed", workers)
+    started = time.monotonic()
+    assert start(whole).wait() == 0
+    lasts = time.monotonic() - started
+    rng, died = random.Random(7), 0
+    while died < kills:
+        run = start(killed, "--resume")
+        try:
+            run.wait(rng.uniform(0, lasts * (1.2 if died < kills // 2 else 0.6)))
+        except subprocess.TimeoutExpired:
+            run.kill()
+            died += 1
+            run.wait()
+        else:
+            assert run.returncode == 0  # done before its time: the kills that are left hit the next run
+            assert report(killed) == report(whole)
+    assert start(killed, "--resume").wait() == 0
+    assert report(killed) == report(whole)
+    assert len(history(killed.parent / "audits" / "runs.sqlite")) >= 1
+
+
+def test_what_was_done_is_not_done_again(tmp_path: Path) -> None:
+    """A task is in flight at a time, by one worker; it is a quarter of a second of batches that take 0.02 s or more."""
+    whole, killed = configuration(tmp_path / "whole"), configuration(tmp_path / "killed")
+    assert start(whole).wait() == 0
+    run = start(killed)
+    while calls(killed) < calls(whole) // 2:
+        time.sleep(0.005)
+    run.kill()
+    run.wait()
+    assert start(killed, "--resume").wait() == 0
+    assert report(killed) == report(whole)
+    assert calls(whole) <= calls(killed) <= calls(whole) + 2 * 26
+
+
+def test_control_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
+    whole, stopped = configuration(tmp_path / "whole", 2), configuration(tmp_path / "stopped", 2)
+    assert start(whole).wait() == 0
+    run = start(stopped, stderr=subprocess.PIPE)
+    while calls(stopped) < calls(whole) // 2:
+        time.sleep(0.005)
+    run.send_signal(signal.SIGINT)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "what is done is kept, and the same command with --resume goes on from there" in told
+    assert "Traceback" not in told
+    before = calls(stopped)
+    assert start(stopped, "--resume").wait() == 0
+    assert report(stopped) == report(whole)
+    assert calls(stopped) - before < calls(whole)
+
+
+def test_control_c_does_not_wait_for_a_slow_output(tmp_path: Path) -> None:
+    """An output that takes ten minutes is being drawn; the test's own limit is a fraction of that."""
+    (tmp_path / "m.py").write_text(
+        "import time\n\ndef slow(dataset, rng):\n    print(flush=True)\n    time.sleep(600)\n"
+    )
+    file = tmp_path / "slow.yaml"
+    for workers, isolate in ((1, "true"), (2, "true"), (1, "false")):
+        file.write_text(
+            f"version: 1\nexecution: {{workers: {workers}, isolate: {isolate}}}\naudits: [{{name: slow, mechanism: m.py:slow, "
+            "claim: {epsilon: 1}, neighbours: {pairs: [{left: 0, right: 1}]}}]"
+        )
+        run = start(file, "--out", str(tmp_path / f"{workers}{isolate}"))
+        time.sleep(4)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        assert run.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("seed: 5", "seed: 6", "file, seed: 5 before, 6 now"),
+        ("order: 2", "order: 3", "file, audits, Renyi, claim, order: 2 before, 3 now"),
+        ("name: Renyi", "name: Rényi", 'audits run: ["searched", "Renyi", "sequential"] before'),
+    ],
+)
+def test_another_run_is_refused_with_what_differs(
+    before: str, after: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = configuration(tmp_path / "run")
+    run = start(file)
+    while calls(file) < 20:
+        time.sleep(0.005)
+    run.kill()
+    run.wait()
+    file.write_text(file.read_text().replace(before, after))
+    assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "runs.sqlite")
+    journal.begin({"version": "1", "command line": {"seed": None}}, resume=False)
+    with pytest.raises(InvalidInputError, match='version: "1" before, "2" now'):
+        journal.begin({"version": "2", "command line": {"seed": None}}, resume=True)
+    with pytest.raises(InvalidInputError, match="command line, seed: null before, 3 now"):
+        journal.begin({"version": "1", "command line": {"seed": 3}}, resume=True)
+    assert journal.begin({"version": "1", "command line": {"seed": None}}, resume=True)
+    journal.close()
+
+
+def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "runs.sqlite")
+    with pytest.raises(InvalidInputError, match="if another run is writing there, wait for it or use --out"):
+        Journal(tmp_path / "runs.sqlite")
+    first.close()
+    Journal(tmp_path / "runs.sqlite").close()
+
+
+def test_the_history_keeps_the_reports_of_runs_that_ended(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    for text in ("first", "second"):
+        journal = Journal(path)
+        journal.begin({"n": text}, resume=False)
+        journal.end(json.dumps(text))
+        journal.close()
+    journal = Journal(path)
+    journal.begin({}, resume=False)  # and this one did not end
+    journal.close()
+    assert [json.loads(kept) for _, kept in history(path)] == ["first", "second"]
+    assert history(tmp_path / "other.sqlite") == []
+
+
+def test_what_was_observed_is_kept_exactly() -> None:
+    guesses = GuessCounts(Counts(1, 9, 2, 8), Counts(0, 9, 1, 8), one_tailed=False)
+    for value in (
+        guesses,
+        (ScoreCounts((1, 2), (3, 4)), 17),
+        ProfileCounts((guesses, guesses)),
+        (float("-inf"), "output: number"),
+        [0.1 + 0.2, 5e-324, None, True],
+        {"spans": [guesses], "width": 2},
+    ):
+        assert decode(encode(value)) == value

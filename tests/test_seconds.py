@@ -1,0 +1,99 @@
+"""A run that must end, ends, with the bound it has: on a number of outputs that was fixed before any of them was drawn."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+import auditor
+from auditor.auditing import Plan
+from auditor.auditing.deadline import fitted
+from auditor.auditing.plan import Ledger
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sampling import Execution
+from auditor.neighbours.domains import Pairs
+
+ENDLESS = 10**12
+
+
+def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(dataset, 1.0, size)
+
+
+class Slower:
+    """Takes no time for so many outputs, and then a lot for each batch."""
+
+    def __init__(self, quick: int) -> None:
+        self.quick, self.drawn = quick, 0
+
+    def __call__(self, dataset: float, size: int, rng: np.random.Generator) -> Any:
+        self.drawn += size
+        time.sleep(0.3 if self.drawn > self.quick else 0)
+        return rng.laplace(dataset, 1.0, size)
+
+
+def audit(mechanism: Any, **options: Any) -> auditor.AuditResult:
+    """False-failure rate below 1e-6: the claim holds, and alpha is 1e-7."""
+    options = {"samples": ENDLESS, "workers": 1, "isolate": False, "confidence": 1 - 1e-7, **options}
+    return auditor.audit(mechanism, auditor.PureDP(1.0), [(0.0, 1.0)], **options)
+
+
+def test_an_endless_audit_ends_with_the_bound_it_has() -> None:
+    result = audit(noisy, seconds=2)
+    assert result.verdict == "no_violation_found"
+    assert result.bound is not None
+    assert result.bound.value > 0.5
+    assert 0 < result.outputs.bound < ENDLESS
+    counts = result.to_dict()["event"]["counts"]
+    assert counts["left"][1] + counts["right"][1] == result.outputs.bound
+
+
+def test_the_methods_with_other_bounds_end_too() -> None:
+    for method, claim in (
+        ("two-intervals", auditor.PureDP(1.0)),
+        ("fixed", auditor.RenyiDP(2.0, 1.0)),
+        ("fixed", auditor.Probability(0.6, at_most=True)),
+    ):
+        mechanism = (lambda dataset, size, rng: rng.random(size) < 0.5) if method == "fixed" else noisy
+        result = auditor.audit(
+            mechanism, claim, [(0.0, 1.0)], method=method, samples=ENDLESS, seconds=1, workers=1, isolate=False
+        )
+        assert result.verdict == "no_violation_found"
+        assert result.outputs.bound < ENDLESS
+
+
+def test_an_audit_that_fits_is_not_cut() -> None:
+    unlimited, limited = audit(noisy, samples=2_000), audit(noisy, samples=2_000, seconds=3_600)
+    assert limited.event == unlimited.event
+    assert limited.stop_reason == unlimited.stop_reason == "all 2,000 outputs drawn"
+
+
+def test_where_it_becomes_slower_the_clock_ends_it_and_the_report_says_what_was_drawn() -> None:
+    result = audit(Slower(quick=200_000), seconds=2)
+    assert result.stop_reason.startswith("2 seconds were over: ")
+    assert f"{result.outputs.bound:,} of " in result.stop_reason
+    assert result.verdict == "no_violation_found"
+
+
+def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else() -> None:
+    """The number depends on the clock alone: a mechanism whose outputs differ in all but their time gets as many."""
+    asked: list[int] = []
+
+    def mechanism(dataset: float, size: int, rng: np.random.Generator) -> Any:
+        asked.append(size)
+        return rng.laplace(dataset, 1.0, size)
+
+    plan = Plan(
+        "a",
+        Source("m", function=mechanism),
+        auditor.PureDP(1.0),
+        Pairs([(0.0, 1.0)]),
+        1e-3,
+        ENDLESS,
+        seconds=1.0,
+        execution=Execution(workers=1, isolate=False),
+    )
+    ledger = Ledger(plan, lambda progress: None, True)
+    assert 100 <= fitted(ledger).samples < ENDLESS
+    assert asked
+    assert ledger.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
