@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
 
-.PHONY: audit libraries test slow check bench lock clean
+.PHONY: audit libraries test slow check bench studies lock clean
 
 audit: $(READY)
 	$(BIN)/python -m auditor run configs/*.yaml
@@ -31,6 +31,9 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+studies: $(READY)
+	$(BIN)/python -m studies
 
 # Debian ships Python without the part of venv that installs pip; as root it is added, else the error says how.
 $(READY): requirements.lock pyproject.toml

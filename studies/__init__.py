@@ -1,0 +1,1 @@
+"""What the documents leave open, computed: a folder for each study, with its numbers, its figures and its report."""

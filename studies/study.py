@@ -1,0 +1,65 @@
+"""What a study is: ``numbers`` computes, ``figures`` draws them, ``report`` writes them down; nothing is typed twice.
+
+The report is made from numbers.json alone, so that a sentence and its number cannot part.
+"""
+
+import importlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auditor.report.files import to_json, write_whole
+
+STUDIES = ("larger_groups", "private_ratios", "mean", "shifted_inverse", "detection")
+REPORTS = Path(__file__).parent.parent / "reports" / "studies"
+
+# Beyond this many digits numbers are not the same on every machine.
+DIGITS = 10
+
+
+def write(name: str) -> None:
+    """Compute a study anew and write its numbers, figures and report."""
+    folder = REPORTS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "numbers.json", to_json(tidy(importlib.import_module(f"studies.{name}.numbers").measure())))
+    publish(name)
+
+
+def publish(name: str) -> None:
+    """Draw the figures and write the report from the numbers that are there."""
+    # Drawing takes half a second to import.
+    from studies.drawing import to_svg
+
+    numbers, folder = read(name), REPORTS / name
+    for figure, drawn in importlib.import_module(f"studies.{name}.figures").draw(numbers).items():
+        write_whole(folder / f"{figure}.svg", to_svg(drawn))
+    write_whole(folder / "README.md", report(name, numbers))
+
+
+def read(name: str) -> Any:
+    """Return the numbers of a study as they stand in its file."""
+    return json.loads((REPORTS / name / "numbers.json").read_text(encoding="utf-8"))
+
+
+def report(name: str, numbers: Any) -> str:
+    """Return the report of a study, made from its numbers."""
+    text: str = importlib.import_module(f"studies.{name}.report").report(numbers)
+    return text
+
+
+def tidy(data: Any) -> Any:
+    """Return the data with numpy's numbers as Python's, rounded to DIGITS significant digits.
+
+    >>> tidy({"x": (1 / 3, 2)})
+    {'x': [0.3333333333, 2]}
+    """
+    if isinstance(data, dict):
+        return {str(key): tidy(value) for key, value in data.items()}
+    if isinstance(data, np.ndarray | np.generic):
+        data = data.tolist()
+    if isinstance(data, list | tuple):
+        return [tidy(item) for item in data]
+    return float(f"{data:.{DIGITS}g}") if isinstance(data, float) and math.isfinite(data) else data
