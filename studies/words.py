@@ -27,6 +27,10 @@ def num(value: float | str, digits: int = 3) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table, numbers to the right."""
+    """Return a Markdown table, numbers to the right.
+
+    >>> table(["|Y|", "τ"], [["11", "7"]]).splitlines()[0]
+    '| \\\\|Y\\\\| | τ |'
+    """
     lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

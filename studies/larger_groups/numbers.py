@@ -129,7 +129,7 @@ def curve(x: int) -> dict[str, Any]:
 
 def _supremum(left: Density, right: Density, cap: float) -> tuple[float, float, float]:
     """Return the largest D_α/(αρ) over α ≤ cap on a grid that is refined about its best order; its error; and where."""
-    orders = np.append(ORDERS[ORDERS < cap], min(cap, ORDERS[-1]))
+    orders = np.append(ORDERS[cap > ORDERS], min(cap, ORDERS[-1]))
     for last in (False, False, True):
         values, doubts = _shares(left, right, orders)
         at = int(values.argmax())

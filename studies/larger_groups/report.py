@@ -88,10 +88,7 @@ factor at x = 5 (expansion: {num(curves[5]["expansion"], 5)}) and {num(curves[10
                 ]
                 for p in numbers["profiles"]
             ]
-            + [
-                ["first stage alone", "ρ", "ρ", "ρ", "ρ"]
-                + [num(numbers["gaussian_profile"][1]), num(numbers["gaussian_profile"][3])]
-            ],
+            + [["first stage alone", *["ρ"] * 4, *(num(numbers["gaussian_profile"][at]) for at in (1, 3))]],
         )
     }
 

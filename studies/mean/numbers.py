@@ -1,0 +1,291 @@
+"""Errors on synthetic ages, the smoothed sensitivity, and privacy profiles δ(ε), exact and sampled."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.exact.divergences import exact_delta
+from mechanisms.mean import laplace_at_local_sensitivity, noisy_sum_over_noisy_count
+from mechanisms.propose_test_release import ptr_as_printed, ptr_corrected, steps_as_printed, steps_corrected
+from mechanisms.sample_and_aggregate import saa_as_printed, saa_corrected
+from mechanisms.smooth_sensitivity import smooth_as_printed, smooth_corrected, smoothed_as_printed, smoothed_corrected
+
+Reals = NDArray[np.float64]
+
+# The document's numbers; the Adult data are not at hand.
+ROWS, U, B, EPSILON = 32_561, 100.0, 0.005, 1.0
+TRIALS = 10_000
+CHUNKS = (10, 1000, 6000)
+# Profiles are looked at on small data in [0, 1], where the worst neighbours are.
+GRID = np.round(np.linspace(0, 6, 31), 2)
+SAMPLED_AT, SAMPLED, CONFIDENCE = (0.25, 0.5, 1.0, 1.5, 3.0), 1_000_000, 0.999
+DELTA = 1e-3
+
+
+def ages() -> Reals:
+    """Return 32,561 ages with about the mean and spread of the Adult data, each made unlike the others by its last digits.
+
+    A record's chunk is decided by its value; two people of one age must not share one for that.
+    """
+    rng = np.random.default_rng(32_561)
+    whole = np.clip(np.floor(17 + rng.gamma(2.3, 9.5, ROWS)), 17, 90)
+    return np.asarray(whole + 1e-6 * rng.random(ROWS))
+
+
+def measure() -> dict[str, Any]:
+    data = ages()
+    return {
+        "rows": ROWS,
+        "mean": data.mean(),
+        "deviation": data.std(),
+        "delta": 1 / ROWS**2,
+        "errors": errors(data),
+        "smooth": smooth(),
+        "propose_test_release": propose_test_release(),
+        "profiles": Parallel(n_jobs=-1)(delayed(profile)(case) for case in CASES),
+    }
+
+
+def errors(data: Reals) -> dict[str, Any]:
+    """Return percent errors of the mean at ε = 1: histograms, means and the share of refusals."""
+    delta = 1 / ROWS**2
+    common = {"u": U, "epsilon": EPSILON}
+    mechanisms: dict[str, Callable[..., Reals]] = {
+        "global sensitivity": partial(noisy_sum_over_noisy_count, **common),
+        "propose-test-release, printed": partial(ptr_as_printed, b=B, delta=delta, **common),
+        "propose-test-release, corrected": partial(ptr_corrected, b=B, delta=delta, **common),
+        "smooth sensitivity, printed": partial(smooth_as_printed, delta=delta, **common),
+        "smooth sensitivity, corrected": partial(smooth_corrected, delta=delta, **common),
+    }
+    for k in CHUNKS:
+        aggregate = {"k": k, "low": 20.0, "high": 80.0, "epsilon": EPSILON}
+        mechanisms[f"sample and aggregate, k = {k}, printed"] = partial(saa_as_printed, **aggregate)
+        mechanisms[f"sample and aggregate, k = {k}, corrected"] = partial(saa_corrected, **aggregate)
+    found = {}
+    for place, (name, mechanism) in enumerate(mechanisms.items()):
+        outputs = mechanism(data, TRIALS, np.random.default_rng([1, place]))
+        percent = 100 * np.abs(outputs / data.mean() - 1)
+        kept = percent[np.isfinite(percent)]
+        found[name] = {
+            "mean": kept.mean(),
+            "standard_error": kept.std() / math.sqrt(len(kept)),
+            "refused": 1 - len(kept) / TRIALS,
+            "quantiles": np.quantile(kept, np.linspace(0, 1, 201)),
+        }
+    return found
+
+
+def smooth() -> dict[str, Any]:
+    """Return e^(−βk) A(k) over k for the document's data, the final 2S both ways, and where as printed S falls by half."""
+    beta = EPSILON / (2 * math.log(2 * ROWS**2))
+    k = np.arange(0, 200)
+    small = 0.1 / (2 * math.log(2 / DELTA))
+    around = range(190, 211)
+    every = np.unique(np.concatenate([np.arange(0, ROWS, 100), np.arange(ROWS - 600, ROWS + 1)]))
+    return {
+        "beta": beta,
+        "k": k,
+        "printed": np.exp(-beta * k) * U / (ROWS - k + 1),
+        "every_k": every,
+        "every": np.exp(-beta * every) * U / np.maximum(1, ROWS - every),
+        "final_printed": 2 * smoothed_as_printed(ROWS, U, beta),
+        "final_corrected": 2 * smoothed_corrected(ROWS, U, beta),
+        "cliff": {
+            "epsilon": 0.1,
+            "n": list(around),
+            "printed": [smoothed_as_printed(n, 1.0, small) for n in around],
+            "corrected": [smoothed_corrected(n, 1.0, small) for n in around],
+        },
+    }
+
+
+def propose_test_release() -> dict[str, Any]:
+    """Return by how much the chance to pass the test at distance 0 passes δ, in closed form, exactly and as sampled."""
+    sides = [np.array([]), np.array([1.0])]
+    found = []
+    for delta in (1e-3, 1e-4):
+        parameters = {"u": 1.0, "b": 0.01, "epsilon": 1.0, "delta": delta}
+        exact = exact_delta(*ptr_as_printed.__truth__(*sides, **parameters), 1.0)
+        repaired = exact_delta(*ptr_corrected.__truth__(*sides, **parameters), 1.0)
+        outputs = [
+            ptr_as_printed(side, SAMPLED, np.random.default_rng([2, at]), **parameters) for at, side in enumerate(sides)
+        ]
+        # A release near 1 says that the record is there.
+        hits = [int(np.sum(output > 0.5)) for output in outputs]
+        found.append(
+            {
+                "delta": delta,
+                "closed_form": math.sqrt(delta / 2) / 2,
+                "exact": exact.value,
+                "error": exact.error,
+                "corrected": repaired.value,
+                "sampled": _lower(hits[1], hits[0], SAMPLED, 1.0, 1 - CONFIDENCE),
+            }
+        )
+    return {
+        "points": found,
+        "document": {"delta": 1 / ROWS**2, "factor": ROWS / (2 * math.sqrt(2)), "at_most_records": U / B - 1},
+    }
+
+
+def _lower(hits: int, others: int, trials: int, epsilon: float, alpha: float) -> float:
+    """Return a lower bound on P[S] − e^ε P′[S] that holds with probability 1 − α."""
+    low = float(clopper_pearson_lower(hits, trials, alpha / 2))
+    high = float(clopper_pearson_upper(others, trials, alpha / 2))
+    return low - math.exp(epsilon) * high
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A mechanism as printed and as corrected (None where it is one), what it claims, and neighbours to look at."""
+
+    name: str
+    printed: Any
+    corrected: Any
+    parameters: dict[str, Any]
+    delta: float
+    pairs: Sequence[tuple[list[float], list[float]]]
+
+
+def _added(sizes: Sequence[int], value: float = 1.0) -> list[tuple[list[float], list[float]]]:
+    """Return pairs of n equal records without and with one more, at either end of [0, 1]."""
+    return [([v] * n, [*[v] * n, value - v]) for n in sizes for v in (0.0, value)]
+
+
+CASES = (
+    Case(
+        "Laplace at the local sensitivity",
+        laplace_at_local_sensitivity,
+        None,
+        {"u": 1.0, "epsilon": 1.0},
+        0.0,
+        _added([0, 1, 2, 10, 100]),
+    ),
+    Case(
+        "propose-test-release",
+        ptr_as_printed,
+        ptr_corrected,
+        {"u": 1.0, "b": 0.01, "epsilon": 1.0, "delta": DELTA},
+        DELTA,
+        [*_added([0, 1, 50, 98, 99, 100, 101, 105, 120]), *(([1.0] * n, [1.0] * (n + 1)) for n in (98, 99, 100))],
+    ),
+    Case(
+        "smooth sensitivity, small data",
+        smooth_as_printed,
+        smooth_corrected,
+        {"u": 1.0, "epsilon": 1.0, "delta": DELTA},
+        DELTA,
+        _added([0, 1, 2, 5, 10, 20, 40]),
+    ),
+    Case(
+        "smooth sensitivity, ε = 0.1",
+        smooth_as_printed,
+        smooth_corrected,
+        {"u": 1.0, "epsilon": 0.1, "delta": DELTA},
+        DELTA,
+        _added([100, 150, 197, 198, 199, 200, 201, 205]),
+    ),
+    Case(
+        "sample and aggregate, k = 10",
+        saa_as_printed,
+        saa_corrected,
+        {"k": 10, "low": 20.0, "high": 80.0, "epsilon": 1.0},
+        0.0,
+        [([100.0], [100.0, 0.0]), ([0.0], [0.0, 100.0]), *_added([9, 10, 11, 20, 30], 100.0)],
+    ),
+    Case(
+        "noisy sum over noisy count",
+        noisy_sum_over_noisy_count,
+        None,
+        {"u": 1.0, "epsilon": 1.0},
+        0.0,
+        _added([0, 1, 10, 100]),
+    ),
+)
+
+
+def profile(case: Case) -> dict[str, Any]:
+    """Return δ(ε), the largest over the pairs, and lower bounds sampled on the pair that is worst at the claimed ε."""
+    entry: dict[str, Any] = {
+        "name": case.name,
+        "claimed_epsilon": case.parameters["epsilon"],
+        "claimed_delta": case.delta,
+        "epsilon": GRID * case.parameters["epsilon"],
+    }
+    for kind, mechanism in (("printed", case.printed), ("corrected", case.corrected)):
+        if mechanism is None:
+            continue
+        sides = [mechanism.__truth__(*(np.array(side) for side in pair), **case.parameters) for pair in case.pairs]
+        at_claim = [exact_delta(*pair, case.parameters["epsilon"]).value for pair in sides]
+        worst = int(np.argmax(at_claim))
+        # The worst pair at the claimed ε, and those near it, decide the curve.
+        near = sorted(range(len(sides)), key=lambda i: -at_claim[i])[:3]
+        curves = [[exact_delta(*sides[i], float(epsilon)) for epsilon in entry["epsilon"]] for i in near]
+        best = [max(column, key=lambda found: found.value) for column in zip(*curves, strict=True)]
+        entry[kind] = {
+            "delta": [found.value for found in best],
+            "error": max(found.error for found in best),
+            "at_claim": at_claim[worst],
+            "pair": [_told(side) for side in case.pairs[worst]],
+            "sampled": sampled(mechanism, case, case.pairs[worst]),
+        }
+    return entry
+
+
+def _told(records: list[float]) -> str:
+    """Write records as runs."""
+    runs: list[tuple[float, int]] = []
+    for record in records:
+        runs = [*runs[:-1], (record, runs[-1][1] + 1)] if runs and runs[-1][0] == record else [*runs, (record, 1)]
+    return ", ".join(f"{value:g} × {count}" if count > 1 else f"{value:g}" for value, count in runs) or "no records"
+
+
+def sampled(mechanism: Any, case: Case, pair: tuple[list[float], list[float]]) -> list[dict[str, float]]:
+    """Return lower bounds on δ at a few ε, jointly at 99.9 % confidence: half of the outputs choose events, half count them."""
+    outputs = [
+        mechanism(np.array(side), SAMPLED, np.random.default_rng([3, at]), **case.parameters)
+        for at, side in enumerate(pair)
+    ]
+    half = SAMPLED // 2
+    choosing, counting = ([output[part] for output in outputs] for part in (slice(half), slice(half, None)))
+    released = np.concatenate(choosing)
+    released = released[np.isfinite(released)]
+    cuts = np.quantile(released, np.linspace(0.0005, 0.9995, 200))
+    events: list[Callable[[Reals], NDArray[np.bool_]]] = [np.isnan, np.isfinite]
+    for low, high in (*((-math.inf, cut) for cut in cuts), *((cut, math.inf) for cut in cuts)):
+        events.append(partial(_between, low=low, high=high))
+    center = np.median(released)
+    for width in np.quantile(np.abs(released - center), np.linspace(0.01, 0.999, 50)):
+        events.append(partial(_between, low=center - width, high=center + width))
+    rates = np.array([[event(side).mean() for side in choosing] for event in events])
+    found = []
+    for epsilon in SAMPLED_AT:
+        loss = math.exp(epsilon * case.parameters["epsilon"])
+        excess = np.stack([rates[:, 0] - loss * rates[:, 1], rates[:, 1] - loss * rates[:, 0]])
+        side, chosen = np.unravel_index(int(excess.argmax()), excess.shape)
+        hits = [int(events[chosen](output).sum()) for output in counting]
+        bound = _lower(
+            hits[side],
+            hits[1 - side],
+            half,
+            epsilon * case.parameters["epsilon"],
+            (1 - CONFIDENCE) / len(SAMPLED_AT),
+        )
+        found.append({"epsilon": epsilon * case.parameters["epsilon"], "delta": max(0.0, bound)})
+    return found
+
+
+def _between(outputs: Reals, low: float, high: float) -> NDArray[np.bool_]:
+    return np.asarray((outputs > low) & (outputs <= high))
+
+
+def steps() -> tuple[int, int]:
+    """Return the distances to a high local sensitivity on the document's data, as printed and corrected."""
+    return steps_as_printed(ROWS, U, B), steps_corrected(ROWS, U, B)

@@ -1,0 +1,5 @@
+"""x"""
+
+
+def report(numbers):
+    return ""

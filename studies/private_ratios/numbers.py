@@ -1,0 +1,175 @@
+"""Errors of the private ratios at 100,000 trials a point, and the exact ε of each over the (a, b) plane."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+import auditor
+from auditor.exact.divergences import Exact, exact_epsilon
+from auditor.exact.laplace_ratio import ksw_ratio, laplace_ratio
+from mechanisms.ratio import (
+    bound_as_printed,
+    bound_by_theorem_2,
+    ksw,
+    local_sensitivity_as_printed,
+    local_sensitivity_corrected,
+    naive,
+)
+from studies.private_ratios.exact import local_sensitivity_ratio
+
+Reals = NDArray[np.float64]
+
+EPSILON, DELTA, TRIALS = 1.0, 1e-5, 100_000
+SHARES = (0.02, 0.1, 0.3)
+SIZES = [round(float(b)) for b in np.geomspace(10, 100_000, 17)]
+RATIOS = [round(0.05 * i, 2) for i in range(21)]
+WIDE = (1000, 100_000)
+PLANE_B = (10, 30, 100, 300, 1000, 3000, 10_000)
+PLANE_RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+AUDIT_SAMPLES = 300_000
+BOUNDS = {"printed": bound_as_printed, "corrected": bound_by_theorem_2}
+MECHANISMS = {"printed": local_sensitivity_as_printed, "corrected": local_sensitivity_corrected}
+
+Mechanism = Callable[[NDArray[np.int64], int, np.random.Generator], Reals]
+
+
+def add_remove() -> dict[str, Mechanism]:
+    """Return what the document compares, all ε-private or (ε, δ)-private when people come and go."""
+    found: dict[str, Mechanism] = {
+        "naive": lambda totals, size, rng: naive(totals, size, rng, epsilon=EPSILON),
+        "ksw": lambda totals, size, rng: ksw(totals, size, rng, epsilon=EPSILON),
+    }
+    for share in SHARES:
+        found[f"local {share:g}"] = lambda totals, size, rng, share=share: local_sensitivity_corrected(  # type: ignore[misc]
+            totals, size, rng, epsilon=EPSILON, delta=DELTA, epsilon_1_fraction=share
+        )
+    return found
+
+
+def substitution() -> dict[str, Mechanism]:
+    """Return the same for people who change their answer: b, their number, is then no secret.
+
+    "local" has half of ε, for a substitution is a removal and an addition, and δ/(1 + e^(ε/2)).
+    """
+    return {
+        "ksw": lambda totals, size, rng: ksw(totals, size, rng, epsilon=EPSILON, scale_factor=2.0),
+        "local": lambda totals, size, rng: local_sensitivity_corrected(
+            totals,
+            size,
+            rng,
+            epsilon=EPSILON / 2,
+            delta=DELTA / (1 + np.exp(EPSILON / 2)),
+            epsilon_1_fraction=0.1,
+        ),
+        "plain": lambda totals, size, rng: (totals[0] + rng.laplace(0, 1 / EPSILON, size)) / totals[1],
+    }
+
+
+def measure() -> dict[str, Any]:
+    plane = Parallel(n_jobs=-1)(delayed(node)(round(p * b), b) for b in PLANE_B for p in PLANE_RATIOS)
+    return {
+        "epsilon": EPSILON,
+        "delta": DELTA,
+        "trials": TRIALS,
+        "over_b": [errors(b // 2, b, at) for at, b in enumerate(SIZES)],
+        "over_ratio": {
+            str(b): [errors(round(p * b), b, 100 + 50 * i + j) for j, p in enumerate(RATIOS)]
+            for i, b in enumerate(WIDE)
+        },
+        "plane": plane,
+        "known": known(),
+        "audits": [
+            audit("printed", (200, 300), (200, 301)),
+            audit("printed", (500, 1000), (500, 1001)),
+            audit("corrected", (200, 300), (200, 301)),
+            audit("corrected", (0, 1000), (1, 1001)),
+            audit("corrected", (5000, 10_000), (5000, 10_001)),
+            audit("corrected", (500, 1000), (501, 1000)),
+            audit("corrected", (5000, 10_000), (5001, 10_000)),
+        ],
+    }
+
+
+def errors(a: int, b: int, at: int) -> dict[str, Any]:
+    """Return mean and median absolute errors, each mean with its standard error; ``at`` numbers the stream."""
+    totals, found = np.array([a, b]), dict[str, Any](a=a, b=b)
+    for relation, mechanisms in (("add_remove", add_remove()), ("substitution", substitution())):
+        found[relation] = {}
+        for place, (name, mechanism) in enumerate(mechanisms.items()):
+            rng = np.random.default_rng([20240720, at, place, len(relation)])
+            misses = np.abs(mechanism(totals, TRIALS, rng) - a / b)
+            found[relation][name] = {
+                "mean": misses.mean(),
+                "standard_error": misses.std() / np.sqrt(TRIALS),
+                "median": np.median(misses),
+            }
+    return found
+
+
+def _epsilon(version: str, left: tuple[int, int], right: tuple[int, int]) -> Exact:
+    sides = (
+        local_sensitivity_ratio(*totals, BOUNDS[version], epsilon=EPSILON, delta=DELTA) for totals in (left, right)
+    )
+    return exact_epsilon(*sides, DELTA)
+
+
+def node(a: int, b: int) -> dict[str, Any]:
+    """Return ε at the claimed δ, the larger over the two people who may come, and over the one who changes the answer."""
+    entry: dict[str, Any] = {"a": a, "b": b}
+    for version in BOUNDS:
+        both = [_epsilon(version, (a, b), other) for other in ((a + 1, b + 1), (a, b + 1))]
+        worst = max(both, key=lambda found: found.value)
+        entry[version] = {"epsilon": worst.value, "error": worst.error}
+    # One person more with a 1 and one fewer with a 0, or the other way round.
+    other = (a + 1, b) if a < b else (a - 1, b)
+    swapped = _epsilon("corrected", (a, b), other)
+    entry["substitution"] = {"epsilon": swapped.value, "error": swapped.error}
+    return entry
+
+
+def known() -> list[dict[str, Any]]:
+    """Return the exact ε of the naive and the KSW ratio at (200, 300), at δ = 0 and at the δ of the other mechanism."""
+    a, b = 200.0, 300.0
+    pairs = {
+        "naive, add/remove": [laplace_ratio(x, y, 2 / EPSILON) for x, y in ((a, b), (a + 1, b + 1))],
+        "KSW, add/remove": [ksw_ratio(x, y, 1 / EPSILON) for x, y in ((a, b), (a, b + 1))],
+        "KSW, substitution, λ = 1/ε": [ksw_ratio(x, y, 1 / EPSILON) for x, y in ((a, b), (a + 1, b))],
+        "KSW, substitution, λ = 2/ε": [ksw_ratio(x, y, 2 / EPSILON) for x, y in ((a, b), (a + 1, b))],
+    }
+    return [
+        {
+            "name": name,
+            **{
+                kind: {"value": found.value, "error": found.error}
+                for kind, found in (("pure", exact_epsilon(*pair)), ("approximate", exact_epsilon(*pair, DELTA)))
+            },
+        }
+        for name, pair in pairs.items()
+    ]
+
+
+def audit(version: str, left: tuple[int, int], right: tuple[int, int]) -> dict[str, Any]:
+    """Bound ε at the claimed δ from outputs alone, beside its exact value."""
+    result = auditor.audit(
+        MECHANISMS[version],
+        auditor.ApproximateDP(EPSILON, DELTA),
+        [(list(left), list(right))],
+        parameters={"epsilon": EPSILON, "delta": DELTA},
+        samples=AUDIT_SAMPLES,
+        shrink=False,
+        seed=20240720,
+    )
+    assert result.bound is not None
+    exact = _epsilon(version, left, right)
+    return {
+        "version": version,
+        "left": left,
+        "right": right,
+        "bound": result.bound.value,
+        "exact": exact.value,
+        "error": exact.error,
+        "verdict": result.verdict.value,
+    }
