@@ -50,6 +50,12 @@ def report(name: str, numbers: Any) -> str:
     return text
 
 
+def truth_of(mechanism: Any, left: Any, right: Any, **parameters: Any) -> tuple[Any, Any]:
+    """Return the exact distributions of a specimen's outputs on two data sets."""
+    sides: tuple[Any, Any] = mechanism.__truth__(left, right, **parameters)
+    return sides
+
+
 def tidy(data: Any) -> Any:
     """Return the data with numpy's numbers as Python's, rounded to DIGITS significant digits.
 

@@ -5,42 +5,35 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from studies.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, panels
+from studies.drawing import BLACK, BLUE, RED, panels
 
 
 def draw(numbers: Any) -> dict[str, Figure]:
     return {
-        "errors": errors(numbers["errors"]),
+        "errors": errors(numbers["errors"]["histograms"]),
         "smoothed": smoothed(numbers["smooth"]),
         "profiles": profiles(numbers["profiles"]),
     }
 
 
-def errors(found: Any) -> Figure:
-    """Draw the histograms as densities of the logarithm of the error, from 200 quantiles each."""
-    figure, [[left, right]] = panels(1, 2, 9.2, 3.4, sharex=True)
-    base = [
-        ("global sensitivity", "global sensitivity", BLACK, "-"),
-        ("propose-test-release, printed", "propose-test-release", BLUE, "-"),
-        ("propose-test-release, corrected", "corrected", BLUE, "--"),
-        ("smooth sensitivity, printed", "smooth sensitivity", ORANGE, "-"),
-        ("smooth sensitivity, corrected", "corrected", ORANGE, ":"),
-    ]
-    chunks = [
-        (f"sample and aggregate, k = {k}, {kind}", f"k = {k:,}" if kind == "printed" else "corrected", colour, style)
-        for k, colour in ((10, RED), (1000, PURPLE), (6000, GREEN))
-        for kind, style in (("printed", "-"), ("corrected", "--"))
-    ]
-    for axis, lines, title in (
-        (left, base, "by sensitivity"),
-        (right, [base[0], *chunks], "sample and aggregate"),
-    ):
-        for name, label, colour, style in lines:
-            levels, share = np.array(found[name]["quantiles"]), np.linspace(0, 1, 201)
-            axis.plot(levels[1:], share[1:], style, color=colour, label=label)
-        axis.set(xscale="log", xlim=(1e-4, 100), ylim=(0, 1.02), title=title, xlabel="percent error of the mean")
-        axis.legend(fontsize=7, loc="upper left")
-    left.set_ylabel("share of trials with at most this error")
+def errors(histograms: Any) -> Figure:
+    figure, axes = panels(2, 3, 9.6, 5.4)
+    for axis, (group, data) in zip(axes.ravel(), histograms.items(), strict=False):
+        edges = np.array(data["edges"])
+        for name, counts in data["counts"].items():
+            kind = name.removeprefix(f"{group}, ")
+            colour, style = {"printed": (RED, "-"), "corrected": (BLUE, "--")}.get(kind, (BLACK, "-"))
+            grey = kind not in ("printed", "corrected")
+            label = {"printed": "as printed"}.get(kind, kind)
+            axis.stairs(counts, edges, fill=grey, color="silver" if grey else colour, linestyle=style, label=label)
+        axis.set(title=group, xlabel="percent error of the mean", xlim=(0, edges[-1]))
+        # Global sensitivity stands in the first bin of a wide axis.
+        tallest = max(max(c) for name, c in data["counts"].items() if name != "global sensitivity")
+        axis.set_ylim(0, 1.6 * tallest)
+        axis.legend(loc="upper right", fontsize=7)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("trials of 10,000")
+    axes.ravel()[-1].set_visible(False)
     return figure
 
 

@@ -16,6 +16,7 @@ from mechanisms.mean import laplace_at_local_sensitivity, noisy_sum_over_noisy_c
 from mechanisms.propose_test_release import ptr_as_printed, ptr_corrected, steps_as_printed, steps_corrected
 from mechanisms.sample_and_aggregate import saa_as_printed, saa_corrected
 from mechanisms.smooth_sensitivity import smooth_as_printed, smooth_corrected, smoothed_as_printed, smoothed_corrected
+from studies.study import truth_of
 
 Reals = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ def measure() -> dict[str, Any]:
 def errors(data: Reals) -> dict[str, Any]:
     """Return percent errors of the mean at ε = 1: histograms, means and the share of refusals."""
     delta = 1 / ROWS**2
-    common = {"u": U, "epsilon": EPSILON}
+    common: dict[str, Any] = {"u": U, "epsilon": EPSILON}
     mechanisms: dict[str, Callable[..., Reals]] = {
         "global sensitivity": partial(noisy_sum_over_noisy_count, **common),
         "propose-test-release, printed": partial(ptr_as_printed, b=B, delta=delta, **common),
@@ -65,21 +66,34 @@ def errors(data: Reals) -> dict[str, Any]:
         "smooth sensitivity, corrected": partial(smooth_corrected, delta=delta, **common),
     }
     for k in CHUNKS:
-        aggregate = {"k": k, "low": 20.0, "high": 80.0, "epsilon": EPSILON}
+        aggregate: dict[str, Any] = {"k": k, "low": 20.0, "high": 80.0, "epsilon": EPSILON}
         mechanisms[f"sample and aggregate, k = {k}, printed"] = partial(saa_as_printed, **aggregate)
         mechanisms[f"sample and aggregate, k = {k}, corrected"] = partial(saa_corrected, **aggregate)
-    found = {}
-    for place, (name, mechanism) in enumerate(mechanisms.items()):
-        outputs = mechanism(data, TRIALS, np.random.default_rng([1, place]))
-        percent = 100 * np.abs(outputs / data.mean() - 1)
-        kept = percent[np.isfinite(percent)]
-        found[name] = {
-            "mean": kept.mean(),
-            "standard_error": kept.std() / math.sqrt(len(kept)),
-            "refused": 1 - len(kept) / TRIALS,
-            "quantiles": np.quantile(kept, np.linspace(0, 1, 201)),
-        }
-    return found
+    percent = {
+        name: 100 * np.abs(mechanism(data, TRIALS, np.random.default_rng([1, place])) / data.mean() - 1)
+        for place, (name, mechanism) in enumerate(mechanisms.items())
+    }
+    kept = {name: values[np.isfinite(values)] for name, values in percent.items()}
+    groups = ["propose-test-release", "smooth sensitivity", *(f"sample and aggregate, k = {k}" for k in CHUNKS)]
+    return {
+        "summaries": {
+            name: {
+                "mean": values.mean(),
+                "standard_error": values.std() / math.sqrt(len(values)),
+                "refused": 1 - len(values) / TRIALS,
+            }
+            for name, values in kept.items()
+        },
+        "histograms": {group: histogram(group, kept) for group in groups},
+    }
+
+
+def histogram(group: str, percent: dict[str, Reals]) -> dict[str, Any]:
+    """Return counts of the mechanisms of a group and of global sensitivity over common bins."""
+    names = [name for name in percent if name.startswith(f"{group}, ")]
+    edges = np.linspace(0, max(float(np.quantile(percent[name], 0.99)) for name in names), 41)
+    counts = {name: np.histogram(percent[name], edges)[0] for name in ("global sensitivity", *names)}
+    return {"edges": edges, "counts": counts}
 
 
 def smooth() -> dict[str, Any]:
@@ -112,8 +126,8 @@ def propose_test_release() -> dict[str, Any]:
     found = []
     for delta in (1e-3, 1e-4):
         parameters = {"u": 1.0, "b": 0.01, "epsilon": 1.0, "delta": delta}
-        exact = exact_delta(*ptr_as_printed.__truth__(*sides, **parameters), 1.0)
-        repaired = exact_delta(*ptr_corrected.__truth__(*sides, **parameters), 1.0)
+        exact = exact_delta(*truth_of(ptr_as_printed, *sides, **parameters), 1.0)
+        repaired = exact_delta(*truth_of(ptr_corrected, *sides, **parameters), 1.0)
         outputs = [
             ptr_as_printed(side, SAMPLED, np.random.default_rng([2, at]), **parameters) for at, side in enumerate(sides)
         ]
@@ -222,12 +236,13 @@ def profile(case: Case) -> dict[str, Any]:
     for kind, mechanism in (("printed", case.printed), ("corrected", case.corrected)):
         if mechanism is None:
             continue
-        sides = [mechanism.__truth__(*(np.array(side) for side in pair), **case.parameters) for pair in case.pairs]
-        at_claim = [exact_delta(*pair, case.parameters["epsilon"]).value for pair in sides]
+        sides = [truth_of(mechanism, *(np.array(side) for side in pair), **case.parameters) for pair in case.pairs]
+        at_claim = [exact_delta(left, right, case.parameters["epsilon"]).value for left, right in sides]
         worst = int(np.argmax(at_claim))
-        # The worst pair at the claimed ε, and those near it, decide the curve.
-        near = sorted(range(len(sides)), key=lambda i: -at_claim[i])[:3]
-        curves = [[exact_delta(*sides[i], float(epsilon)) for epsilon in entry["epsilon"]] for i in near]
+        # The pairs that are worst at the claimed ε and at three times as much decide the curve.
+        beyond = [exact_delta(left, right, 3 * case.parameters["epsilon"]).value for left, right in sides]
+        near = {i for at in (at_claim, beyond) for i in np.argsort(at)[-2:].tolist()}
+        curves = [[exact_delta(sides[i][0], sides[i][1], float(at)) for at in entry["epsilon"]] for i in near]
         best = [max(column, key=lambda found: found.value) for column in zip(*curves, strict=True)]
         entry[kind] = {
             "delta": [found.value for found in best],

@@ -60,10 +60,10 @@ def privacy(plane: Any) -> Figure:
         "corrected": "corrected, add/remove",
         "substitution": "corrected, substitution",
     }
-    image = None
+    images = []
     for axis, (kind, title) in zip(axes, titles.items(), strict=True):
         grid = np.array([node[kind]["epsilon"] for node in plane], dtype=float).reshape(len(sizes), count).T
-        image = axis.imshow(grid, origin="lower", aspect="auto", cmap="RdBu_r", norm=TwoSlopeNorm(1, 0, 5))
+        images.append(axis.imshow(grid, origin="lower", aspect="auto", cmap="RdBu_r", norm=TwoSlopeNorm(1, 0, 5)))
         for (i, j), value in np.ndenumerate(grid):
             colour = "white" if value > 3.2 or value < 0.2 else "black"
             text = "∞" if np.isinf(value) else f"{value:.2f}"
@@ -74,5 +74,5 @@ def privacy(plane: Any) -> Figure:
     ratios = [node["a"] / node["b"] for node in plane[-count:]]
     axes[0].set_yticks(range(count), [f"{ratio:g}" for ratio in ratios])
     axes[0].set_ylabel("a/b")
-    figure.colorbar(image, ax=axes.tolist(), label="exact ε at δ = 10⁻⁵; claimed: 1", ticks=[0, 0.5, 1, 2, 3, 4, 5])
+    figure.colorbar(images[0], ax=axes.tolist(), label="exact ε at δ = 10⁻⁵; claimed: 1", ticks=[0, 0.5, 1, 2, 3, 4, 5])
     return figure

@@ -8,7 +8,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import auditor
-from auditor.exact.divergences import Exact, exact_epsilon
+from auditor.exact.distributions import Density
+from auditor.exact.divergences import exact_epsilon
 from auditor.exact.laplace_ratio import ksw_ratio, laplace_ratio
 from mechanisms.ratio import (
     bound_as_printed,
@@ -27,7 +28,7 @@ SHARES = (0.02, 0.1, 0.3)
 SIZES = [round(float(b)) for b in np.geomspace(10, 100_000, 17)]
 RATIOS = [round(0.05 * i, 2) for i in range(21)]
 WIDE = (1000, 100_000)
-PLANE_B = (10, 30, 100, 300, 1000, 3000, 10_000)
+PLANE_B = (10, 100, 300, 1000, 10_000)
 PLANE_RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 AUDIT_SAMPLES = 300_000
 BOUNDS = {"printed": bound_as_printed, "corrected": bound_by_theorem_2}
@@ -109,23 +110,21 @@ def errors(a: int, b: int, at: int) -> dict[str, Any]:
     return found
 
 
-def _epsilon(version: str, left: tuple[int, int], right: tuple[int, int]) -> Exact:
-    sides = (
-        local_sensitivity_ratio(*totals, BOUNDS[version], epsilon=EPSILON, delta=DELTA) for totals in (left, right)
-    )
-    return exact_epsilon(*sides, DELTA)
+def _outputs(version: str, totals: tuple[int, int]) -> Density:
+    return local_sensitivity_ratio(*totals, BOUNDS[version], epsilon=EPSILON, delta=DELTA)
 
 
 def node(a: int, b: int) -> dict[str, Any]:
     """Return ε at the claimed δ, the larger over the two people who may come, and over the one who changes the answer."""
     entry: dict[str, Any] = {"a": a, "b": b}
     for version in BOUNDS:
-        both = [_epsilon(version, (a, b), other) for other in ((a + 1, b + 1), (a, b + 1))]
+        here = _outputs(version, (a, b))
+        both = [exact_epsilon(here, _outputs(version, other), DELTA) for other in ((a + 1, b + 1), (a, b + 1))]
         worst = max(both, key=lambda found: found.value)
         entry[version] = {"epsilon": worst.value, "error": worst.error}
     # One person more with a 1 and one fewer with a 0, or the other way round.
     other = (a + 1, b) if a < b else (a - 1, b)
-    swapped = _epsilon("corrected", (a, b), other)
+    swapped = exact_epsilon(here, _outputs("corrected", other), DELTA)
     entry["substitution"] = {"epsilon": swapped.value, "error": swapped.error}
     return entry
 
@@ -134,21 +133,22 @@ def known() -> list[dict[str, Any]]:
     """Return the exact ε of the naive and the KSW ratio at (200, 300), at δ = 0 and at the δ of the other mechanism."""
     a, b = 200.0, 300.0
     pairs = {
-        "naive, add/remove": [laplace_ratio(x, y, 2 / EPSILON) for x, y in ((a, b), (a + 1, b + 1))],
-        "KSW, add/remove": [ksw_ratio(x, y, 1 / EPSILON) for x, y in ((a, b), (a, b + 1))],
-        "KSW, substitution, λ = 1/ε": [ksw_ratio(x, y, 1 / EPSILON) for x, y in ((a, b), (a + 1, b))],
-        "KSW, substitution, λ = 2/ε": [ksw_ratio(x, y, 2 / EPSILON) for x, y in ((a, b), (a + 1, b))],
+        "naive, add/remove": (laplace_ratio(a, b, 2 / EPSILON), laplace_ratio(a + 1, b + 1, 2 / EPSILON)),
+        "KSW, add/remove": (ksw_ratio(a, b, 1 / EPSILON), ksw_ratio(a, b + 1, 1 / EPSILON)),
+        "KSW, substitution, λ = 1/ε": (ksw_ratio(a, b, 1 / EPSILON), ksw_ratio(a + 1, b, 1 / EPSILON)),
+        "KSW, substitution, λ = 2/ε": (ksw_ratio(a, b, 2 / EPSILON), ksw_ratio(a + 1, b, 2 / EPSILON)),
     }
-    return [
-        {
-            "name": name,
-            **{
-                kind: {"value": found.value, "error": found.error}
-                for kind, found in (("pure", exact_epsilon(*pair)), ("approximate", exact_epsilon(*pair, DELTA)))
-            },
-        }
-        for name, pair in pairs.items()
-    ]
+    rows = []
+    for name, (left, right) in pairs.items():
+        pure, approximate = exact_epsilon(left, right), exact_epsilon(left, right, DELTA)
+        rows.append(
+            {
+                "name": name,
+                "pure": {"value": pure.value, "error": pure.error},
+                "approximate": {"value": approximate.value, "error": approximate.error},
+            }
+        )
+    return rows
 
 
 def audit(version: str, left: tuple[int, int], right: tuple[int, int]) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def audit(version: str, left: tuple[int, int], right: tuple[int, int]) -> dict[s
         seed=20240720,
     )
     assert result.bound is not None
-    exact = _epsilon(version, left, right)
+    exact = exact_epsilon(_outputs(version, left), _outputs(version, right), DELTA)
     return {
         "version": version,
         "left": left,

@@ -16,6 +16,7 @@ from mechanisms.shifted_inverse import (
     shifted_inverse_sum,
     tau_of,
 )
+from studies.study import truth_of
 
 Integers = NDArray[np.int64]
 
@@ -118,9 +119,7 @@ def sums() -> dict[str, Any]:
                 ("sum", shifted_inverse_sum, -n),
                 ("monotone", shifted_inverse_monotonised_sum, 1),
             ):
-                sides = mechanism.__truth__(  # type: ignore[attr-defined]
-                    ones, np.append(ones, added), low=0, high=n, epsilon=epsilon, beta=0.1
-                )
+                sides = truth_of(mechanism, ones, np.append(ones, added), low=0, high=n, epsilon=epsilon, beta=0.1)
                 found = exact_epsilon(*sides)
                 reached[name] = {"epsilon": found.value, "error": found.error}
             rows.append({"claimed": epsilon, "n": n, "tau": tau_of(n + 1, epsilon, 0.1), **reached})
