@@ -1,0 +1,29 @@
+"""The study of the auditor: no bound above the truth, and outputs that grow as theory has it."""
+
+import math
+
+from studies.study import read
+
+NUMBERS = read("detection")
+
+
+def test_no_bound_of_a_committed_report_lies_above_the_truth() -> None:
+    assert len(NUMBERS["reports"]) > 30
+    for audit in NUMBERS["reports"]:
+        assert audit["bound"] <= float(audit["exact"]) + 1e-9, audit["name"]
+
+
+def test_smaller_faults_take_more_outputs() -> None:
+    for name in {row["name"] for row in NUMBERS["detection"]}:
+        rows = sorted((row for row in NUMBERS["detection"] if row["name"] == name), key=lambda row: row["share"])
+        fixed = [row["fixed"] for row in rows]
+        assert None not in fixed
+        assert fixed == sorted(fixed, reverse=True)
+        # From 10 % to 5 % by about four, with steps of √2 on either side.
+        assert 2 <= fixed[0] / fixed[1] <= 8
+
+
+def test_noise_too_small_by_a_share_has_all_of_that_epsilon_on_the_pair() -> None:
+    for row in NUMBERS["detection"]:
+        if "exact" in row:
+            assert math.isclose(row["exact"], 1 / (1 - row["share"]), rel_tol=1e-9)
