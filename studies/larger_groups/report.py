@@ -46,6 +46,10 @@ error, *sampled* a bound at 99.9 % confidence. All numbers are in [numbers.json]
 
 ## Algorithm 1
 
+*Its output is well studied* (*proved*): Y = σr·UV with U ~ N(x/σ, 1), V ~ N(1/r, 1) independent, a product of two normal variables (Craig 1936), and
+UV = (P² − Q²)/2 with P = (U + V)/√2 and Q = (U − V)/√2 independent, a difference of two non-central χ² variables. One record moves the means of P and of
+Q by 1/(σ√2) each, worth ρ/2 each; the upper tail, where the loss is largest, is the work of P alone. That is where the factor of two comes from.
+
 ![Density of a million outputs](figure-1.svg)
 
 *The document's Figure 1.* {figure["outputs"]:,} outputs for x = 10,000: mean {figure["mean"]:,.1f}, deviation {
@@ -146,7 +150,8 @@ with Gaussian noise are the transformation mechanisms of Finley et al. (2024, ar
     } for Algorithm 1; for large x the relative errors are {num(errors["arsinh_limit"])} and
   {
         num(errors["algorithm_1_limit"])
-    }. Below that no choice of σ helps without a larger ρ: Theorem 4 binds small groups as well.
+    }. Both sizes shrink in proportion to σ, at the price of ρ = 1/(2σ²): that
+  small groups must pay some such price is Theorem 4 again, and at x = 0 no mechanism at all has an error below r·0.
 - *Proved*: v(x) = ρ/(1 + (r(x − 1)/σ)²), which is {
         ", ".join(f"{num(a['v'] / rho)}ρ at {a['x']:,}" for a in numbers["arsinh"] if a["x"] >= 5)
     }. It is 1/2 over the variance of Algorithm 1's
