@@ -258,7 +258,7 @@ def pair_cost(x: float) -> float:
 
 
 def lower_bound(r: float) -> dict[str, Any]:
-    """Return C such that no v(x) ≤ c/x² with c < C meets E|x̂ − x| ≤ rx (Theorem 4), and the c of a stretched Gaussian."""
+    """Return C such that no v(x) ≤ c/x² with c < C meets E|x̂ − x| ≤ rx (Theorem 5), and the c of a stretched Gaussian."""
 
     def needed(place: Reals) -> float:
         stretch, cut = float(np.exp(place[0])), float(np.exp(place[0]) / (1 + np.exp(place[1])))

@@ -30,19 +30,20 @@ error, *sampled* a bound at 99.9 % confidence. All numbers are in [numbers.json]
 
 1. **Algorithm 1 never gives more than a factor of two** (*proved*, Theorem 1): for every x, σ and r, D_α(M(x + 1)‖M(x))/α → ρ/2 as
    α → ∞. Since the definition speaks of all α > 1, v(x) ≥ ρ/2 for every group, however large. It does give something to every
-   group: v(x) < ρ can be had for each x (*proved*, Theorem 2).
+   group: v(x) < ρ can be had for each x (*proved*, Theorem 3).
 2. **From about σ/r records on the factor of two is there, and nothing after it** (*computed*). The least guarantee of a pair x, x + 1
    falls from {num(best[0]["all"]["share"])}ρ at x = 0 over {num(best[20]["all"]["share"])}ρ at 20 to {
         num(best[last]["all"]["share"])
     }ρ at {last}; for all x ≥ {half} looked at, D_α/α stays below its limit ρ/2.
+   A pair with x + ½ = σ/r needs exactly ρ/2 (*proved*, Theorem 2).
 3. **The gain hoped for is real at moderate orders.** For α ≤ 64 a group of 1,000 has {
         num(best[1000]["64"]["share"])
     }ρ and one of 10,000 {num(best[10000]["64"]["share"])}ρ: it
    falls as (1/(2r²) + 1)/x². A tail far beyond the bulk takes it back where α passes x/2; for large x the curve is
    (ρ/2)(1 − x/(2α))² from there (a Laplace argument, not proved; the dotted line below).
-4. **Another mechanism solves the problem** (*proved*, Theorem 3): Gaussian noise on arsinh(rx/σ)/r, transformed back, is unbiased, has
+4. **Another mechanism solves the problem** (*proved*, Theorem 4): Gaussian noise on arsinh(rx/σ)/r, transformed back, is unbiased, has
    the noise of Algorithm 1 and keeps v(x) = 1/(2(σ² + r²(x − 1)²)) at all orders; v falls as 1/x² and **no mechanism within the
-   relative error can do better than 1/x², but for a constant** (*proved*, Theorem 4).
+   relative error can do better than 1/x², but for a constant** (*proved*, Theorem 5).
 
 ## Algorithm 1
 
@@ -151,7 +152,7 @@ with Gaussian noise are the transformation mechanisms of Finley et al. (2024, ar
   {
         num(errors["algorithm_1_limit"])
     }. Both sizes shrink in proportion to σ, at the price of ρ = 1/(2σ²): that
-  small groups must pay some such price is Theorem 4 again, and at x = 0 no mechanism at all has an error below r·0.
+  small groups must pay some such price is Theorem 5 again, and at x = 0 no mechanism at all has an error below r·0.
 - *Proved*: v(x) = ρ/(1 + (r(x − 1)/σ)²), which is {
         ", ".join(f"{num(a['v'] / rho)}ρ at {a['x']:,}" for a in numbers["arsinh"] if a["x"] >= 5)
     }. It is 1/2 over the variance of Algorithm 1's

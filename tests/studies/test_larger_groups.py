@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from auditor.exact.divergences import renyi_divergence
+from auditor.exact.two_stage_gaussian import two_stage_gaussian
 from mechanisms.group_counts import arsinh_gaussian, arsinh_guarantee
 from studies.larger_groups import numbers as study
 from studies.study import read
@@ -42,6 +44,15 @@ def test_the_limit_is_half_of_the_first_stage_with_the_next_term_of_the_expansio
         # x²/α² is what the expansion leaves out, up to a factor.
         left_out = max(1.0, data["x"]) ** 2 / data["orders"][-1]
         assert abs(data["rest"] - data["expansion"]) <= data["rest_error"] + left_out + 1e-3
+
+
+def test_where_both_stages_add_as_much_noise_no_order_costs_more_than_half() -> None:
+    """Theorem 2: x + 1/2 = σ/r."""
+    more, fewer = (two_stage_gaussian(x, study.SIGMA, study.SIGMA / 33.5) for x in (34, 33))
+    for left, right, least in ((more, fewer, 0.45), (fewer, more, 0.3)):
+        for order in (1.1, 8.0, 64.0):
+            found = renyi_divergence(left, right, order)
+            assert least < found.value / order / study.RHO < 0.5 + found.error
 
 
 def test_guarantees_fall_with_the_group_and_rise_with_the_orders() -> None:
