@@ -42,7 +42,9 @@ def _epsilon_of(share: float) -> float:
 
 
 CASES = (
-    Case("Laplace", laplace, ([1.0], [0.0]), auditor.PureDP(1.0), lambda s: {"sensitivity": 1, "epsilon": _epsilon_of(s)}),
+    Case(
+        "Laplace", laplace, ([1.0], [0.0]), auditor.PureDP(1.0), lambda s: {"sensitivity": 1, "epsilon": _epsilon_of(s)}
+    ),
     Case(
         "discrete Laplace",
         discrete_laplace_totals,

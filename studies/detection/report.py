@@ -36,8 +36,12 @@ Bounds are *sampled*, each at the confidence of its report; exact values are *co
 
 ![Bounds and exact values](truth.svg)
 
-{len(audits)} audits of the committed reports are of mechanisms whose exact value on the pair found is known. {len(above)} of their bounds lie above it. Where it
-is finite, the bound is {num(float(np.median(shares)), 2)} of it in the median, and {num(float(np.median(refuted)), 2)} among the claims that were refuted. Where it is far less, the loss is reached on
+{len(audits)} audits of the committed reports are of mechanisms whose exact value on the pair found is known. {
+        len(above)
+    } of their bounds lie above it. Where it
+is finite, the bound is {num(float(np.median(shares)), 2)} of it in the median, and {
+        num(float(np.median(refuted)), 2)
+    } among the claims that were refuted. Where it is far less, the loss is reached on
 outputs that are hardly ever seen, which no auditor can see either; the worst are
 
 {
@@ -50,8 +54,14 @@ outputs that are hardly ever seen, which no auditor can see either; the worst ar
 ## Outputs until a claim falls
 
 Each mechanism claims ε = 1 (the Gaussian μ = 1), has noise whose scale is too small by the share given, and is audited on one pair of
-neighbours on which its loss is all of that. Entries are outputs of both sides, selection included, with which {numbers["runs"] * 3 // 4} of {numbers["runs"]} runs refute the
-claim at {100 * numbers["confidence"]:g} % confidence; fixed sizes grow by √2, so that they are known to within that. (*sampled*)
+neighbours on which its loss is all of that. Entries are outputs of both sides, selection included, with which {
+        numbers["runs"] * 3 // 4
+    } of {numbers["runs"]} runs refute the
+claim at {
+        100
+        * numbers[
+            "confidence"
+        ]:g} % confidence; fixed sizes grow by √2, so that they are known to within that. (*sampled*)
 
 ![Outputs until refuted](detection.svg)
 
@@ -65,12 +75,18 @@ claim at {100 * numbers["confidence"]:g} % confidence; fixed sizes grow by √2,
         )
     }
 
-Halving what is missing takes about four times the outputs. A sequential audit takes {num(min(ratio), 2)} to {num(max(ratio), 2)} times those of a fixed audit that was
+Halving what is missing takes about four times the outputs. A sequential audit takes {num(min(ratio), 2)} to {
+        num(max(ratio), 2)
+    } times those of a fixed audit that was
 given just the right size, {num(float(np.median(ratio)), 2)} times in the median; it does not have to be told the size.
 
 ## What the search costs
 
-Over these audits the search for a pair took {num(100 * float(search), 2)} % of the outputs in the median; the smallest pair of a refuted claim took up to {num(100 * max(s["shrink"] / sum(s.values()) for s in spent), 2)} %.
+Over these audits the search for a pair took {
+        num(100 * float(search), 2)
+    } % of the outputs in the median; the smallest pair of a refuted claim took up to {
+        num(100 * max(s["shrink"] / sum(s.values()) for s in spent), 2)
+    } %.
 The bound uses none of these outputs. What is lost by a search that misses the worst pair is not in this table: exact values are those on
 the pair found.
 """

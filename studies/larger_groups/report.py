@@ -149,9 +149,7 @@ with Gaussian noise are the transformation mechanisms of Finley et al. (2024, ar
 - *Computed*: E|x̂ − x| < rx from x = {num(errors["arsinh_from"])} on, and from {
         num(errors["algorithm_1_from"])
     } for Algorithm 1; for large x the relative errors are {num(errors["arsinh_limit"])} and
-  {
-        num(errors["algorithm_1_limit"])
-    }. Both sizes shrink in proportion to σ, at the price of ρ = 1/(2σ²): that
+  {num(errors["algorithm_1_limit"])}. Both sizes shrink in proportion to σ, at the price of ρ = 1/(2σ²): that
   small groups must pay some such price is Theorem 5 again, and at x = 0 no mechanism at all has an error below r·0.
 - *Proved*: v(x) = ρ/(1 + (r(x − 1)/σ)²), which is {
         ", ".join(f"{num(a['v'] / rho)}ρ at {a['x']:,}" for a in numbers["arsinh"] if a["x"] >= 5)

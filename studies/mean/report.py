@@ -27,22 +27,42 @@ def report(numbers: Any) -> str:
 
 The chapter "Local Sensitivity" releases the mean of the Adult data's ages by global sensitivity, propose-test-release, smooth sensitivity and
 sample-and-aggregate. *Proved* is what follows from a formula beside it, *computed* is by quadrature (estimated error below 10⁻¹¹), *sampled* is
-at 99.9 % confidence. The Adult data are not at hand: errors are on {numbers["rows"]:,} synthetic ages (mean {num(numbers["mean"])}, deviation {num(numbers["deviation"])}, fixed seed).
+at 99.9 % confidence. The Adult data are not at hand: errors are on {numbers["rows"]:,} synthetic ages (mean {
+        num(numbers["mean"])
+    }, deviation {num(numbers["deviation"])}, fixed seed).
 All numbers are in [numbers.json](numbers.json).
 
 ## Answers
 
 1. **Propose-test-release misses its δ by 1/(2√(2δ)) as printed** (*proved*). Where the local sensitivity is too high the test is passed by accident with
-   chance ½e^(−εT) = ½√(δ/2), T being the printed threshold ln(2/δ)/(2ε), and the release then gives a record away. At δ = {num(point["delta"], 1)} that is {num(point["exact"])} in place of {num(point["delta"], 1)},
-   {num(point["exact"] / point["delta"])} times too much (*computed*; *sampled*: δ(1) ≥ {num(point["sampled"])}). With the document's δ = 1/n² the factor is n/(2√2) = {num(release["document"]["factor"], 5)}; the accident has this chance for
+   chance ½e^(−εT) = ½√(δ/2), T being the printed threshold ln(2/δ)/(2ε), and the release then gives a record away. At δ = {
+        num(point["delta"], 1)
+    } that is {num(point["exact"])} in place of {num(point["delta"], 1)},
+   {num(point["exact"] / point["delta"])} times too much (*computed*; *sampled*: δ(1) ≥ {
+        num(point["sampled"])
+    }). With the document's δ = 1/n² the factor is n/(2√2) = {
+        num(release["document"]["factor"], 5)
+    }; the accident has this chance for
    all data of up to {release["document"]["at_most_records"]:,.0f} people.
-2. **It spends ε twice as well**, on the test and on the release: the worst neighbours at ε = 1 have δ = {num(test["printed"]["at_claim"])}, {num(test["printed"]["at_claim"] / test["claimed_delta"], 2)} times what is claimed (*computed*).
-3. **Paid for, propose-test-release is worse than global sensitivity here**, not better: mean error {mean("propose-test-release, corrected")} against {mean("global sensitivity")}; as printed {mean("propose-test-release, printed")} (*sampled*,
+2. **It spends ε twice as well**, on the test and on the release: the worst neighbours at ε = 1 have δ = {
+        num(test["printed"]["at_claim"])
+    }, {num(test["printed"]["at_claim"] / test["claimed_delta"], 2)} times what is claimed (*computed*).
+3. **Paid for, propose-test-release is worse than global sensitivity here**, not better: mean error {
+        mean("propose-test-release, corrected")
+    } against {mean("global sensitivity")}; as printed {mean("propose-test-release, printed")} (*sampled*,
    10,000 trials, standard errors 1 %). The document's advantage is the ε it does not count.
-4. **Smooth sensitivity keeps its advantage on these data** ({mean("smooth sensitivity, corrected")} corrected, {mean("smooth sensitivity, printed")} as printed), but stopping at k = 199 is not harmless: at ε = {num(cliff["epsilon"], 1)} S falls from
-   {num(cliff["printed"][cliff["n"].index(199)])} at n = 199 to {num(cliff["printed"][cliff["n"].index(200)])} at n = 200 (*proved*), and δ(ε) is {num(cases["smooth sensitivity, ε = 0.1"]["printed"]["at_claim"])} there, not 0.001.
+4. **Smooth sensitivity keeps its advantage on these data** ({mean("smooth sensitivity, corrected")} corrected, {
+        mean("smooth sensitivity, printed")
+    } as printed), but stopping at k = 199 is not harmless: at ε = {num(cliff["epsilon"], 1)} S falls from
+   {num(cliff["printed"][cliff["n"].index(199)])} at n = 199 to {
+        num(cliff["printed"][cliff["n"].index(200)])
+    } at n = 200 (*proved*), and δ(ε) is {
+        num(cases["smooth sensitivity, ε = 0.1"]["printed"]["at_claim"])
+    } there, not 0.001.
 5. **Sample-and-aggregate does not come close to global sensitivity** once a record's chunk may not depend on the others. Printed, k = 6,000 asks for noise
-   of 6,000 chunks and makes {chunks:,}; corrected, empty chunks (which answer the middle of the range) add a bias: {mean("sample and aggregate, k = 6000, corrected")} against {mean("sample and aggregate, k = 6000, printed")} as printed.
+   of 6,000 chunks and makes {chunks:,}; corrected, empty chunks (which answer the middle of the range) add a bias: {
+        mean("sample and aggregate, k = 6000, corrected")
+    } against {mean("sample and aggregate, k = 6000, printed")} as printed.
 
 ## Percent errors
 
@@ -63,7 +83,9 @@ corrected mechanisms.
 ![Smoothed local sensitivity over k](smoothed.svg)
 
 The largest term is at k = 0, as the document says, and it can be proved for its numbers: with A(k) = u/(n − k) the logarithm of a term is convex in k, so that its
-maximum over 0 … n − 1 is at an end; at k = n − 1 it is e^(−β(n − 1))u, far below u/n here. 2S = {num(smooth["final_printed"], 7)} as printed for 32,561 rows, {num(smooth["final_corrected"], 7)}
+maximum over 0 … n − 1 is at an end; at k = n − 1 it is e^(−β(n − 1))u, far below u/n here. 2S = {
+        num(smooth["final_printed"], 7)
+    } as printed for 32,561 rows, {num(smooth["final_corrected"], 7)}
 corrected (the document's 0.006141752 and its threshold 10.7375055 are those of 32,563 rows). For small ε the maximum is at the *other* end, which 200 steps
 do not reach (right).
 

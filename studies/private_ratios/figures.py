@@ -19,7 +19,7 @@ LINES = {
     "substitution": {
         "ksw": ("KSW, λ = 2/ε", BLUE, "-"),
         "local": ("local sensitivity, ε/2 and δ to match", RED, "--"),
-        "plain": ("a + Lap(1/ε), over b", GREEN, "-"),
+        "plain": ("(a + Lap(1/ε))/b", GREEN, "-"),
     },
 }
 TITLES = {"add_remove": "add/remove", "substitution": "substitution"}
@@ -39,7 +39,7 @@ def errors(numbers: Any) -> Figure:
             for axis, points in zip(row[1:], numbers["over_ratio"].values(), strict=True):
                 scaled = [point["b"] * point[relation][name]["mean"] for point in points]
                 axis.plot([point["a"] / point["b"] for point in points], scaled, style, color=colour)
-        row[0].set(title=f"{TITLES[relation]}, a/b = 1/2", ylabel="mean absolute error", ylim=(5e-6, 20))
+        row[0].set(title=f"{TITLES[relation]}, a/b = 1/2", ylabel="mean absolute error", ylim=(4e-6, 3e5))
         row[0].legend(fontsize=7, loc="upper right")
         for axis, b in zip(row[1:], numbers["over_ratio"], strict=True):
             axis.set(

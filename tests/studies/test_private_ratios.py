@@ -41,7 +41,9 @@ def test_merged_scales_hardly_move_the_plane(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "KNOTS", 1500)
     node = next(n for n in NUMBERS["plane"] if (n["a"], n["b"]) == (150, 300))
     both = [
-        exact_epsilon(*(local_sensitivity_ratio(*t, study.BOUNDS["printed"], epsilon=1.0, delta=1e-5) for t in pair), 1e-5)
+        exact_epsilon(
+            *(local_sensitivity_ratio(*t, study.BOUNDS["printed"], epsilon=1.0, delta=1e-5) for t in pair), 1e-5
+        )
         for pair in (((150, 300), (151, 301)), ((150, 300), (150, 301)))
     ]
     assert node["printed"]["epsilon"] == pytest.approx(max(found.value for found in both), abs=1e-5)
