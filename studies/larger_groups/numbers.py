@@ -251,9 +251,9 @@ def errors() -> dict[str, Any]:
     return found
 
 
-def pair_cost(x: float) -> float:
+def pair_cost(x: float, rho: float = RHO) -> float:
     """Return D_α/α of the arsinh mechanism between x and x + 1 records, the same at every order."""
-    low, high = (float(stretched(np.array([count]), RHO, R)[0]) for count in (x, x + 1.0))
+    low, high = (float(stretched(np.array([count]), rho, R)[0]) for count in (x, x + 1.0))
     return (high - low) ** 2 / 2
 
 
@@ -308,11 +308,10 @@ def arsinh_audit(x: int) -> dict[str, Any]:
         seed=4,
     )
     assert result.bound is not None
-    low, high = (float(stretched(np.array([count]), AUDIT_RHO, R)[0]) for count in (x, x + 1.0))
     return {
         "x": x,
         "claimed": claimed,
         "bound": result.bound.value,
-        "exact": (high - low) ** 2 / 2,
+        "exact": pair_cost(x, AUDIT_RHO),
         "verdict": result.verdict.value,
     }

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.exact.divergences import exact_delta
+from auditor.neighbours.pair import Pair
+from auditor.report.words import pair_words
 from mechanisms.mean import laplace_at_local_sensitivity, noisy_sum_over_noisy_count
-from mechanisms.propose_test_release import ptr_as_printed, ptr_corrected, steps_as_printed, steps_corrected
+from mechanisms.propose_test_release import ptr_as_printed, ptr_corrected
 from mechanisms.sample_and_aggregate import saa_as_printed, saa_corrected
 from mechanisms.smooth_sensitivity import smooth_as_printed, smooth_corrected, smoothed_as_printed, smoothed_corrected
 from studies.study import truth_of
@@ -248,18 +250,10 @@ def profile(case: Case) -> dict[str, Any]:
             "delta": [found.value for found in best],
             "error": max(found.error for found in best),
             "at_claim": at_claim[worst],
-            "pair": [_told(side) for side in case.pairs[worst]],
+            "pair": pair_words(Pair(*case.pairs[worst])),
             "sampled": sampled(mechanism, case, case.pairs[worst]),
         }
     return entry
-
-
-def _told(records: list[float]) -> str:
-    """Write records as runs."""
-    runs: list[tuple[float, int]] = []
-    for record in records:
-        runs = [*runs[:-1], (record, runs[-1][1] + 1)] if runs and runs[-1][0] == record else [*runs, (record, 1)]
-    return ", ".join(f"{value:g} × {count}" if count > 1 else f"{value:g}" for value, count in runs) or "no records"
 
 
 def sampled(mechanism: Any, case: Case, pair: tuple[list[float], list[float]]) -> list[dict[str, float]]:
@@ -299,8 +293,3 @@ def sampled(mechanism: Any, case: Case, pair: tuple[list[float], list[float]]) -
 
 def _between(outputs: Reals, low: float, high: float) -> NDArray[np.bool_]:
     return np.asarray((outputs > low) & (outputs <= high))
-
-
-def steps() -> tuple[int, int]:
-    """Return the distances to a high local sensitivity on the document's data, as printed and corrected."""
-    return steps_as_printed(ROWS, U, B), steps_corrected(ROWS, U, B)

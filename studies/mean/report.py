@@ -21,7 +21,7 @@ def report(numbers: Any) -> str:
         sampled = next(p["delta"] for p in case[kind]["sampled"] if p["epsilon"] == case["claimed_epsilon"])
         claim = f"({case['claimed_epsilon']:g}, {num(case['claimed_delta'], 1)})"
         name = f"{case['name']}, {'as printed' if kind == 'printed' else 'corrected'}"
-        return [name, claim, num(case[kind]["at_claim"]), num(sampled), " and ".join(case[kind]["pair"])]
+        return [name, claim, num(case[kind]["at_claim"]), num(sampled), case[kind]["pair"]]
 
     return f"""# Local sensitivity of a mean: what five mechanisms err, and what privacy they buy
 

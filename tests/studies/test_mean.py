@@ -50,7 +50,7 @@ def test_corrected_mechanisms_keep_their_claim_and_printed_ones_do_not() -> None
 
 def test_the_profile_is_that_of_its_pair() -> None:
     case = CASES["propose-test-release"]
-    assert case["printed"]["pair"] == ["0 × 101", "0 × 101, 1"]
+    assert case["printed"]["pair"] == "[0.0 × 101] and [0.0 × 101, 1.0]"
     sides = [np.zeros(101), np.append(np.zeros(101), 1.0)]
     left, right = truth_of(ptr_as_printed, *sides, u=1.0, b=0.01, epsilon=1.0, delta=1e-3)
     assert case["printed"]["at_claim"] == pytest.approx(exact_delta(left, right, 1.0).value, rel=1e-8)
