@@ -54,14 +54,17 @@ outputs that are hardly ever seen, which no auditor can see either; the worst ar
 ## Outputs until a claim falls
 
 Each mechanism claims ε = 1 (the Gaussian μ = 1), has noise whose scale is too small by the share given, and is audited on one pair of
-neighbours on which its loss is all of that. Entries are outputs of both sides, selection included, with which {
-        numbers["runs"] * 3 // 4
-    } of {numbers["runs"]} runs refute the
-claim at {
+neighbours on which its loss is all of that. For fixed audits entries are outputs of both sides, selection included, with which {
+        numbers["enough"]
+    } of {numbers["runs"]} runs
+refute the claim at {
         100
         * numbers[
             "confidence"
-        ]:g} % confidence; fixed sizes grow by √2, so that they are known to within that. (*sampled*)
+        ]:g} % confidence; sizes grow by √2, so that they are known to within that. For sequential audits they are the median of {
+        numbers["sequential_runs"]
+    } runs, and – where
+{numbers["longest"]:,} were not enough. (*Sampled*.)
 
 ![Outputs until refuted](detection.svg)
 
