@@ -27,6 +27,7 @@ def report(numbers: Any) -> str:
         return f"{int(value):,}" if value else "–"
 
     ratio = [row["sequential"] / row["fixed"] for row in rows if row["sequential"] and row["fixed"]]
+    slowest = max((row for row in rows if row["sequential"]), key=lambda row: row["sequential"] / row["fixed"])
     return f"""# How good is the auditor?
 
 Bounds are *sampled*, each at the confidence of its report; exact values are *computed* to the errors in the reports. All numbers are in
@@ -41,8 +42,8 @@ Bounds are *sampled*, each at the confidence of its report; exact values are *co
     } of their bounds lie above it. Where it
 is finite, the bound is {num(float(np.median(shares)), 2)} of it in the median, and {
         num(float(np.median(refuted)), 2)
-    } among the claims that were refuted. Where it is far less, the loss is reached on
-outputs that are hardly ever seen, which no auditor can see either; the worst are
+    } among the claims that were refuted. Where it is far less, the loss
+is small for so many outputs, or reached on outputs that are hardly ever seen, as no auditor can see either; the worst are
 
 {
         table(
@@ -81,7 +82,11 @@ refute the claim at {
 Halving what is missing takes about four times the outputs. A sequential audit takes {num(min(ratio), 2)} to {
         num(max(ratio), 2)
     } times those of a fixed audit that was
-given just the right size, {num(float(np.median(ratio)), 2)} times in the median; it does not have to be told the size.
+given just the right size, {
+        num(float(np.median(ratio)), 2)
+    } times in the median; it does not have to be told the size. Small faults cost it far more ({slowest["name"]} at {
+        100 * slowest["share"]:g} % the
+most): a stopping rule that is right at any time must win by more than one that looks once.
 
 ## What the search costs
 
