@@ -84,9 +84,8 @@ Halving what is missing takes about four times the outputs. A sequential audit t
     } times those of a fixed audit that was
 given just the right size, {
         num(float(np.median(ratio)), 2)
-    } times in the median; it does not have to be told the size. Small faults cost it far more ({slowest["name"]} at {
-        100 * slowest["share"]:g} % the
-most): a stopping rule that is right at any time must win by more than one that looks once.
+    } times in the median; it does not have to be told the size. Small faults cost it
+far more ({slowest["name"]} at {100 * slowest["share"]:g} % the most).
 
 ## What the search costs
 
