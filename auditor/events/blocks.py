@@ -1,5 +1,6 @@
 """Blocks of a column, intervals and atoms, and the best rule that guesses by them."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +21,8 @@ MOST_CELLS = 200
 LEAST_IN_CELL = 8
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
 MOST_ATOMS = 400
+# Standard errors by which one of two halves may be the larger.
+CHANCE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +142,10 @@ class Blocks:
 
 def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Forecast) -> tuple[int, int] | None:
     """Return how many blocks to guess left on if right had a mirror image, and the other way round; None where both do not fit."""
-    ends = []
+    # A rule and its mirror image share all outputs, so that one has half of them at most, and what chance adds.
+    ends, most = [], trials / 2 + CHANCE * math.sqrt(trials) / 2
     for side in (left, right):
-        wins, losses = (np.where(2 * (side[0] + side[1]) <= trials, x, 0.0) for x in side)
+        wins, losses = (np.where(side[0] + side[1] <= most, x, 0.0) for x in side)
         values = forecast(RuleCounts(wins, losses, wins, losses, trials))
         ends.append(int(np.argmax(np.where(wins + losses > 0, values, -np.inf))))
     return (ends[0], ends[1]) if all(ends) and sum(ends) < len(left[0]) else None
