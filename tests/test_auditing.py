@@ -113,6 +113,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"backend": "lokey"}, 'backend is "lokey"'),
     ({"batch": 0}, "batch is 0"),
     ({"neighbours": []}, "the list of pairs is empty"),
+    ({"neighbours": (0, 1)}, "0 is not a pair; the list must be of pairs: [(left, right), ...]"),
+    ({"neighbours": ["ab"]}, "'ab' is not a pair"),
+    ({"claim": 1.0}, "claim is 1.0; it must be a claim, such as PureDP(1.0)"),
     ({"claim": auditor.GaussianDP(1.0), "method": "two-intervals"}, "two-intervals"),
 ]
 

@@ -224,6 +224,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
 
 BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
     ("no file", lambda f: ["nowhere.yaml"], "there is no file nowhere.yaml"),
+    ("a mechanism", lambda f: ["some.py:count"], "some.py:count is a mechanism, not a configuration; `auditor init"),
     ("not YAML", lambda f: [f.write("a.yaml", "[")], "line 1: this is not YAML"),
     ("an unknown key", lambda f: [f.write("a.yaml", config(SOUND, more="sampels: 5"))], 'did you mean "samples"'),
     (
@@ -550,7 +551,7 @@ def test_any_name_of_a_file_and_a_folder_is_printed_as_it_is(
     assert main(["run", file, "--out", "[red]x"]) == 0
     shown = capsys.readouterr().out
     assert "a[b]: every audit ended as expected" in shown
-    assert "report: [red]x/a[b]/report.json" in shown
+    assert "report: [red]x/a[b]/report.html" in shown
 
 
 # --- Options ---
@@ -752,9 +753,12 @@ def test_check_draws_one_output_from_each_side_and_writes_nothing(
 ) -> None:
     file = folder.write("some.yaml", config(SOUND, FAILING))
     assert main(["check", file]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
     assert lines[0].startswith(f"{file}: sound: 0 gives ")
     assert lines[1] == f"{file}: failing: 0 raises ValueError: no such luck, 1 raises ValueError: no such luck"
+    assert shown.err.startswith(f"auditor: {file}: failing: it raised on both")
+    assert "sound" not in shown.err
     assert not (folder.path / "reports").exists()
 
 

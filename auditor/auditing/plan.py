@@ -94,6 +94,8 @@ class Plan:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+        if not isinstance(self.claim, Claim):
+            raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
         if isinstance(self.claim, PrivacyClaim):
             method_for(self.claim, self.method, self.alpha, self.samples, self.events)
             if self.method == "sequential":

@@ -1,6 +1,7 @@
 """`auditor check` and `auditor plan`: what can be known of a configuration before it is run."""
 
 import argparse
+import sys
 
 from auditor.cli.common import AS_EXPECTED, Commands, add_configs, load_all, naming, open_console
 
@@ -29,6 +30,9 @@ def _check(options: argparse.Namespace) -> int:
             with naming(configuration, plan):
                 pair, left, right = draw_once(plan)
             print(f"{configuration.file}: {plan.name}: {pair.left} {_outcome(left)}, {pair.right} {_outcome(right)}")
+            if isinstance(left, BaseException) and isinstance(right, BaseException):
+                told = "it raised on both; that may be an output, but where nothing else ever comes, there is no answer"
+                print(f"auditor: {configuration.file}: {plan.name}: {told}", file=sys.stderr)
     return AS_EXPECTED
 
 

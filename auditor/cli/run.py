@@ -167,7 +167,7 @@ def _audit(
             result = _run_plans(configuration, plans, console, journal)
             report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
-            console.print(f"report: {report}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
             if options.quiet:
                 print(closing_line(result))
             results.append(result)

@@ -62,6 +62,8 @@ def first_configuration(words: Sequence[str], file: Path) -> First:
     """
     if not file.parent.is_dir():
         raise InvalidInputError(f"there is no folder {file.parent} to write {file.name} to")
+    if len(words) == 1 and words[0].endswith(".py") and not os.access(words[0], os.X_OK):
+        raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
     found = _python(words[0], file) if len(words) == 1 and ":" in words[0] else _program(words)
     problem = ""
     for neighbours in found.neighbours:

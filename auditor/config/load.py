@@ -58,6 +58,10 @@ def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Config
 
     Raises InvalidInputError for anything in the file that cannot be meant.
     """
+    if file.suffix == ".py" or ".py:" in file.name:
+        raise InvalidInputError(
+            f"{file} is a mechanism, not a configuration; `auditor init file.py:function` writes a configuration for it"
+        )
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -231,6 +235,10 @@ def _problem(problem: Any, document: Document, file: str) -> str:
     if problem["type"] == "model_type":
         keys = ", ".join(_allowed_keys((*path, "")))
         return f"{where}: {name} is {problem['input']!r}; it must be a mapping with keys out of {keys}"
+    if problem["type"] == "too_short":
+        return f"{where}: {name} is {problem['input']!r}; it needs {problem['ctx']['min_length']} or more"
+    if problem["type"] == "int_type" and isinstance(problem["input"], float) and problem["input"].is_integer():
+        return f"{where}: {name} is {problem['input']!r}; it must be an integer: write {problem['input']:_.0f}"
     message = problem["msg"][0].lower() + problem["msg"][1:]
     return f"{where}: {name} is {problem['input']!r}; {message}"
 

@@ -122,7 +122,10 @@ class Pairs:
         if not pairs:
             raise InvalidInputError("the list of pairs is empty; at least one pair is needed")
         self.relation = relation_named(relation, Relation.AS_GIVEN)
-        for left, right in pairs:
+        for pair in pairs:
+            if not (isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2):
+                raise InvalidInputError(f"{pair!r} is not a pair; the list must be of pairs: [(left, right), ...]")
+            left, right = pair
             check_neighbours(left, right, self.relation)
         self._pairs = [Pair(left, right, self.relation) for left, right in pairs]
 

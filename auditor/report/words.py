@@ -184,7 +184,7 @@ def closing_line(result: RunResult) -> str:
         "every audit ended as expected" if result.passed else f"{total - met} of {total} audits did NOT end as expected"
     )
     return (
-        f"{result.name}: {what} ({total} audits, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
+        f"{result.name}: {what} ({total} audit{'s' * (total != 1)}, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
     )
 
 
