@@ -228,19 +228,20 @@ def _problem(problem: Any, document: Document, file: str) -> str:
         )
     if problem["type"] == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
-    if problem["type"] == "literal_error":
-        allowed = re.findall(r"'([^']*)'", problem["ctx"]["expected"])
-        if allowed:
-            return f"{where}: {name} is {problem['input']!r}; {did_you_mean(str(problem['input']), allowed)}"
-    if problem["type"] == "model_type":
-        keys = ", ".join(_allowed_keys((*path, "")))
-        return f"{where}: {name} is {problem['input']!r}; it must be a mapping with keys out of {keys}"
-    if problem["type"] == "too_short":
-        return f"{where}: {name} is {problem['input']!r}; it needs {problem['ctx']['min_length']} or more"
-    if problem["type"] == "int_type" and isinstance(problem["input"], float) and problem["input"].is_integer():
-        return f"{where}: {name} is {problem['input']!r}; it must be an integer: write {problem['input']:_.0f}"
-    message = problem["msg"][0].lower() + problem["msg"][1:]
-    return f"{where}: {name} is {problem['input']!r}; {message}"
+    return f"{where}: {name} is {problem['input']!r}; {_what_it_must_be(problem, path)}"
+
+
+def _what_it_must_be(problem: Any, path: tuple[str | int, ...]) -> str:
+    kind, given = problem["type"], problem["input"]
+    if kind == "literal_error" and (allowed := re.findall(r"'([^']*)'", problem["ctx"]["expected"])):
+        return did_you_mean(str(given), allowed)
+    if kind == "model_type":
+        return f"it must be a mapping with keys out of {', '.join(_allowed_keys((*path, '')))}"
+    if kind == "too_short":
+        return f"it needs {problem['ctx']['min_length']} or more"
+    if kind == "int_type" and isinstance(given, float) and given.is_integer():
+        return f"it must be an integer: write {given:_.0f}"
+    return str(problem["msg"][0].lower() + problem["msg"][1:])
 
 
 def _is_step(step: str | int, data: Any, loc: tuple[str | int, ...]) -> bool:

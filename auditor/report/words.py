@@ -183,9 +183,8 @@ def closing_line(result: RunResult) -> str:
     what = (
         "every audit ended as expected" if result.passed else f"{total - met} of {total} audits did NOT end as expected"
     )
-    return (
-        f"{result.name}: {what} ({total} audit{'s' * (total != 1)}, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
-    )
+    audits = "1 audit" if total == 1 else f"{total} audits"
+    return f"{result.name}: {what} ({audits}, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
 
 
 def headline(result: RunResult) -> str:
