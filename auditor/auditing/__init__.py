@@ -87,7 +87,12 @@ def audit(
         shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
             outputs again as samples; sequential audits do not.
         seed: the root of all randomness.
-        workers, backend, batch, timeout, isolate, address: how to draw; see :class:`~auditor.blackbox.sampling.Execution`.
+        workers: how many at once; -1 for one for each core. Changes no result.
+        backend: "auto", which measures whether threads are faster than processes; "loky", processes; "threading"; "dask"; "ray".
+        address: where the scheduler of a Dask or Ray cluster is.
+        batch: outputs asked for in one call.
+        timeout: seconds for a batch; what takes longer is an output of its own kind.
+        isolate: whether the mechanism runs in a process of its own, where its crash is an output.
 
     Raises InvalidInputError for options out of range, MechanismError when the mechanism cannot be called.
 
