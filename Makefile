@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
 
-.PHONY: audit libraries test slow check bench studies lock clean
+.PHONY: audit libraries test slow check bench studies docs lock clean
 
 audit: $(READY)
 	$(BIN)/python -m auditor run configs/*.yaml
@@ -35,6 +35,10 @@ bench: $(READY)
 studies: $(READY)
 	$(BIN)/python -m studies
 
+# A site in build/site, which opens from the disk; to search in it, serve it: python -m http.server -d build/site
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 # Debian ships Python without the part of venv that installs pip; as root it is added, else the error says how.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -55,7 +59,7 @@ $(READY): requirements.lock pyproject.toml
 # Only when dependencies change: needs `pip install uv`.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
 lock:
-	$(LOCK) pyproject.toml --extra dev -o requirements.lock
+	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
 
 clean:

@@ -1,9 +1,9 @@
 """Run a page: every block of a document, one after the other, in one folder, as a reader would.
 
-A block with a title is a file of that name; ``sh`` is commands; ``console`` is commands after ``$``, with what they print; ``python``
-is a script; ``text`` is no code. A comment before a block says what is special about it: ``exits 1``; ``slow: why`` for what is
-left to `make slow`; ``not run: why``. What is shown of the output must be what is printed, numbers aside, which may differ with
-the libraries' versions; … stands for anything.
+A block with a title is a file of that name; ``sh`` is commands; ``console`` is commands after ``$``, with what they print;
+``python`` is a script; ``text`` is no code. A comment before a block says what is special about it: ``exits 1``;
+``not run: why``; ``result:NAME`` for what was printed when a committed report was made. What is shown
+of the output must be what is printed, numbers aside, which may differ with the libraries' versions; … stands for anything.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _NUMBER = re.compile(r"[-−+]?(?:\d[\d,_]*(?:\.\d+)?(?:e[-+]?\d+)?|∞)")
-_NOTES = re.compile(r"exits [123]|(?:slow|not run): .{10,}")
+_NOTES = re.compile(r"exits [123]|not run: .{10,}|result:[\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,6 @@ def skipped(block: Block) -> bool:
     return block.note.startswith("not run: ")
 
 
-def slow(block: Block) -> bool:
-    """Whether a block is left to `make slow`."""
-    return block.note.startswith("slow: ")
-
-
 def commands_of(block: Block) -> list[Command]:
     """List the commands of a ``sh`` or a ``console`` block."""
     if block.language == "sh":
@@ -80,10 +75,10 @@ def commands_of(block: Block) -> list[Command]:
     return [Command(*part.partition("\n")[::2]) for part in parts[1:]]
 
 
-def run_page(text: str, folder: Path, *, with_slow: bool = False) -> None:
+def run_page(text: str, folder: Path) -> None:
     """Run the blocks of a page in a folder, which is the working folder; compare what is printed with what is shown."""
     for block in blocks_of(text):
-        if skipped(block) or (slow(block) and not with_slow):
+        if skipped(block):
             continue
         status = int(block.note.removeprefix("exits ")) if block.note.startswith("exits ") else 0
         if block.title:
