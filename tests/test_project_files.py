@@ -41,6 +41,8 @@ def test_the_commands_and_targets_they_name_are_there() -> None:
     targets = re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for name in NAMES:
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
-        told = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(r"^(?:    |\$ )auditor ([a-z-]+)", text, re.MULTILINE)
+        told = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
+            r"^(?:    |\$ )auditor ([a-z-]+)", text, re.MULTILINE
+        )
         assert [command for command in told if f"\n    {command} " not in helped and command != "--version"] == []
         assert [target for target in re.findall(r"\bmake (\w+) +#", text) if target not in targets] == []
