@@ -82,7 +82,7 @@ def audit(
         samples: outputs for the bound, both sides together; search and selection come on top.
         method: "fixed", "sequential" or "two-intervals".
         search: outputs for the search over pairs.
-        seconds: after which the audit ends with the bound it has; see :mod:`auditor.auditing.deadline`.
+        seconds: after which the audit ends with the bound it has; outputs are fewer then.
         events: what events may look at: "values", and "bits", the floating-point representation.
         shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
             outputs again as samples; sequential audits do not.
