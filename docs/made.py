@@ -25,8 +25,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what is made, and the reports as they stand beside the documents."""
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
     files.append(File.generated(config, "reference/configuration.md", content=configuration()))
-    for report in sorted((PROJECT / "reports").rglob("*.md")):
-        files.append(File.generated(config, report.relative_to(PROJECT).as_posix(), abs_src_path=str(report)))
+    for pattern in ("*.md", "*.svg", "numbers.json"):
+        for report in sorted((PROJECT / "reports").rglob(pattern)):
+            files.append(File.generated(config, report.relative_to(PROJECT).as_posix(), abs_src_path=str(report)))
     return files
 
 
