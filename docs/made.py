@@ -44,7 +44,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         aimed = _normal(PurePosixPath("" if inside else "docs") / PurePosixPath(here).parent / target)
         on_site = aimed.removeprefix("docs/")
         if files.get_file_from_path(on_site) is None:
-            return words
+            # What is nowhere is left as it is, for MkDocs to complain of.
+            return words if (PROJECT / aimed).exists() else link[0]
         up = "../" * (len(PurePosixPath(here).parts) - 1)
         return f"[{words}]({up}{on_site}{anchor})"
 
