@@ -4,9 +4,10 @@ A hook of MkDocs. Links that leave the documents for the source lead nowhere on 
 """
 
 import argparse
+import posixpath
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -34,32 +35,22 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links between the documents and the reports to where both stand on the site."""
     here = page.file.src_path
-    inside = here.startswith("reports/")
+    root = "" if here.startswith("reports/") else "docs"
 
     def turned(link: re.Match[str]) -> str:
         words, target, anchor = link[1], link[2], link[3] or ""
         if "://" in target:
             return link[0]
         # As seen from the root of the project, where the documents are one folder deeper than on the site.
-        aimed = _normal(PurePosixPath("" if inside else "docs") / PurePosixPath(here).parent / target)
+        aimed = posixpath.normpath(posixpath.join(root, here, "..", target))
         on_site = aimed.removeprefix("docs/")
         if files.get_file_from_path(on_site) is None:
             # What is nowhere is left as it is, for MkDocs to complain of.
             return words if (PROJECT / aimed).exists() else link[0]
-        up = "../" * (len(PurePosixPath(here).parts) - 1)
+        up = "../" * here.count("/")
         return f"[{words}]({up}{on_site}{anchor})"
 
     return _LINK.sub(turned, markdown)
-
-
-def _normal(path: PurePosixPath) -> str:
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)
 
 
 def command_line() -> str:
