@@ -229,8 +229,8 @@ class Mechanism:
             raise MechanismError(
                 f'mechanism "{name}" has the signature {signature}, which cannot be called as '
                 f"f(dataset, rng, **parameters) or f(dataset, size, rng, **parameters) "
-                f"with the parameters {sorted(parameters)}: {error}; the data set comes first, the generator is called rng and the number "
-                f"of outputs size, and all else needs a default or an entry in parameters"
+                f"with the parameters {sorted(parameters)}: {error}; the data set comes first, the generator is called rng "
+                f"and the number of outputs size, and all else needs a default or an entry in parameters"
             ) from None
         copied = {key: value for key, value in parameters.items() if isinstance(value, CONTAINERS)}
         kept = {key: value for key, value in parameters.items() if key not in copied}
