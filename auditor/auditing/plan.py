@@ -47,7 +47,7 @@ LEAST_SELECTION = 2_500
 FEWEST = 100
 # Audits with more outputs search and select as if they had so many: what is learned from must fit in memory, and while it is
 # learned from, workers wait.
-ENOUGH = 2_000_000
+ENOUGH = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
