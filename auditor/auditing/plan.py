@@ -55,7 +55,7 @@ class Plan:
     """Everything that decides an audit's outcome.
 
     ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
-    SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends a sequential
+    SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends the
     audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the arguments
     of `auditor run` that repeat the audit, where a file made the plan.
     ``recording`` keeps all outputs, or holds those to be used instead of drawing any. ``journal`` keeps what was observed of
@@ -109,7 +109,7 @@ class Plan:
     @property
     def selection_outputs(self) -> int:
         """How many outputs the event is learned from."""
-        return max(100, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
+        return max(FEWEST, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
 
     @property
     def samples_to_learn(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.bounds.divergences import Wager, payoffs
+from auditor.bounds.divergences import tuned
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.bounds.power import (
@@ -120,12 +120,7 @@ def _divergence_caught(claim: RenyiDP | ZeroConcentratedDP, outputs: int, alpha:
         densities = [np.exp(-((x - mean) ** 2) / 2) for mean in (-mu / 2, mu / 2)]
         p, q = (density / density.sum() for density in densities)
         values = np.clip(-mu * x, -CUT, CUT)
-        on_p, on_q = payoffs(1.0, values, claimed)
-        tilt = float(p @ on_p - q @ on_q) / 2
-        spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
-        lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
-        stake = min(math.sqrt(-2 * math.log(alpha) / outputs) / spread, 0.9 / -lowest)
-        wager = Wager(1.0, tuple(values.tolist()), False, stake, tilt)
+        wager, _ = tuned(1.0, values, False, p, q, claimed, alpha, outputs)
         return capital_reached(wager, p, q, outputs, claimed, chance) >= -math.log(alpha)
 
     mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)

@@ -1,6 +1,7 @@
 """The search for a pair, by the bound that a method forecasts for it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
         nonlocal rounds
         ledger.pairs.update(pair.key() for pair in pairs)
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(pairs)]
-        score = _PairScore(method.boldly(CAUTION[min(rounds, len(CAUTION) - 1)]))
+        score = _PairScore(Forecast(method.boldly(CAUTION[min(rounds, len(CAUTION) - 1)])))
         rounds += 1
         seen = ledger.draw_each(batches, score)
         known.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
@@ -50,16 +51,27 @@ CAUTION = (1.0, 1.5, 2.0, 3.0)
 EDGES = 99
 
 
-class _PairScore:
-    """Score a pair by the bound it is forecast to give, and tell its kind; a class, since it travels to the workers."""
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Forecast the bound on a pair from outputs on it; a class, since it travels to the workers."""
 
-    def __init__(self, method: Method[Any]) -> None:
-        self._method = method
+    method: Method[Any]
+
+    def __call__(self, sample: Sample) -> float:
+        """Return the forecast; −∞ where there are too few outputs."""
+        if min(sample.left.size, sample.right.size) < 4:
+            return -np.inf
+        return self.method.learn(sample).forecast
+
+
+@dataclass(frozen=True, slots=True)
+class _PairScore:
+    """Score a pair by the bound it is forecast to give, and tell its kind."""
+
+    forecast: Forecast
 
     def __call__(self, sample: Sample) -> tuple[float, str]:
-        if min(sample.left.size, sample.right.size) < 4:
-            return -np.inf, kind_of(sample)
-        return self._method.learn(sample).forecast, kind_of(sample)
+        return self.forecast(sample), kind_of(sample)
 
 
 def kind_of(sample: Sample) -> str:

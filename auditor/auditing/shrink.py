@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.auditing.plan import Ledger
+from auditor.auditing.search import Forecast
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
@@ -96,7 +97,7 @@ def _strategy(claim: PrivacyClaim, ledger: Ledger, sample: Sample) -> _Strategy 
 def _descend(strategy: _Strategy, ledger: Ledger, found: Pair, sample: Sample) -> list[Pair]:
     """Return ever smaller pairs on which the forecast stays above the floor."""
     left = int(SCREENING * ledger.plan.samples_to_learn)
-    each, score = _enough(strategy, sample), _Forecast(strategy.method)
+    each, score = _enough(strategy, sample), Forecast(strategy.method)
     first = sorted(ledger.plan.domain.corners(), key=complexity)[:GROUP]
     path: list[Pair] = []
     tried: set[str] = set()
@@ -121,7 +122,7 @@ def _enough(strategy: _Strategy, sample: Sample) -> int:
     """Return how many outputs show the violation on the pair found, with a margin."""
     outputs = LEAST
     while outputs < sample.size:
-        if _Forecast(strategy.method)(_first(sample, outputs)) > strategy.floor:
+        if Forecast(strategy.method)(_first(sample, outputs)) > strategy.floor:
             return min(sample.size, MARGIN * outputs)
         outputs *= 2
     return sample.size
@@ -130,18 +131,6 @@ def _enough(strategy: _Strategy, sample: Sample) -> int:
 def _first(sample: Sample, outputs: int) -> Sample:
     share = outputs / sample.size
     return Sample(sample.left[: round(share * sample.left.size)], sample.right[: round(share * sample.right.size)])
-
-
-class _Forecast:
-    """Forecast the bound on a pair; a class, since it travels to the workers."""
-
-    def __init__(self, method: Method[Any]) -> None:
-        self._method = method
-
-    def __call__(self, sample: Sample) -> float:
-        if min(sample.left.size, sample.right.size) < 4:
-            return -float("inf")
-        return self._method.learn(sample).forecast
 
 
 def _confirm(

@@ -24,6 +24,8 @@ from auditor.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
 
+LEAST_SPREAD = 1e-6  # of a payoff that is worth a stake
+
 
 @dataclass(frozen=True, slots=True)
 class Wager:
@@ -68,6 +70,25 @@ def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[F
     on_p = 2 * np.exp(np.minimum((order - 1) * values, 700.0)) - (1 - 1 / q)
     on_q = -2 / q * np.exp(np.minimum(divergence + order * values, 700.0)) - (1 - 1 / q)
     return on_p, on_q
+
+
+def tuned(
+    order: float, values: Floats, swapped: bool, p: Floats, q: Floats, divergence: float, alpha: float, outputs: int
+) -> tuple[Wager, float]:
+    """Return the wager on a score whose capital grows fastest, and the standard deviation of its payoff per trial.
+
+    ``p`` and ``q`` are the probabilities of the cells, the wager's first distribution first; ``outputs`` are the trials planned.
+    The stake is that of the least width at level ``alpha``, and small enough that no payoff against ``divergence`` (nats) takes
+    all. A payoff that is nearly the same on all cells says nothing, however much is staked on it: then nothing is.
+    """
+    on_p, on_q = payoffs(order, values, divergence)
+    tilt = float(p @ on_p - q @ on_q) / 2
+    spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
+    stake = 0.0
+    if spread >= LEAST_SPREAD:
+        lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
+        stake = min(math.sqrt(-2 * math.log(alpha) / outputs) / spread, 0.9 / max(1e-300, -lowest))
+    return Wager(order, tuple(values.tolist()), swapped, stake, tilt), spread
 
 
 def divergence_of(order: float, p: Floats, q: Floats) -> float:

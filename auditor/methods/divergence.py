@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs
-from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, payoffs
+from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.power import capital_reached, smallest_number
 from auditor.claims import RenyiDP, ZeroConcentratedDP
@@ -39,8 +39,6 @@ MANY = 5_000
 ENOUGH, BELIEVED_SHARE = 10, 0.8
 # How many times the log-ratios seen a violation may have before it is called out of reach.
 MOST_STRETCHED = 1e4
-# A payoff that is nearly the same on all cells says nothing, however much is staked on it.
-LEAST_SPREAD = 1e-6
 # The payoff's mean is judged this many standard errors on the safe side.
 CAUTION = 3.0
 
@@ -163,20 +161,15 @@ class Divergence:
             # So that E_P[u] is about 1, where the tangent touches.
             values = values - math.log(float(weights_p @ np.exp((order - 1) * values))) / (order - 1)
         divergence = self._estimate(order, values, weights_p, weights_q, 0.0)
-        spread = 0.0
+        wager, level = nothing, math.sqrt(-2 * math.log(self.alpha) / self.planned)
         for _ in range(2):  # the payoff's spread depends on the divergence it is played against, a little
-            on_p, on_q = payoffs(order, values, max(0.0, divergence))
-            tilt = float(weights_p @ on_p - weights_q @ on_q) / 2
-            variance = float(weights_p @ (on_p - tilt) ** 2 + weights_q @ (on_q + tilt) ** 2) / 2
-            spread = math.sqrt(max(variance, 1e-300))
-            margin = spread * (math.sqrt(-2 * math.log(self.alpha) / self.planned) + self.caution / math.sqrt(trials))
+            against = max(0.0, divergence)
+            wager, spread = tuned(order, values, swapped, weights_p, weights_q, against, self.alpha, self.planned)
+            margin = spread * (level + self.caution / math.sqrt(trials))
             divergence = self._estimate(order, values, weights_p, weights_q, margin)
-        if spread < LEAST_SPREAD:
+        if wager.stake == 0:
             return nothing, -math.inf
-        lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
-        stake = math.sqrt(-2 * math.log(self.alpha) / self.planned) / spread
-        stake = min(stake, 0.9 / max(1e-300, -lowest))
-        return Wager(order, tuple(values.tolist()), swapped, stake, tilt), self._quantity(order, divergence)
+        return wager, self._quantity(order, divergence)
 
     @staticmethod
     def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:
