@@ -351,6 +351,17 @@ def test_a_claim_on_a_whole_profile_is_refused() -> None:
         audit(laplace, auditor.PrivacyProfile([(1.0, 0.0), (0.5, 0.1)]), parameters={"epsilon": 1.0})
 
 
+def test_small_faults_are_hoped_for_too() -> None:
+    """Noise 5 % too small, by 100,000 outputs; had no bettor hoped for less than 0.15, a million would not have done."""
+    assert caught_by_bets(PURE, guesses=67_000, trials=100_000, bettors=6, alpha=0.05, chance=0.8) < 1 / 0.95
+
+
+def test_the_shares_of_the_hopes_are_one_capital() -> None:
+    """Or the capital would not start at 1, and alarms would be as many times likelier."""
+    assert math.fsum(HOPES.values()) == pytest.approx(1, abs=1e-12)
+    assert all(share > 0 for share in HOPES.values())
+
+
 @pytest.mark.parametrize("chance", [0.8, 0.95])
 @pytest.mark.parametrize(
     ("claim", "share"), [(PURE, 1.0), (auditor.ApproximateDP(1.0, 0.01), 0.5), (auditor.GaussianDP(1.0), 1.0)]
@@ -366,20 +377,22 @@ def test_the_smallest_violation_caught_is_refuted_at_least_as_often_as_stated(
     if isinstance(claim, auditor.GaussianDP):
         rate = float(ndtr(caught / 2))
         null: Any = GaussianNull(np.array([claim.value]))
-        hopes = ndtr((claim.value + np.array(HOPES)) / 2)
+        hopes = ndtr((claim.value + np.array(list(HOPES))) / 2)
     else:
         free = claim.delta * trials / guesses
         rate = (math.exp(caught) + free) / (1 + math.exp(caught))
         null = EpsilonNull(np.array([claim.value]), claim.delta)
-        hopes = 1 / (1 + np.exp(-(claim.value + np.array(HOPES))))
+        hopes = 1 / (1 + np.exp(-(claim.value + np.array(list(HOPES)))))
     on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(hopes, 2))
     won = np.random.default_rng(11).random((runs, guesses)) < rate
     steps = np.arange(1, guesses + 1)[:, None]
     reached = 0
     for path in won:
         wins = path.cumsum()[:, None]
-        capital = logsumexp(wins * on_win + (steps - wins) * on_loss + steps / share * on_trial, axis=1)
-        best = capital.max() - math.log(len(HOPES)) - math.log(bettors) + math.log1p(-LEARNED_SHARE)
+        capital = logsumexp(
+            wins * on_win + (steps - wins) * on_loss + steps / share * on_trial, axis=1, b=list(HOPES.values())
+        )
+        best = capital.max() - math.log(bettors) + math.log1p(-LEARNED_SHARE)
         reached += bool(best >= -math.log(alpha))
     assert reached / runs > chance - 5 * math.sqrt(chance * (1 - chance) / runs)
     # Nor is the figure idle: the same bettor is refuted far less often at the claim itself.

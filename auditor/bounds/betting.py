@@ -10,7 +10,6 @@ at most s = Φ(μ/2), and r/s on a win, (1 − r)/(1 − s) on a loss, for r ≥
 averages of products are e-processes: under the claim they ever reach 1/α with probability at most α (Ville 1939).
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,15 +62,6 @@ class GaussianNull:
 
 
 GuessNull = EpsilonNull | GaussianNull
-
-
-def log_mean(log_values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """Return ln of the mean of e^values along the axes; −∞ counts as 0."""
-    from scipy.special import logsumexp
-
-    axes = (axis,) if isinstance(axis, int) else axis
-    number = math.prod(log_values.shape[a] for a in axes)
-    return np.asarray(logsumexp(log_values, axis=axes) - math.log(number))
 
 
 def refuted_up_to(grid: Floats, refuted: NDArray[np.bool_]) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs, concatenate
-from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull, log_mean
+from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull
 from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
 from auditor.bounds.power import rate_that_refutes
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
@@ -26,8 +26,9 @@ Labels = NDArray[np.bool_]
 
 # Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.
 QUANTILES = (0.45, 0.35, 0.25)
-# What they hope to win at, as ε above the claim; in between, and beyond, neighbours are nearly as good.
-HOPES = (0.15, 0.6, 1.2, 2.5)
+# What they hope to win at, as ε (or μ) above the claim, and the share of their capital that is put on it. In between, neighbours
+# are nearly as good; a hope more than twice too high loses, so that the smallest faults need hopes of their own.
+HOPES = {0.005: 0.02, 0.02: 0.03, 0.06: 0.04, 0.2: 0.11, 0.5: 0.25, 1.0: 0.35, 2.0: 0.2}
 MOST_QUICK_PLACES = 4
 # The learned bettor's share of the starting capital: small, since it cannot play in the first outputs.
 LEARNED_SHARE = 0.1
@@ -89,13 +90,16 @@ def caught_by_bets(
     Exact for the capital after so many guesses in so many trials, if all others have lost theirs; that it may have been high
     enough before, and the others' help, come on top. Infinite where even winning every guess would not do.
     """
+    from scipy.special import logsumexp
+
     null = _null(claim, np.array([hair_above(claim)]))
     on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(_hopes(claim), 2))
+    shares = _shares(bettors)
 
     def refutes(wins: int) -> bool:
         losses = (guesses - wins) * on_loss if wins < guesses else 0.0
-        capital = float(log_mean(wins * on_win + losses + trials * on_trial, axis=0))
-        return capital - math.log(bettors) + math.log1p(-LEARNED_SHARE) >= -math.log(alpha)
+        capital = float(logsumexp(wins * on_win + losses + trials * on_trial, b=shares))
+        return capital + math.log1p(-LEARNED_SHARE) >= -math.log(alpha)
 
     rate = rate_that_refutes(refutes, guesses, chance)
     if rate is None:
@@ -120,8 +124,13 @@ def _hopes(claim: PureDP | ApproximateDP | GaussianDP) -> Floats:
     """Return the rates of winning that quick bettors hope for."""
     from scipy.special import ndtr
 
-    hoped = claim.value + np.array(HOPES)
+    hoped = claim.value + np.array(list(HOPES))
     return np.asarray(ndtr(hoped / 2) if isinstance(claim, GaussianDP) else 1 / (1 + np.exp(-hoped)))
+
+
+def _shares(bettors: int) -> Floats:
+    """Return the share of the starting capital that each of so many bettors puts on each hope."""
+    return np.array(list(HOPES.values())) / bettors
 
 
 def hair_above(claim: PrivacyClaim) -> float:
@@ -265,12 +274,15 @@ class GuessGame:
         """Return ln of the quick bettors' mean capital, of shape (steps, hypotheses), for counts of (steps, places, quantiles)."""
         if self.wins.size == 0:
             return np.zeros((len(trials), len(self.null.grid[at])))
+        from scipy.special import logsumexp
+
         on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(_hopes(self.claim), 2))
         w, x, t = (np.asarray(n, np.float64)[..., None, None] for n in (wins, losses, trials[:, None, None]))
         with np.errstate(invalid="ignore"):
             one_way = w * on_win + np.where(x > 0, x * on_loss, 0.0) + t * on_trial
             other_way = x * on_win + np.where(w > 0, w * on_loss, 0.0) + t * on_trial
-        return log_mean(np.stack([one_way, other_way]), axis=(0, 2, 3, 4))
+        shares = _shares(2 * math.prod(self.wins.shape))[:, None]
+        return np.asarray(logsumexp(np.stack([one_way, other_way]), axis=(0, 2, 3, 4), b=shares))
 
     def _learn(self) -> None:
         if self.past.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from auditor.bounds.betting import EpsilonNull, GaussianNull, log_mean, refuted_up_to
+from auditor.bounds.betting import EpsilonNull, GaussianNull, refuted_up_to
 from auditor.errors import InvalidInputError
 
 EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 12.0, 40.0])
@@ -107,12 +107,3 @@ def test_refuted_up_to_stops_at_the_first_that_is_not_refuted(refuted: list[bool
 def test_a_grid_that_does_not_rise_or_does_not_fit_is_refused(grid: list[float]) -> None:
     with pytest.raises(InvalidInputError, match="the grid must rise"):
         refuted_up_to(np.array(grid), np.array([True, True, True]))
-
-
-def test_log_mean_is_the_logarithm_of_the_mean() -> None:
-    values = np.random.default_rng(0).normal(0, 3, (2, 3, 4))
-    assert log_mean(values, 1) == pytest.approx(np.log(np.exp(values).mean(axis=1)))
-    assert log_mean(values, (0, 2)) == pytest.approx(np.log(np.exp(values).mean(axis=(0, 2))))
-    assert log_mean(np.array([0.0, -math.inf]), 0) == pytest.approx(-math.log(2))
-    assert log_mean(np.array([-math.inf, -math.inf]), 0) == -math.inf
-    assert log_mean(np.array([1000.0, 1000.0]), 0) == pytest.approx(1000)
