@@ -91,13 +91,20 @@ class Blocks:
         return np.asarray(np.bincount(cells, weights=numbers / seen[cells], minlength=len(seen)), np.float64)
 
     def choose(
-        self, feature: Feature, ranks: Floats, seen: RuleCounts, forecast: Forecast, sides: Forecast | None = None
+        self,
+        feature: Feature,
+        ranks: Floats,
+        seen: RuleCounts,
+        forecast: Forecast,
+        sides: Forecast | None = None,
+        balanced: bool = False,
     ) -> Choice | None:
         """Return the rule with the best forecast that guesses left on blocks of the highest rank and right on the lowest.
 
         ``seen`` holds for each block what guessing either side on it alone won and lost, or is expected to. With
         ``sides``, each side's threshold is placed as if the other were its mirror image, and ``sides`` then says which of
         the two to guess: else a side that looks a little better by luck crowds out the other, and half of the guesses.
+        ``balanced`` rules guess either side about equally often.
         """
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
@@ -111,7 +118,11 @@ class Blocks:
             )
         )
         ends = None if sides is None else _mirrored(left, right, trials, forecast)
-        if sides is None or ends is None:
+        if balanced:
+            guesses, median = left[0] + left[1], int(np.argmin(np.abs(left[0] + left[1] - trials / 2)))
+            deciding, i = forecast, np.append(np.arange(m + 1), median)
+            j = np.append(np.searchsorted(right[0] + right[1], guesses), m - median)
+        elif sides is None or ends is None:
             deciding = forecast
             i, j = (grid.ravel() for grid in np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij"))
         else:

@@ -50,8 +50,9 @@ CAREFUL, BOLD = 5.0, 1.0
 SAFE = 2.0
 # A choice seen too seldom for a careful forecast must promise so much (nats) to be kept: luck among weak rules promises less.
 WORTH_KEEPING = 0.1
-# Standard errors by which a rare event must be clearer than a frequent one: one of several is the clearest by luck.
-CLEARER = 0.5
+# Standard errors by which a rare event must be clearer than a frequent one, and clear at all: the clearest of many reaches 3.3 by
+# luck in one of twenty audits.
+CLEARER, CLEAR = 0.5, 3.5
 # A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
 ENOUGH_FOR_CURVE = 25.0
 # With more atoms, the one that looks best does so by luck.
@@ -213,12 +214,14 @@ def _along_the_line(
     seen: RuleCounts,
     forecast: Forecast,
     sides: Forecast | None = None,
+    balanced: bool = False,
 ) -> Choice | None:
     """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
     cells = len(blocks.edges) + 1
     rising = np.arange(cells) / cells - 0.5
     choices = [
-        blocks.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides) for ranks in (rising, -rising)
+        blocks.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides, balanced)
+        for ranks in (rising, -rising)
     ]
     return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
 
@@ -240,7 +243,10 @@ def _refined(choice: Choice, fit: Sample, judge: Sample, forecaster: Forecaster)
     curve = fit_curve(blocks.means(pool(left, right)), on_left[:cells], on_right[:cells])
     if curve.gain < ENOUGH_FOR_CURVE:
         counts = RuleCounts.of(on_left, on_right, trials)
-        placed = _along_the_line(feature, blocks, of_atoms, counts, careful)
+        placed = _along_the_line(feature, blocks, of_atoms, counts, careful, balanced=True)
+        anywhere = _along_the_line(feature, blocks, of_atoms, counts, careful)
+        if anywhere is not None and (placed is None or anywhere.forecast > placed.forecast + WORTH_KEEPING):
+            placed = anywhere
     else:
         expected, bold = _expected(curve, on_left, on_right, trials), forecaster.boldly(BOLD).forecast
         placed = _along_the_line(feature, blocks, of_atoms, expected, bold, careful)
@@ -253,12 +259,24 @@ def _refined(choice: Choice, fit: Sample, judge: Sample, forecaster: Forecaster)
         return choice
     if placed.forecast <= 0 and curve.gain < ENOUGH_FOR_CURVE:
         # Nothing is promised by what is frequent; then what is rare but never wrong may be tried.
-        rare = _along_the_line(feature, blocks, of_atoms, counts, forecaster.boldly(BOLD).forecast)
-        if rare is not None and _surprise(_seen(rare.test.rule, left, right)) > CLEARER + _surprise(
-            _seen(placed.test.rule, left, right)
-        ):
-            placed = rare
+        bold, needed = forecaster.boldly(BOLD).forecast, CLEARER + _surprise(_seen(placed.test.rule, left, right))
+        rare = _along_the_line(feature, blocks, of_atoms, counts, bold)
+        of_atoms_alone = _of_atoms_alone(feature, blocks, of_atoms, counts, bold)
+        for other, clear in ((of_atoms_alone, needed), (rare, max(CLEAR, needed))):
+            if other is not None and _surprise(_seen(other.test.rule, left, right)) > clear:
+                placed = other
+                break
     return Choice(placed.test, float(forecaster.forecast(_seen(placed.test.rule, left, right))[0]))
+
+
+def _of_atoms_alone(
+    feature: Feature, blocks: Blocks, of_atoms: Floats, seen: RuleCounts, bold: Forecast
+) -> Choice | None:
+    """Return the best rule that abstains on all numbers: atoms are few here, and leave luck little to choose from."""
+    cells = len(blocks.edges) + 1
+    left, right = (np.append(0.0, counts[cells:]) for counts in (seen.left_wins, seen.left_losses))
+    ranks = np.append(0.0, of_atoms)
+    return Blocks([], blocks.atoms).choose(feature, ranks, RuleCounts.of(left, right, seen.trials), bold)
 
 
 def _expected(curve: Curve, on_left: Counted, on_right: Counted, trials: int) -> RuleCounts:

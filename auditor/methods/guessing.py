@@ -194,4 +194,4 @@ class GaussianGuesses:
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
         never_abstains = wins + seen.left_losses + seen.right_losses == seen.trials
-        return np.where(never_abstains & (rate > 0.5), 2 * ndtri(np.clip(rate, 0.5, 1)), -math.inf)
+        return np.where(never_abstains, 2 * ndtri(rate), -math.inf)

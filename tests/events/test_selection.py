@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.claims import PureDP
 from auditor.events.blocks import merge_cells
-from auditor.events.cells import LEFT, RIGHT
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
+from auditor.events.features import Place
 from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
@@ -93,6 +95,46 @@ def parity(side: int, size: int, rng: np.random.Generator) -> Any:
 )
 def test_a_leak_is_found_wherever_it_lies(drawer: Drawer, rate: float) -> None:
     assert selected(drawer)[1] >= rate
+
+
+def test_weak_evidence_is_gathered_from_all_outputs() -> None:
+    """Of two Laplace distributions of ε = 0.1, 2,000 outputs tell little, and the luckiest of all thresholds nothing.
+
+    What a rule that guesses with probability g and wins at rate r tells is g(2r − 1)², exact here, as a share of the best.
+    """
+
+    def below(x: float, centre: float) -> float:
+        return float(stats.laplace.cdf(x, centre, 10))
+
+    def told(event: Event) -> float:
+        ends = [-math.inf, *event.rule.edges, math.inf]
+        wins = losses = 0.0
+        for low, high, side in zip(ends, ends[1:], event.rule.values, strict=False):
+            on_left, on_right = (below(high, centre) - below(low, centre) for centre in (0, 1))
+            if side != ABSTAIN:
+                wins += on_left if side == LEFT else on_right
+                losses += on_right if side == LEFT else on_left
+        return (wins - losses) * abs(wins - losses) / (wins + losses)
+
+    def weak(side: int, size: int, rng: np.random.Generator) -> Any:
+        return rng.laplace(side, 10, size)
+
+    best = told(Event(Place("output"), Cells((0.0, 1.0), (LEFT, ABSTAIN, RIGHT), {}, ABSTAIN)))
+    method = Guesses(PureDP(0.1), alpha=0.05, planned=8_000)
+    shares = [told(select_event(*draw(weak, 2_000, seed).halves(), method).test) / best for seed in range(30)]
+    assert np.median(shares) > 0.85
+    assert np.quantile(shares, 0.2) > 0.7
+
+
+def test_an_atom_seen_eight_times_is_found_beside_numbers_that_tell_nothing() -> None:
+    def nan_on_the_right(side: int, size: int, rng: np.random.Generator) -> Any:
+        outputs = rng.laplace(size=size)
+        outputs[rng.random(size) < 0.0008 * side] = math.nan
+        return outputs
+
+    event, rate = selected(nan_on_the_right)
+    assert event.describe(RIGHT).endswith("NaN")
+    assert rate == 1
 
 
 def test_events_say_where_they_look() -> None:
