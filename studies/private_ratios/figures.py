@@ -52,7 +52,7 @@ def errors(numbers: Any) -> Figure:
 
 
 def privacy(plane: Any) -> Figure:
-    figure, [axes] = panels(1, 3, 9.6, 3.4, sharey=True)
+    figure, rows = panels(2, 3, 9.6, 6.2, sharex=True, sharey=True)
     sizes = sorted({node["b"] for node in plane})
     count = len(plane) // len(sizes)
     titles = {
@@ -61,18 +61,23 @@ def privacy(plane: Any) -> Figure:
         "substitution": "corrected, substitution",
     }
     images = []
-    for axis, (kind, title) in zip(axes, titles.items(), strict=True):
-        grid = np.array([node[kind]["epsilon"] for node in plane], dtype=float).reshape(len(sizes), count).T
-        images.append(axis.imshow(grid, origin="lower", aspect="auto", cmap="RdBu_r", norm=TwoSlopeNorm(1, 0, 5)))
-        for (i, j), value in np.ndenumerate(grid):
-            colour = "white" if value > 3.2 or value < 0.2 else "black"
-            text = "∞" if np.isinf(value) else f"{value:.2f}"
-            axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour)
+    for row, (value_of, source) in zip(rows, {"epsilon": "exact", "bound": "audited, ε ≥"}.items(), strict=True):
+        for axis, (kind, title) in zip(row, titles.items(), strict=True):
+            grid = np.array([node[kind][value_of] for node in plane], dtype=float).reshape(len(sizes), count).T
+            images.append(axis.imshow(grid, origin="lower", aspect="auto", cmap="RdBu_r", norm=TwoSlopeNorm(1, 0, 5)))
+            for (i, j), value in np.ndenumerate(grid):
+                colour = "white" if value > 3.2 or value < 0.2 else "black"
+                text = "∞" if np.isinf(value) else f"{value:.2f}"
+                axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour)
+            axis.set(title=f"{source}: {title}")
+            axis.grid(visible=False)
+    for axis in rows[-1]:
         axis.set_xticks(range(len(sizes)), [f"{b:,}" for b in sizes], fontsize=7)
-        axis.set(title=title, xlabel="b")
-        axis.grid(visible=False)
+        axis.set_xlabel("b")
     ratios = [node["a"] / node["b"] for node in plane[-count:]]
-    axes[0].set_yticks(range(count), [f"{ratio:g}" for ratio in ratios])
-    axes[0].set_ylabel("a/b")
-    figure.colorbar(images[0], ax=axes.tolist(), label="exact ε at δ = 10⁻⁵; claimed: 1", ticks=[0, 0.5, 1, 2, 3, 4, 5])
+    for row in rows:
+        row[0].set_yticks(range(count), [f"{ratio:g}" for ratio in ratios])
+        row[0].set_ylabel("a/b")
+    label = "ε at δ = 10⁻⁵; claimed: 1"
+    figure.colorbar(images[0], ax=[axis for row in rows for axis in row], label=label, ticks=[0, 0.5, 1, 2, 3, 4, 5])
     return figure

@@ -72,9 +72,12 @@ def test_only_the_corrected_mechanism_keeps_its_claim_and_only_under_add_remove(
 
 
 def test_audits_prove_no_more_than_the_truth_and_find_what_is_broken() -> None:
-    for audit in NUMBERS["audits"]:
-        assert audit["bound"] <= audit["exact"]
-        if audit["exact"] > 1.2:
-            assert audit["verdict"] == "violation"
-        if audit["exact"] <= 1:
-            assert audit["verdict"] == "no_violation_found"
+    """Of 105 audits at 99.9 % each; the numbers are regenerated under one seed."""
+    found = [node[kind] for node in NUMBERS["plane"] for kind in ("printed", "corrected", "substitution")]
+    for one in found:
+        assert one["bound"] <= one["epsilon"]
+        if one["epsilon"] > 1.2:
+            assert one["verdict"] == "violation"
+        if one["epsilon"] <= 1:
+            assert one["verdict"] == "no_violation_found"
+    assert sum(one["verdict"] == "violation" for one in found) >= 10
