@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from auditor.errors import InvalidInputError
 
 # The chance that a mechanism without drift is said to drift.
@@ -34,10 +36,12 @@ def drift_p_value(early: Table, late: Table) -> float:
 
     if len(early) != len(late):
         raise InvalidInputError(f"early and late counts are {len(early)} and {len(late)} cells; they must be as many")
-    drawn, total = sum(early), sum(early) + sum(late)
-    smallest = 1.0
-    for before, after in zip(early, late, strict=True):
-        if 0 < before + after < total:
-            same = hypergeom(total, before + after, drawn)
-            smallest = min(smallest, float(same.cdf(before)), float(same.sf(before - 1)))
-    return min(1.0, 2 * len(early) * smallest)
+    before, total = np.array(early), sum(early) + sum(late)
+    both = before + np.array(late)
+    tested = (both > 0) & (both < total)
+    if not tested.any():
+        return 1.0
+    before, both = before[tested], both[tested]
+    of_early = total, both, sum(early)
+    smallest = min(hypergeom.cdf(before, *of_early).min(), hypergeom.sf(before - 1, *of_early).min())
+    return min(1.0, 2 * len(early) * float(smallest))
