@@ -193,5 +193,6 @@ class GaussianGuesses:
         trials = np.full_like(wins, seen.trials)
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
-        never_abstains = wins + seen.left_losses + seen.right_losses == seen.trials
+        # What a curve expects on each block are fractions, and their sum is rounded.
+        never_abstains = wins + seen.left_losses + seen.right_losses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)

@@ -15,7 +15,7 @@ from auditor.blackbox.outputs import from_list
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import InvalidInputError
-from auditor.events.blocks import log_ratios
+from auditor.events.blocks import RuleCounts, log_ratios
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
@@ -124,6 +124,15 @@ def test_the_rule_for_mu_never_abstains(seed: int, size: int) -> None:
     counts = test.count(Sample(from_list(fresh), from_list(fresh[::-1])))
     assert counts.guesses == counts.trials == 2 * len(fresh)
     assert method.bound(test, counts) == 0
+
+
+def test_what_is_expected_of_a_rule_for_mu_may_be_rounded() -> None:
+    """A curve expects fractions of outputs, whose sum is that of the outputs but for rounding: no threshold may fall out by it."""
+    left = np.random.default_rng(0).uniform(5_000, 15_000, 1000)
+    right = 20_000 - left
+    seen = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
+    assert np.any(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses != 20_000)
+    assert np.all(GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 10**6).forecast(seen) > 0)
 
 
 def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
