@@ -1,17 +1,17 @@
 """Blocks of a column, intervals and atoms, and the best rule that guesses by them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, count_cells, pool, readable_edges
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
+from auditor.events.line import Line
 
 Floats = NDArray[np.float64]
 
@@ -73,22 +73,26 @@ class Blocks:
     edges: list[float]
     atoms: list[str]
 
-    def count(self, column: Column) -> NDArray[np.int64]:
+    def count(self, line: Line) -> NDArray[np.int64]:
         """Return how many entries lie in each block, intervals first."""
-        cells, atoms = count_cells(self.edges, column)
-        return np.concatenate([cells, np.array([atoms.get(atom, 0) for atom in self.atoms], np.int64)])
+        return np.concatenate(
+            [line.count(self.edges), np.array([line.atoms.get(atom, 0) for atom in self.atoms], np.int64)]
+        )
 
-    def means(self, column: Column) -> Floats:
-        """Return the mean of the numbers in each interval, in rising order; infinite ones count as the nearest finite."""
-        numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
-        finite = numbers[np.isfinite(numbers)]
-        if len(finite) == 0:
+    def means(self, lines: Sequence[Line]) -> Floats:
+        """Return the mean of all numbers in each interval, in rising order; infinite ones count as the nearest finite."""
+        finite = [line.finite for line in lines if len(line.finite)]
+        if not finite:
             return np.arange(len(self.edges) + 1.0)
-        numbers = np.clip(numbers, finite.min(), finite.max())
-        cells = np.searchsorted(np.asarray(self.edges), numbers, side="left")
-        seen = np.bincount(cells, minlength=len(self.edges) + 1)
-        # Divided first, since sums of the largest doubles overflow.
-        return np.asarray(np.bincount(cells, weights=numbers / seen[cells], minlength=len(seen)), np.float64)
+        low, high = min(numbers[0] for numbers in finite), max(numbers[-1] for numbers in finite)
+        counts = [line.count(self.edges) for line in lines]
+        cells, seen = np.arange(len(self.edges) + 1), np.sum(counts, axis=0)
+        means = np.zeros(len(cells))
+        for line, count in zip(lines, counts, strict=True):
+            # Divided first, since sums of the largest doubles overflow.
+            shares = np.clip(line.numbers, low, high) / np.repeat(seen, count)
+            means += np.bincount(np.repeat(cells, count), shares, len(cells))
+        return means
 
     def choose(
         self,
@@ -209,10 +213,9 @@ def cells_for(outputs: int) -> int:
     return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))
 
 
-def cut(left: Column, right: Column) -> tuple[Blocks, NDArray[np.int64]]:
-    """Cut a column into cells and its most frequent atoms; return both sides' counts of all, of shape (2, blocks)."""
-    pooled = pool(left, right)
-    edges = readable_edges(pooled, cells_for(len(pooled.numbers)))
-    seen = count_cells([], pooled)[1]
-    blocks = Blocks(edges, sorted(pooled.atoms, key=lambda atom: -seen[atom])[:MOST_ATOMS])
+def cut(left: Line, right: Line) -> tuple[Blocks, NDArray[np.int64]]:
+    """Cut a line into cells and its most frequent atoms; return both sides' counts of all, of shape (2, blocks)."""
+    both = left + right
+    edges = readable_edges(both, cells_for(both.size))
+    blocks = Blocks(edges, sorted(both.atoms, key=lambda atom: -both.atoms[atom])[:MOST_ATOMS])
     return blocks, np.stack([blocks.count(left), blocks.count(right)])

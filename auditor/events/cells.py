@@ -1,13 +1,15 @@
 """A partition of a column into cells (intervals and atoms) with a number for each."""
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.blackbox.outputs import Column
+from auditor.events.line import Line
 
 # What a rule guesses in a cell: the side that an output came from.
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
@@ -37,18 +39,29 @@ class Cells:
         of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
         return np.where(column.codes >= 0, of_atoms[column.codes], found)
 
-    def count(self, column: Column) -> dict[float, int]:
+    def count(self, entries: Column | Line) -> dict[float, int]:
         """Count the entries in the cells of each value, as ``look_up`` gives them."""
-        if column.codes is not None or len(self.edges) > FEW_EDGES:
-            looked_up = self.look_up(column)
-            worths = {*self.values, *self.atoms.values(), self.otherwise}
-            return {worth: int(np.count_nonzero(looked_up == worth)) for worth in worths}
-        # Comparisons with a few edges take a tenth of the time of a search for each entry.
-        below = [*(int(np.count_nonzero(column.numbers <= edge)) for edge in self.edges), len(column.numbers)]
-        found = dict.fromkeys(self.values, 0)
-        for value, more, fewer in zip(self.values, below, [0, *below], strict=False):
-            found[value] += more - fewer
+        if isinstance(entries, Column) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
+            looked_up = self.look_up(entries)
+            return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
+        found = dict.fromkeys(self.worths, 0)
+        if isinstance(entries, Column):
+            # Comparisons with a few edges take a tenth of the time of a search for each entry.
+            numbers = entries.numbers
+            below = [0, *(int(np.count_nonzero(numbers <= edge)) for edge in self.edges), len(numbers)]
+            counts = [more - fewer for fewer, more in itertools.pairwise(below)]
+        else:
+            counts = entries.count(self.edges).tolist()
+            for atom, seen in entries.atoms.items():
+                found[self.atoms.get(atom, self.otherwise)] += seen
+        for value, seen in zip(self.values, counts, strict=True):
+            found[value] += seen
         return found
+
+    @property
+    def worths(self) -> set[float]:
+        """The values that any entry can have."""
+        return {*self.values, *self.atoms.values(), self.otherwise}
 
     def describe(self, name: str, value: float) -> str:
         """Say in words where the cells of that value lie.
@@ -80,26 +93,21 @@ def _interval(name: str, low: float, high: float) -> str:
     return f"{name} > {low:.12g}" if high == math.inf else f"{low:.12g} < {name} ≤ {high:.12g}"
 
 
-def pool(left: Column, right: Column) -> Column:
-    """Return both sides' entries in one column."""
-    sides = [Outputs(len(c.numbers), (c,)) for c in (left, right)]
-    return concatenate(sides).columns[0]
-
-
-def readable_edges(column: Column, most: int) -> list[float]:
-    """Cut the numbers of a column into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
+def readable_edges(line: Line, most: int) -> list[float]:
+    """Cut the numbers of a line into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
 
     Values that repeat are kept apart from their neighbours where there is room.
     """
-    numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
-    if len(numbers) == 0:
+    entries = len(line.numbers)
+    if entries == 0:
         return []
-    distinct, counts = np.unique(numbers, return_counts=True)
+    distinct, at_most = line.distinct()
+    counts = np.diff(at_most, prepend=0)
     if len(distinct) > most:
-        targets = np.concatenate([np.arange(1, most) * len(numbers) / most, _tails(len(numbers), most)])
-        ends = np.searchsorted(np.cumsum(counts), targets)
+        targets = np.concatenate([np.arange(1, most) * entries / most, _tails(entries, most)])
+        ends = np.searchsorted(at_most, targets)
         # The value before a heavy one ends a cell too, so that the heavy one stands alone.
-        heavy = np.flatnonzero(counts > len(numbers) / most)
+        heavy = np.flatnonzero(counts > entries / most)
         ends = np.unique(np.concatenate([ends, heavy, heavy - 1]))
         ends = ends[(ends >= 0) & (ends < len(distinct) - 1)]
     else:
@@ -142,14 +150,3 @@ def shortest_decimal(low: float, high: float) -> float:
         if low <= candidate < high:
             return candidate
     return low
-
-
-def count_cells(edges: Sequence[float], column: Column) -> tuple[NDArray[np.int64], dict[str, int]]:
-    """Count a column's entries in each interval between the edges, and on each atom."""
-    if column.codes is None:
-        numbers, codes = column.numbers, np.empty(0, np.int32)
-    else:
-        numbers, codes = column.numbers[column.codes < 0], column.codes[column.codes >= 0]
-    cells = np.searchsorted(np.asarray(edges), numbers, side="left")
-    atoms = np.bincount(codes, minlength=len(column.atoms))
-    return np.bincount(cells, minlength=len(edges) + 1), dict(zip(column.atoms, atoms.tolist(), strict=True))

@@ -22,11 +22,10 @@ class Event:
         """Count the guesses on each side."""
         to_left, to_right = (self._guesses(outputs) for outputs in (sample.left, sample.right))
         nl, nr = sample.left.size, sample.right.size
-        worths = {*self.rule.values, *self.rule.atoms.values(), self.rule.otherwise}
         return GuessCounts(
             Counts(to_left[LEFT], nl, to_right[LEFT], nr),
             Counts(to_left[RIGHT], nl, to_right[RIGHT], nr),
-            one_tailed=not {LEFT, RIGHT} <= worths,
+            one_tailed=not {LEFT, RIGHT} <= self.rule.worths,
         )
 
     def decided(self) -> "Event":

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.outputs import NUMBER, Column
-from auditor.events.cells import LEFT, RIGHT, Cells, count_cells, pool
+from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
+from auditor.events.line import Line
 
 Floats = NDArray[np.float64]
 Guess = Literal["left", "right"] | None
@@ -81,23 +81,22 @@ class Histogram:
 
 def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
     """Count outputs by a feature, in cells that show where a rule on it guesses."""
-    left, right = feature.extract(sample.left), feature.extract(sample.right)
-    pooled = pool(left, right)
-    numbers = pooled.numbers if pooled.codes is None else pooled.numbers[pooled.codes == NUMBER]
+    left, right = Line.of(feature.extract(sample.left)), Line.of(feature.extract(sample.right))
+    both = left + right
     marks = () if rule is None else _marks(rule)
-    values = np.unique(numbers)
+    values = both.distinct()[0]
     bars = _bars(left, right, rule)
     outputs = sample.left.size, sample.right.size
     if len(values) <= MOST_VALUES:
         ends = values[:-1].tolist()
-        counts = count_cells(ends, left)[0], count_cells(ends, right)[0]
+        counts = left.count(ends), right.count(ends)
         of_values = [
             Bar(f"{value:.6g}", int(a), int(b), _guess_at(value, marks))
             for value, a, b in zip(values.tolist(), *counts, strict=False)
         ]
         return Histogram(feature.name, *outputs, bars=(*of_values, *bars))
-    edges = _edges(numbers, values, marks)
-    counts = count_cells(edges, left)[0], count_cells(edges, right)[0]
+    edges = _edges(both.finite, values, marks)
+    counts = left.count(edges), right.count(edges)
     return Histogram(
         feature.name, *outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
     )
@@ -115,10 +114,9 @@ def _guess_at(value: float, marks: Sequence[Mark]) -> Guess:
     return next((mark.guess for mark in marks if mark.low < value <= mark.high or value == mark.low == -math.inf), None)
 
 
-def _bars(left: Column, right: Column, rule: Cells | None) -> list[Bar]:
+def _bars(left: Line, right: Line, rule: Cells | None) -> list[Bar]:
     """Return a bar for each of the commonest atoms, and one for all others."""
-    on_left, on_right = count_cells([], left)[1], count_cells([], right)[1]
-    seen = {atom: (on_left.get(atom, 0), on_right.get(atom, 0)) for atom in {**on_left, **on_right}}
+    seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
     atoms = sorted((atom for atom in seen if any(seen[atom])), key=lambda atom: (-sum(seen[atom]), atom))
     bars = []
     for atom in atoms[:MOST_ATOMS]:
@@ -131,8 +129,8 @@ def _bars(left: Column, right: Column, rule: Cells | None) -> list[Bar]:
 
 
 def _edges(numbers: Floats, values: Floats, marks: Sequence[Mark]) -> list[float]:
-    """Cut the line into cells of one width, about where most outputs and the thresholds lie."""
-    low, high = _middle(numbers[np.isfinite(numbers)])
+    """Cut the line into cells of one width, about where most of the ``numbers``, in rising order, and the thresholds lie."""
+    low, high = _middle(numbers)
     ends = sorted({end for mark in marks for end in (mark.low, mark.high) if math.isfinite(end)})
     width = high - low
     if not 0 < width < math.inf:
@@ -155,9 +153,10 @@ def _edges(numbers: Floats, values: Floats, marks: Sequence[Mark]) -> list[float
 
 
 def _middle(numbers: Floats) -> tuple[float, float]:
-    """Return the ends between which most numbers lie; (0, 0) of none."""
+    """Return the ends between which most numbers lie, which are in rising order; (0, 0) of none."""
     if len(numbers) == 0:
         return 0.0, 0.0
-    low, first, third, high = np.quantile(numbers, [TAIL, 0.25, 0.75, 1 - TAIL]).tolist()
+    at = np.rint(np.array([TAIL, 0.25, 0.75, 1 - TAIL]) * (len(numbers) - 1)).astype(np.intp)
+    low, first, third, high = numbers[at].tolist()
     reach = MOST_QUARTILES * (third - first)
     return (max(low, first - reach), min(high, third + reach)) if reach > 0 else (low, high)

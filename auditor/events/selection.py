@@ -8,6 +8,7 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,11 @@ from auditor.events.blocks import (
     merge_cells,
     sum_runs,
 )
-from auditor.events.cells import LEFT, RIGHT, Cells, pool
+from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.curve import Curve, fit_curve
 from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
+from auditor.events.line import Line
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.vectors import increments, vector_features
 
@@ -69,22 +71,23 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     Neither sample may serve for the bound. With nothing to learn from, the event guesses left always.
     """
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-    best = Choice(always, -np.inf)
+    best, on_best = Choice(always, -np.inf), None
     features = list(_features(fit, kinds))
     if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
     for feature in features:
-        choice = _best_rule(feature, fit, judge, forecaster.forecast)
+        extracted = _Extracted.of(feature, fit, judge)
+        choice = _best_rule(extracted, forecaster.forecast)
         needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
-            best = choice
-    return _refined(best, fit, judge, forecaster)
+            best, on_best = choice, extracted
+    return _refined(best, on_best or _Extracted.of(always.feature, fit, judge), forecaster)
 
 
 def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
     """Return the features that promise most on a part of the outputs, in their order."""
     few_fit, few_judge = (Sample(half.left[: SCREENED // 2], half.right[: SCREENED // 2]) for half in (fit, judge))
-    choices = [_best_rule(feature, few_fit, few_judge, forecast) for feature in features]
+    choices = [_best_rule(_Extracted.of(feature, few_fit, few_judge), forecast) for feature in features]
     forecasts = np.array([-np.inf if choice is None else choice.forecast for choice in choices])
     return [features[i] for i in sorted(np.argsort(-forecasts, kind="stable")[:KEPT])]
 
@@ -140,7 +143,7 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
 
 
 def _informative_tables(features: Sequence[Feature], fit: Sample) -> tuple[tuple[Feature, Cells], ...]:
-    tables = [(feature, _evidence_table(feature.extract(fit.left), feature.extract(fit.right))) for feature in features]
+    tables = [(feature, _evidence_table(*_lines(feature, fit))) for feature in features]
     return tuple((f, cells) for f, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
 
 
@@ -162,8 +165,8 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
     return len(Whole(tuple(places)).extract(outputs).atoms) <= min(most, outputs.size // LEAST_IN_CELL)
 
 
-def _evidence_table(left: Column, right: Column) -> Cells:
-    """Learn the log-likelihood ratio (nats, left over right) of each value in a column."""
+def _evidence_table(left: Line, right: Line) -> Cells:
+    """Learn the log-likelihood ratio (nats, left over right) of each value of a feature."""
     blocks, (on_left, on_right) = cut(left, right)
     merged, ranks = _merged(blocks, on_left, on_right)
     cells = len(merged.edges) + 1
@@ -180,26 +183,43 @@ def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks
     return merged, np.concatenate([ratios, log_ratios(on_left[cells:], on_right[cells:])])
 
 
-def _columns(feature: Feature, sample: Sample) -> tuple[Column, Column]:
-    return feature.extract(sample.left), feature.extract(sample.right)
+def _lines(feature: Feature, sample: Sample) -> tuple[Line, Line]:
+    return Line.of(feature.extract(sample.left)), Line.of(feature.extract(sample.right))
 
 
-def _is_learned(feature: Feature) -> bool:
-    """Whether a feature was learned from the first half, so that it must be judged on the second alone."""
-    return isinstance(feature, EvidenceSum | LogisticScore)
+@dataclass(frozen=True, slots=True)
+class _Extracted:
+    """The values of a feature on both sides of both halves."""
+
+    feature: Feature
+    fit: tuple[Line, Line]
+    judge: tuple[Line, Line]
+
+    @classmethod
+    def of(cls, feature: Feature, fit: Sample, judge: Sample) -> "_Extracted":
+        return cls(feature, _lines(feature, fit), _lines(feature, judge))
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
+        return isinstance(self.feature, EvidenceSum | LogisticScore)
 
 
-def _best_rule(feature: Feature, fit: Sample, judge: Sample, forecast: Forecast) -> Choice | None:
-    fitted, judged = _columns(feature, fit), _columns(feature, judge)
-    blocks, (on_left, on_right) = cut(*fitted)
+def _size(half: tuple[Line, Line]) -> int:
+    return half[0].size + half[1].size
+
+
+def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
+    feature, judged = extracted.feature, extracted.judge
+    blocks, (on_left, on_right) = cut(*extracted.fit)
     merged, ranks = _merged(blocks, on_left, on_right)
     counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))
-    trials = len(judged[0].numbers) + len(judged[1].numbers)
+    trials = _size(judged)
     choice = merged.choose(feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
-    if not (_is_learned(feature) or blocks.atoms):
+    if not (extracted.is_learned or blocks.atoms):
         # Nor was any order of the line learned: both halves may judge.
         counts = counts[0] + on_left, counts[1] + on_right
-        trials += len(fitted[0].numbers) + len(fitted[1].numbers)
+        trials += _size(extracted.fit)
     of_atoms = ranks[len(merged.edges) + 1 :]
     best = _along_the_line(feature, blocks, of_atoms, RuleCounts.of(*counts, trials), forecast)
     if choice is not None and (best is None or choice.forecast > _beaten_at(best.forecast)):
@@ -226,21 +246,21 @@ def _along_the_line(
     return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
 
 
-def _refined(choice: Choice, fit: Sample, judge: Sample, forecaster: Forecaster) -> Choice:
+def _refined(choice: Choice, extracted: _Extracted, forecaster: Forecaster) -> Choice:
     """Place the thresholds on the chosen feature anew: on a curve where the evidence carries one, else by the counts.
 
     The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare, while on a curve all
     cells of a plateau are alike. What was seen too seldom for a careful forecast to promise anything stays as it was chosen.
     """
-    feature = choice.test.feature
-    judged = _columns(feature, judge)
-    left, right = judged if _is_learned(feature) else map(pool, _columns(feature, fit), judged)
+    feature, (left, right) = extracted.feature, extracted.judge
+    if not extracted.is_learned:
+        left, right = extracted.fit[0] + left, extracted.fit[1] + right
     blocks, (on_left, on_right) = cut(left, right)
-    trials, cells = len(left.numbers) + len(right.numbers), len(blocks.edges) + 1
+    trials, cells = left.size + right.size, len(blocks.edges) + 1
     if trials < LEAST_TO_LEARN or len(blocks.atoms) > MOST_CERTAIN_ATOMS or cells == 1:
         return choice
     careful, of_atoms = forecaster.boldly(CAREFUL).forecast, log_ratios(on_left[cells:], on_right[cells:])
-    curve = fit_curve(blocks.means(pool(left, right)), on_left[:cells], on_right[:cells])
+    curve = fit_curve(blocks.means([left, right]), on_left[:cells], on_right[:cells])
     if curve.gain < ENOUGH_FOR_CURVE:
         counts = RuleCounts.of(on_left, on_right, trials)
         placed = _along_the_line(feature, blocks, of_atoms, counts, careful, balanced=True)
@@ -303,9 +323,7 @@ def _surprise(seen: RuleCounts) -> float:
     return math.sqrt(2 * log_ratio)
 
 
-def _seen(rule: Cells, left: Column, right: Column) -> RuleCounts:
-    a, b = rule.look_up(left), rule.look_up(right)
-    hits = [
-        np.array([float(np.count_nonzero(x == side))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))
-    ]
-    return RuleCounts(hits[0], hits[1], hits[2], hits[3], len(a) + len(b))
+def _seen(rule: Cells, left: Line, right: Line) -> RuleCounts:
+    a, b = rule.count(left), rule.count(right)
+    hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
+    return RuleCounts(hits[0], hits[1], hits[2], hits[3], left.size + right.size)

@@ -1,0 +1,59 @@
+"""The entries of a column along the number line: all that cutting, counting and placing thresholds need to know of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.outputs import Column
+
+Counted = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """The numbers of a column in rising order, and how often each atom stands in it.
+
+    Sorted once, they are counted between any edges without another look at them.
+    """
+
+    numbers: NDArray[np.float64]
+    atoms: Mapping[str, int]
+
+    @classmethod
+    def of(cls, column: Column) -> "Line":
+        """Return the entries of a column."""
+        if column.codes is None:
+            return cls(np.sort(column.numbers), {})
+        is_atom = column.codes >= 0
+        seen = np.bincount(column.codes[is_atom], minlength=len(column.atoms)).tolist()
+        return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, seen, strict=True)))
+
+    def __add__(self, other: "Line") -> "Line":
+        """Return the entries of both."""
+        # Timsort only merges what is sorted already.
+        numbers = np.sort(np.concatenate([self.numbers, other.numbers]), kind="stable")
+        return Line(numbers, {a: self.atoms.get(a, 0) + other.atoms.get(a, 0) for a in {**self.atoms, **other.atoms}})
+
+    @property
+    def size(self) -> int:
+        """How many entries there are, atoms included."""
+        return len(self.numbers) + sum(self.atoms.values())
+
+    @property
+    def finite(self) -> NDArray[np.float64]:
+        """The finite numbers."""
+        below, above = self.count([-np.inf, np.finfo(np.float64).max])[[0, 2]]
+        return self.numbers[below : len(self.numbers) - above]
+
+    def count(self, edges: Sequence[float]) -> Counted:
+        """Return how many numbers lie in each interval: those with edges[i−1] < x ≤ edges[i]."""
+        below = np.searchsorted(self.numbers, np.asarray(edges, np.float64), side="right")
+        return np.diff(below, prepend=0, append=len(self.numbers))
+
+    def distinct(self) -> tuple[NDArray[np.float64], Counted]:
+        """Return each number once, in rising order, and how many entries are at most that."""
+        numbers = self.numbers
+        is_last = np.append(numbers[1:] != numbers[:-1], True)[: len(numbers)]
+        return numbers[is_last], np.flatnonzero(is_last) + 1

@@ -1,0 +1,64 @@
+"""Entries of a column in rising order: counted between edges as they are one by one, atoms apart."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from auditor.blackbox.outputs import Column, from_list
+from auditor.events.cells import Cells
+from auditor.events.line import Line
+
+RNG = np.random.default_rng(0)
+KINDS: dict[str, list[Any]] = {
+    "numbers": RNG.normal(size=500).tolist(),
+    "integers": RNG.integers(0, 7, 500).tolist(),
+    "infinities and atoms": [0.5, math.inf, None, -math.inf, "x", math.nan, 2.0, 2.0, None, 1e308, -1e308] * 5,
+    "atoms": [None, "x", "x"],
+    "nothing": [],
+}
+EDGES = (-math.inf, -1.0, 0.5, 2.0, 5.0, math.inf)
+FEW, MANY = EDGES[1:4], (*EDGES[:-1], *(6.0 + i for i in range(20)), math.inf)
+
+
+def column(outputs: list[Any]) -> Column:
+    return from_list(outputs).column("output")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_line_is_counted_as_its_entries_are(kind: str) -> None:
+    entries = column(KINDS[kind])
+    line = Line.of(entries)
+    assert line.size == len(KINDS[kind])
+    numbers = entries.numbers if entries.codes is None else entries.numbers[entries.codes < 0]
+    ends = [-math.inf, *EDGES, math.inf]
+    expected = [
+        sum((low < x or i == 0) and (x <= high or i == len(EDGES)) for x in numbers.tolist())
+        for i, (low, high) in enumerate(itertools.pairwise(ends))
+    ]
+    assert line.count(EDGES).tolist() == expected
+    assert sorted(x for x in numbers.tolist() if math.isfinite(x)) == line.finite.tolist()
+    distinct, at_most = line.distinct()
+    assert distinct.tolist() == sorted(set(numbers.tolist()))
+    assert at_most.tolist() == [sum(y <= x for y in numbers.tolist()) for x in distinct.tolist()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("edges", [FEW, MANY])
+def test_a_rule_counts_a_line_and_a_column_alike(kind: str, edges: tuple[float, ...]) -> None:
+    worths = tuple(float(i % 3 - 1) for i in range(len(edges) + 1))
+    rule, entries = Cells(edges, worths, {"None": 1.0}, otherwise=7.0), column(KINDS[kind])
+    each = rule.look_up(entries).tolist()
+    expected = {worth: each.count(worth) for worth in (-1.0, 0.0, 1.0, 7.0)}
+    assert rule.count(entries) == rule.count(Line.of(entries)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_two_lines_are_one_of_all_entries(kind: str, other: str) -> None:
+    both, together = Line.of(column(KINDS[kind])) + Line.of(column(KINDS[other])), KINDS[kind] + KINDS[other]
+    whole = Line.of(column(together))
+    assert both.numbers.tolist() == whole.numbers.tolist()
+    assert {atom: n for atom, n in both.atoms.items() if n} == {atom: n for atom, n in whole.atoms.items() if n}
