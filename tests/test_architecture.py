@@ -153,6 +153,7 @@ def test_nothing_imports_the_mechanisms() -> None:
 # Who alone may import a library.
 ONLY: dict[str, tuple[str, ...]] = {
     "joblib": ("auditor.blackbox.workers", "auditor.blackbox.clusters", "auditor.blackbox.host"),
+    "dask": ("auditor.blackbox.clusters",),
     "distributed": ("auditor.blackbox.clusters",),
     "ray": ("auditor.blackbox.clusters",),
     "concurrent": ("auditor.blackbox",),
@@ -195,7 +196,7 @@ def test_every_library_is_declared() -> None:
     used = {name.split(".")[0] for parsed in TREES.values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
     # Only the pytest plugin, backends and frames may lean on what is optional.
-    assert used - declared <= optional & {"pytest", "distributed", "ray", "pandas"}
+    assert used - declared <= optional & {"pytest", "dask", "distributed", "ray", "pandas"}
     assert declared - used == set(), "declared, but never imported"
 
 

@@ -190,12 +190,13 @@ class Ledger:
         phase: Phase,
         observe: Callable[[Sample], tuple[Any, int]],
         bound: Callable[[Any], float] | None = None,
+        meanwhile: Callable[[], Any] = lambda: None,
         **how: Any,
     ) -> Tally:
         """Draw outputs on one pair, and add up the counts that ``observe`` makes of each batch, with the outputs lost there.
 
-        ``bound`` is what counts prove, for the listener. Where the time is over, fewer are drawn; see
-        ``auditor.auditing.deadline``.
+        ``bound`` is what counts prove, for the listener; ``meanwhile`` is called once, while workers draw. Where the time is over,
+        fewer are drawn; see ``auditor.auditing.deadline``.
         """
         sampler, journal = self.sampler(), self.plan.journal
         batches = sampler.batches(pair, outputs, phase, **how)
@@ -208,9 +209,12 @@ class Ledger:
         if (recorded := self._recorded_outputs(phase)) is not None:
             batches = replace(batches, outputs=recorded)
         remembers = self.guard.remembers
-        for group in sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ():
+        groups = sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ()
+        for tasks, group in enumerate(groups, start=1):
             for batch, drawn in group:
                 tally.add(*drawn.seen, batch.size)
+            if tasks == self.pace.ahead:  # those ahead are of full length now
+                meanwhile()
             tally.time_is_up = tally.outputs < outputs and self.time_is_up(tally.outputs)
             if journal is not None:
                 # Of what later batches are compared with, the keys are kept.

@@ -51,7 +51,9 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     # batches raised before, batches of one tell which outputs do.
     how = {"one_by_one": sample.redrawn or sample.raised(), "form": sample.form}
     so_far = functools.partial(method.bound, test)
-    tally = ledger.count(pair, plan.samples, Phase.BOUND, Counted(test), so_far, **how)
+    # For the eyes only, and so for the time in which the workers need no one.
+    histograms = functools.cache(lambda: test.histograms(sample))
+    tally = ledger.count(pair, plan.samples, Phase.BOUND, Counted(test), so_far, meanwhile=histograms, **how)
     ledger.close_bound(tally)
     if not tally.batches:
         return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=pair)
@@ -63,7 +65,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         ledger.look_for_drift(tally.tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
-    evidence = _Evidence(pair, test, added_up(tally.pieces), test.histograms(sample))
+    evidence = _Evidence(pair, test, added_up(tally.pieces), histograms())
     result = _at_level(plan.alpha, claim, ledger, evidence)
     # Where the time is limited, or outputs fail by costing time, a pair is not worth the time that a smaller one would take.
     if result.verdict is not Verdict.VIOLATION or not plan.shrink or sample.failures or plan.seconds is not None:

@@ -70,24 +70,29 @@ class Batches(Sequence[Batch]):
 
     first: Batch
     outputs: int
+    part: range | None = None  # which of them these are; all without
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of these batches."""
+        return range(math.ceil(self.outputs / self.first.size)) if self.part is None else self.part
 
     def __len__(self) -> int:
-        return math.ceil(self.outputs / self.first.size)
+        return len(self.numbers)
 
     @overload
     def __getitem__(self, at: int) -> Batch: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Batch]: ...
+    def __getitem__(self, at: slice) -> "Batches": ...
 
-    def __getitem__(self, at: int | slice) -> Batch | list[Batch]:
+    def __getitem__(self, at: int | slice) -> "Batch | Batches":
         if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        if not 0 <= at < len(self):
-            raise IndexError(at)
-        one, number = self.first, (*self.first.number[:-1], at)
-        size = min(one.size, self.outputs - at * one.size)
-        return Batch(one.pair, size, one.phase, number, one.one_by_one, one.form, one.share)
+            return replace(self, part=self.numbers[at])
+        one, number = self.first, self.numbers[at]
+        size = min(one.size, self.outputs - number * one.size)
+        address = (*one.number[:-1], number)
+        return Batch(one.pair, size, one.phase, address, one.one_by_one, one.form, one.share)
 
 
 class Drawn(NamedTuple, Generic[T]):

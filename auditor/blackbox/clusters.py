@@ -5,11 +5,12 @@ A library of a cluster runs a task again where a worker was lost. It may, since 
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from typing import Any
 
-from auditor.blackbox.workers import Pool, Processes, Workers, translated
+from auditor.blackbox.workers import ENVIRONMENT, Pool, Processes, Workers, translated
 from auditor.errors import InvalidInputError
 
 CLUSTERS = ("dask", "ray")
@@ -57,11 +58,17 @@ def missing(backend: str) -> InvalidInputError:
     )
 
 
+# Of workers started here. Dask's own settings have every array given back to the system, which makes a fast mechanism half as slow
+# again; and it looks at the stacks of its workers a hundred times a second.
+DASK_SETTINGS = {"distributed.nanny.pre-spawn-environ": ENVIRONMENT, "distributed.worker.profile.enabled": False}
+
+
 class Dask:
     """The workers of a Dask cluster."""
 
     def __init__(self, workers: int, address: str | None) -> None:
         try:
+            import dask
             import distributed as library
         except ImportError:
             raise missing("dask") from None
@@ -71,9 +78,10 @@ class Dask:
             if address:
                 self._client = distributed.Client(address, timeout=WAIT, set_as_default=False)
             else:
-                self._client = distributed.Client(
-                    n_workers=processes(workers), threads_per_worker=1, dashboard_address=None, set_as_default=False
-                )
+                with dask.config.set(DASK_SETTINGS):
+                    self._client = distributed.Client(
+                        n_workers=processes(workers), threads_per_worker=1, dashboard_address=None, set_as_default=False
+                    )
             self._client.wait_for_workers(1, timeout=WAIT)
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(f"no Dask cluster at {address or 'this machine'}: {error}") from None
@@ -103,6 +111,18 @@ class Dask:
             cluster.close(timeout=1)
 
 
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Have the processes that are started meanwhile, and theirs, in the environment of workers; what is set already stays."""
+    new = ENVIRONMENT.keys() - os.environ.keys()
+    os.environ.update({name: ENVIRONMENT[name] for name in new})
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)
+
+
 class Ray:
     """The workers of a Ray cluster."""
 
@@ -116,13 +136,14 @@ class Ray:
         self._started = not ray.is_initialized()
         if self._started:
             try:
-                ray.init(
-                    address,
-                    num_cpus=None if address else processes(workers),
-                    include_dashboard=None if address else False,
-                    log_to_driver=False,
-                    logging_level="error",
-                )
+                with _environment():
+                    ray.init(
+                        address,
+                        num_cpus=None if address else processes(workers),
+                        include_dashboard=None if address else False,
+                        log_to_driver=False,
+                        logging_level="error",
+                    )
             except (ConnectionError, ValueError, RuntimeError) as error:
                 raise InvalidInputError(f"no Ray cluster at {address or 'this machine'}: {error}") from None
         cores = int(ray.cluster_resources()["CPU"])

@@ -65,8 +65,8 @@ def _constant(keys: Keys) -> bool:
 
 
 def _mixed(column: Column, n: int) -> Keys | np.uint64:
-    if column.codes is not None and n and not column.codes.strides[0] and not column.numbers.strides[0]:
-        return _atom_key(column.name, column.atoms[column.codes[0]])  # one cell, which stands for all
+    if (atom := column.only_atom) is not None:
+        return _atom_key(column.name, atom)
     mixed = (column.numbers[:n].view(np.uint64) ^ _named(column.name)) * ODD
     mixed ^= mixed >> SHIFT
     mixed *= ODD

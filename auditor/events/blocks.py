@@ -1,7 +1,7 @@
 """Blocks of a column, intervals and atoms, and the best rule that guesses by them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -79,20 +79,14 @@ class Blocks:
             [line.count(self.edges), np.array([line.atoms.get(atom, 0) for atom in self.atoms], np.int64)]
         )
 
-    def means(self, lines: Sequence[Line]) -> Floats:
-        """Return the mean of all numbers in each interval, in rising order; infinite ones count as the nearest finite."""
-        finite = [line.finite for line in lines if len(line.finite)]
-        if not finite:
+    def middles(self, line: Line) -> Floats:
+        """Return the median of the numbers in each interval, in rising order; infinite ones count as the nearest finite."""
+        if len(line.finite) == 0:
             return np.arange(len(self.edges) + 1.0)
-        low, high = min(numbers[0] for numbers in finite), max(numbers[-1] for numbers in finite)
-        counts = [line.count(self.edges) for line in lines]
-        cells, seen = np.arange(len(self.edges) + 1), np.sum(counts, axis=0)
-        means = np.zeros(len(cells))
-        for line, count in zip(lines, counts, strict=True):
-            # Divided first, since sums of the largest doubles overflow.
-            shares = np.clip(line.numbers, low, high) / np.repeat(seen, count)
-            means += np.bincount(np.repeat(cells, count), shares, len(cells))
-        return means
+        end = np.cumsum(line.count(self.edges))
+        at = (end + np.concatenate([[0], end[:-1]])) // 2
+        middles = line.numbers[np.minimum(at, len(line.numbers) - 1)]
+        return np.asarray(np.clip(middles, line.finite[0], line.finite[-1]), np.float64)
 
     def choose(
         self,
@@ -213,9 +207,7 @@ def cells_for(outputs: int) -> int:
     return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))
 
 
-def cut(left: Line, right: Line) -> tuple[Blocks, NDArray[np.int64]]:
-    """Cut a line into cells and its most frequent atoms; return both sides' counts of all, of shape (2, blocks)."""
-    both = left + right
-    edges = readable_edges(both, cells_for(both.size))
-    blocks = Blocks(edges, sorted(both.atoms, key=lambda atom: -both.atoms[atom])[:MOST_ATOMS])
-    return blocks, np.stack([blocks.count(left), blocks.count(right)])
+def cut(line: Line) -> Blocks:
+    """Cut a line into cells and its most frequent atoms."""
+    edges = readable_edges(line, cells_for(line.size))
+    return Blocks(edges, sorted(line.atoms, key=lambda atom: -line.atoms[atom])[:MOST_ATOMS])

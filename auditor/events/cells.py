@@ -98,21 +98,22 @@ def readable_edges(line: Line, most: int) -> list[float]:
 
     Values that repeat are kept apart from their neighbours where there is room.
     """
-    entries = len(line.numbers)
+    numbers, entries = line.numbers, len(line.numbers)
     if entries == 0:
         return []
-    distinct, at_most = line.distinct()
-    counts = np.diff(at_most, prepend=0)
-    if len(distinct) > most:
+    lows = line.distinct(most)
+    if lows is None:
         targets = np.concatenate([np.arange(1, most) * entries / most, _tails(entries, most)])
-        ends = np.searchsorted(at_most, targets)
+        # One of these positions lies in every run of more than entries / most.
+        heavy = np.unique(numbers[:: entries // most + 1])
+        begin, end = line.ends(heavy)
+        is_heavy = end - begin > entries / most
         # The value before a heavy one ends a cell too, so that the heavy one stands alone.
-        heavy = np.flatnonzero(counts > entries / most)
-        ends = np.unique(np.concatenate([ends, heavy, heavy - 1]))
-        ends = ends[(ends >= 0) & (ends < len(distinct) - 1)]
-    else:
-        ends = np.arange(len(distinct) - 1)
-    return _spell_edges(distinct, counts, ends)
+        before = begin[is_heavy & (begin > 0)] - 1
+        lows = np.unique(
+            np.concatenate([numbers[np.ceil(targets).astype(np.intp) - 1], heavy[is_heavy], numbers[before]])
+        )
+    return _spell_edges(line, lows[lows < numbers[-1]])
 
 
 def _tails(numbers: int, most: int) -> NDArray[np.float64]:
@@ -122,14 +123,18 @@ def _tails(numbers: int, most: int) -> NDArray[np.float64]:
     return np.concatenate([few, numbers - few])
 
 
-def _spell_edges(distinct: NDArray[np.float64], counts: NDArray[np.int64], ends: NDArray[np.intp]) -> list[float]:
+def _spell_edges(line: Line, lows: NDArray[np.float64]) -> list[float]:
+    """Return edges between some of the numbers, in rising order, and the next ones on the line."""
+    begin, end = line.ends(lows)
+    highs = line.numbers[end]
+    is_once = (end - begin == 1) & (line.ends(highs)[1] - end == 1)
     edges: list[float] = []
-    for at, end in enumerate(ends):
-        low, high = float(distinct[end]), float(distinct[end + 1])
-        if counts[end] == counts[end + 1] == 1 and 0 < at < len(ends) - 1:
+    for at in range(len(lows)):
+        low, high = float(lows[at]), float(highs[at])
+        if is_once[at] and 0 < at < len(lows) - 1:
             # Among values seen once, an edge may move by a tenth of its cell's width.
-            low -= 0.1 * (low - float(distinct[ends[at - 1]]))
-            high += 0.1 * (float(distinct[ends[at + 1]]) - high)
+            low -= 0.1 * (low - float(lows[at - 1]))
+            high += 0.1 * (float(lows[at + 1]) - high)
         edge = shortest_decimal(low, high)
         if not edges or edge > edges[-1]:
             edges.append(edge)

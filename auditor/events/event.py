@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.outputs import Outputs
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Feature
@@ -20,12 +19,12 @@ class Event:
 
     def count(self, sample: Sample) -> GuessCounts:
         """Count the guesses on each side."""
-        to_left, to_right = (self._guesses(outputs) for outputs in (sample.left, sample.right))
+        on_left, on_right = (self.rule.count(self.feature.extract(side)) for side in (sample.left, sample.right))
         nl, nr = sample.left.size, sample.right.size
         return GuessCounts(
-            Counts(to_left[LEFT], nl, to_right[LEFT], nr),
-            Counts(to_left[RIGHT], nl, to_right[RIGHT], nr),
-            one_tailed=not {LEFT, RIGHT} <= self.rule.worths,
+            Counts(on_left.get(LEFT, 0), nl, on_right.get(LEFT, 0), nr),
+            Counts(on_left.get(RIGHT, 0), nl, on_right.get(RIGHT, 0), nr),
+            one_tailed=not {LEFT, RIGHT} <= on_left.keys(),
         )
 
     def decided(self) -> "Event":
@@ -60,7 +59,3 @@ class Event:
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return how outputs lie along the feature."""
         return (histogram(sample, self.feature, self.rule),)
-
-    def _guesses(self, outputs: Outputs) -> dict[float, int]:
-        counts = self.rule.count(self.feature.extract(outputs))
-        return {side: counts.get(side, 0) for side in (LEFT, RIGHT)}

@@ -84,10 +84,10 @@ def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Hi
     left, right = Line.of(feature.extract(sample.left)), Line.of(feature.extract(sample.right))
     both = left + right
     marks = () if rule is None else _marks(rule)
-    values = both.distinct()[0]
+    values = both.distinct(MOST_VALUES)
     bars = _bars(left, right, rule)
     outputs = sample.left.size, sample.right.size
-    if len(values) <= MOST_VALUES:
+    if values is not None:
         ends = values[:-1].tolist()
         counts = left.count(ends), right.count(ends)
         of_values = [
@@ -95,7 +95,7 @@ def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Hi
             for value, a, b in zip(values.tolist(), *counts, strict=False)
         ]
         return Histogram(feature.name, *outputs, bars=(*of_values, *bars))
-    edges = _edges(both.finite, values, marks)
+    edges = _edges(both, marks)
     counts = left.count(edges), right.count(edges)
     return Histogram(
         feature.name, *outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
@@ -128,9 +128,9 @@ def _bars(left: Line, right: Line, rule: Cells | None) -> list[Bar]:
     return bars
 
 
-def _edges(numbers: Floats, values: Floats, marks: Sequence[Mark]) -> list[float]:
-    """Cut the line into cells of one width, about where most of the ``numbers``, in rising order, and the thresholds lie."""
-    low, high = _middle(numbers)
+def _edges(line: Line, marks: Sequence[Mark]) -> list[float]:
+    """Cut the line into cells of one width, about where most outputs and the thresholds lie."""
+    low, high = _middle(line.finite)
     ends = sorted({end for mark in marks for end in (mark.low, mark.high) if math.isfinite(end)})
     width = high - low
     if not 0 < width < math.inf:
@@ -143,7 +143,7 @@ def _edges(numbers: Floats, values: Floats, marks: Sequence[Mark]) -> list[float
         reached = [end for end in ends if low - MOST_STRETCH * width <= end <= high + MOST_STRETCH * width]
         low, high = min([low, *reached]), max([high, *reached])
     step = (high - low) / CELLS
-    if np.all(values == np.rint(values)):
+    if line.is_whole:
         # Cells of a whole number of integers each, or some would hold one more than others.
         step = max(1, math.ceil(step))
         low, high = math.floor(low) - 0.5, math.ceil(high) + 0.5

@@ -10,6 +10,8 @@ from auditor.blackbox.outputs import Column
 
 Counted = NDArray[np.int64]
 
+PART = 10_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
@@ -47,13 +49,23 @@ class Line:
         below, above = self.count([-np.inf, np.finfo(np.float64).max])[[0, 2]]
         return self.numbers[below : len(self.numbers) - above]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all numbers are integers, or infinite."""
+        # Part by part, for the first part mostly has one that is not.
+        parts = (self.numbers[i : i + PART] for i in range(0, len(self.numbers), PART))
+        return all(np.array_equal(part, np.rint(part)) for part in parts)
+
     def count(self, edges: Sequence[float]) -> Counted:
         """Return how many numbers lie in each interval: those with edges[i−1] < x ≤ edges[i]."""
         below = np.searchsorted(self.numbers, np.asarray(edges, np.float64), side="right")
         return np.diff(below, prepend=0, append=len(self.numbers))
 
-    def distinct(self) -> tuple[NDArray[np.float64], Counted]:
-        """Return each number once, in rising order, and how many entries are at most that."""
-        numbers = self.numbers
-        is_last = np.append(numbers[1:] != numbers[:-1], True)[: len(numbers)]
-        return numbers[is_last], np.flatnonzero(is_last) + 1
+    def distinct(self, most: int) -> NDArray[np.float64] | None:
+        """Return each number once, in rising order; None where there are more than ``most``."""
+        is_last = np.append(self.numbers[1:] != self.numbers[:-1], True)[: len(self.numbers)]
+        return self.numbers[is_last] if np.count_nonzero(is_last) <= most else None
+
+    def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return where each number begins on the line, and where the next one does."""
+        return np.searchsorted(self.numbers, numbers, side="left"), np.searchsorted(self.numbers, numbers, side="right")

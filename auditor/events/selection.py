@@ -167,8 +167,8 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
 
 def _evidence_table(left: Line, right: Line) -> Cells:
     """Learn the log-likelihood ratio (nats, left over right) of each value of a feature."""
-    blocks, (on_left, on_right) = cut(left, right)
-    merged, ranks = _merged(blocks, on_left, on_right)
+    blocks = cut(left + right)
+    merged, ranks = _merged(blocks, blocks.count(left), blocks.count(right))
     cells = len(merged.edges) + 1
     atoms = dict(zip(merged.atoms, ranks[cells:].tolist(), strict=True))
     return Cells(tuple(merged.edges), tuple(ranks[:cells].tolist()), atoms)
@@ -211,7 +211,8 @@ def _size(half: tuple[Line, Line]) -> int:
 
 def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
     feature, judged = extracted.feature, extracted.judge
-    blocks, (on_left, on_right) = cut(*extracted.fit)
+    blocks = cut(extracted.fit[0] + extracted.fit[1])
+    on_left, on_right = map(blocks.count, extracted.fit)
     merged, ranks = _merged(blocks, on_left, on_right)
     counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))
     trials = _size(judged)
@@ -255,12 +256,14 @@ def _refined(choice: Choice, extracted: _Extracted, forecaster: Forecaster) -> C
     feature, (left, right) = extracted.feature, extracted.judge
     if not extracted.is_learned:
         left, right = extracted.fit[0] + left, extracted.fit[1] + right
-    blocks, (on_left, on_right) = cut(left, right)
-    trials, cells = left.size + right.size, len(blocks.edges) + 1
+    both = left + right
+    blocks = cut(both)
+    on_left, on_right = blocks.count(left), blocks.count(right)
+    trials, cells = both.size, len(blocks.edges) + 1
     if trials < LEAST_TO_LEARN or len(blocks.atoms) > MOST_CERTAIN_ATOMS or cells == 1:
         return choice
     careful, of_atoms = forecaster.boldly(CAREFUL).forecast, log_ratios(on_left[cells:], on_right[cells:])
-    curve = fit_curve(blocks.means([left, right]), on_left[:cells], on_right[:cells])
+    curve = fit_curve(blocks.middles(both), on_left[:cells], on_right[:cells])
     if curve.gain < ENOUGH_FOR_CURVE:
         counts = RuleCounts.of(on_left, on_right, trials)
         placed = _along_the_line(feature, blocks, of_atoms, counts, careful, balanced=True)

@@ -40,9 +40,15 @@ def test_a_line_is_counted_as_its_entries_are(kind: str) -> None:
     ]
     assert line.count(EDGES).tolist() == expected
     assert sorted(x for x in numbers.tolist() if math.isfinite(x)) == line.finite.tolist()
-    distinct, at_most = line.distinct()
-    assert distinct.tolist() == sorted(set(numbers.tolist()))
-    assert at_most.tolist() == [sum(y <= x for y in numbers.tolist()) for x in distinct.tolist()]
+    values = sorted(set(numbers.tolist()))
+    distinct = line.distinct(len(values))
+    assert distinct is not None
+    assert distinct.tolist() == values
+    assert line.distinct(len(values) - 1) is None
+    begin, end = line.ends(distinct)
+    assert begin.tolist() == [sum(y < x for y in numbers.tolist()) for x in values]
+    assert end.tolist() == [sum(y <= x for y in numbers.tolist()) for x in values]
+    assert line.is_whole == all(math.isinf(x) or x.is_integer() for x in values)
 
 
 @pytest.mark.parametrize("kind", KINDS)
