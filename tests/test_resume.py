@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from auditor.auditing import Journal, history
+from auditor.blackbox.command import Command
 from auditor.blackbox.journal import decode, encode
+from auditor.blackbox.mechanism import Source
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError
@@ -164,6 +166,38 @@ def test_another_run_is_refused_with_what_differs(
     file.write_text(file.read_text().replace(before, after))
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_run_whose_mechanism_was_changed_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And goes on once the change is undone: a digest is compared, not the time of writing."""
+    file, other = configuration(tmp_path / "run"), tmp_path / "run" / "m.py"
+    run = start(file)
+    while calls(file) < 20:
+        time.sleep(0.005)
+    run.kill()
+    run.wait()
+    other.write_text(MECHANISMS.replace("0.8", "0.9"))
+    assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
+    assert 'contents, m.py: "' in capsys.readouterr().err
+    other.write_text(MECHANISMS)
+    assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 0
+
+
+def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
+    """By name alone: nothing is imported, or the last of these would raise."""
+    (tmp_path / "package").mkdir()
+    files = [tmp_path / name for name in ("m.py", "package/__init__.py", "package/inner.py", "program.awk")]
+    for path in files:
+        path.write_text("raise RuntimeError")
+    search = (str(tmp_path),)
+    assert Source("m.py:noisy", search_path=search).files() == [files[0]]
+    assert Source("m:noisy", search_path=search).files() == [files[0]]
+    assert Source("package:noisy", search_path=search).files() == [files[1]]
+    assert Source("package.inner:noisy", search_path=search).files() == [files[2]]
+    assert Source("nowhere:noisy", search_path=search).files() == []
+    assert Source("noisy", function=max).files() == []
+    command = Command(["awk", "-f", "program.awk", "-v", "m=3"], str(tmp_path))
+    assert Source(command.name, command=command).files() == [files[3]]
 
 
 def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:

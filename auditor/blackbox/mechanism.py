@@ -113,6 +113,24 @@ class Source:
     function: "Callable[..., Any] | None" = None
     command: "Command | None" = None
 
+    def files(self) -> list[Path]:
+        """Return the files that the mechanism is written in, as far as its name tells: its module, or those of a command.
+
+        What these import is not among them. Nothing is imported here, for that may be the end of the process.
+        """
+        if self.command is not None:
+            candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
+            return [path for path in candidates if path.is_file()]
+        if self.function is not None:
+            return []
+        place = self.name.rpartition(":")[0]
+        if place.endswith(".py"):
+            candidates = _candidates(place, self.search_path)
+        else:
+            inside, folders = place.replace(".", "/"), (*self.search_path, *sys.path)
+            candidates = [Path(folder, end) for folder in folders for end in (f"{inside}/__init__.py", f"{inside}.py")]
+        return [path for path in candidates if path.is_file()][:1]
+
     def build(self) -> "Mechanism":
         """Import the mechanism, unless that was done before in this process, and read its signature.
 
@@ -174,9 +192,12 @@ def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     return module
 
 
+def _candidates(place: str, search_path: tuple[str, ...]) -> list[Path]:
+    return [Path(folder) / place for folder in search_path] or [Path(place)]
+
+
 def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
-    candidates = [Path(folder) / place for folder in search_path] or [Path(place)]
-    path = next((candidate for candidate in candidates if candidate.is_file()), None)
+    path = next((candidate for candidate in _candidates(place, search_path) if candidate.is_file()), None)
     if path is None:
         raise MechanismError(f"there is no file {place} (looked in {', '.join(search_path) or 'the working folder'})")
     # A name of its own for every path, which pickle can find again within the process.

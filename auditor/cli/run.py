@@ -125,8 +125,7 @@ def _journal(
 
     journal = Journal(options.out / configuration.name / RUNS)
     opened.callback(journal.close)
-    names = [plan.name for plan in plans]
-    journal.begin(identity(configuration, names, overrides_of(options)), options.resume)
+    journal.begin(identity(configuration, plans, overrides_of(options)), options.resume)
     return journal
 
 

@@ -1,9 +1,13 @@
-"""What makes a run the one it is: its configuration, what the command line set instead, and this version."""
+"""What makes a run the one it is: its configuration and mechanisms, what the command line set instead, and this version."""
 
+import hashlib
+import os.path
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from auditor import __version__
+from auditor.auditing import Plan
 from auditor.config.load import Configuration, Overrides
 from auditor.config.yaml_text import read_yaml
 
@@ -11,13 +15,23 @@ from auditor.config.yaml_text import read_yaml
 WHERE = ("workers", "backend", "address")
 
 
-def identity(configuration: Configuration, audits: list[str], overrides: Overrides) -> dict[str, Any]:
-    """Return all that the results of a run follow from, as plain data."""
+# Of a file's SHA-256, so many hexadecimal digits tell changes apart, and can be read.
+DIGITS = 16
+
+
+def identity(configuration: Configuration, plans: Sequence[Plan], overrides: Overrides) -> dict[str, Any]:
+    """Return what the results of a run follow from, as plain data; of mechanisms, digests of the files that they name."""
+    sources = {path.resolve() for plan in plans for path in plan.source.files()}
+    folder = configuration.file.resolve().parent
     file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
         "version": __version__,
         "command line": {key: value for key, value in asdict(overrides).items() if key not in WHERE},
-        "audits run": audits,
+        "audits run": [plan.name for plan in plans],
+        "contents": {
+            os.path.relpath(path, folder): hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+            for path in sorted(sources)
+        },
         "file": {**file, "audits": by_name},
     }
