@@ -162,15 +162,15 @@ def from_numbers(values: Sequence[Any]) -> Outputs | None:
         flat = [number for value in values for number in value]
     else:
         return None
-    kinds = list(map(type, flat))
-    if not flat or not {int, float}.issuperset(kinds):
+    kinds = {*map(type, flat)}
+    if not flat or not kinds <= {int, float}:
         return None
     try:
         numbers = np.array(values, np.float64)
     except OverflowError:  # an integer beyond every float
         return None
-    all_float = int not in kinds
-    is_int = np.zeros(numbers.shape, bool) if all_float else np.array([k is int for k in kinds]).reshape(numbers.shape)
+    one_kind = np.full(numbers.shape, int in kinds)
+    is_int = one_kind if len(kinds) == 1 else np.array([type(n) is int for n in flat]).reshape(numbers.shape)
     return None if np.any(is_int & (np.abs(numbers) > EXACT)) else table_of_numbers(numbers, is_int)
 
 
