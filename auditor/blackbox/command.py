@@ -257,9 +257,8 @@ def from_answer(answer: bytes, size: int) -> Outputs:
     vectors = answer.startswith(b"[") and answer.endswith(b"]\n") and answer.count(b"]\n[") == size - 1
     if vectors or answer[0] in b"-0123456789":
         try:
-            values = from_json(
-                b"[%s]" % answer[:-1].replace(b"\n", b",")
-            )  # numbers as json reads them, in a sixth of the time
+            # Numbers are the same as by json, in a sixth of the time.
+            values = from_json(b"[%s]" % answer[:-1].replace(b"\n", b","))
         except ValueError:
             values = []
         table = from_numbers(values) if len(values) == size else None

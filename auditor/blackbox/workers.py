@@ -4,6 +4,7 @@ A worker that is free goes to the audit that has had the least of their time, so
 back. What a task computes does not depend on when or where it runs.
 """
 
+import functools
 import threading
 import time
 from collections import deque
@@ -205,17 +206,27 @@ class Processes:
     def __init__(self, size: int) -> None:
         self.size = size
         self._started = False
+        # Answers come in a thread that has to end before there are new workers, and so must not be the one to ask for them.
+        self._telling = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+        from joblib.externals.loky.process_executor import ShutdownExecutorError
+
         self._started = True
-        return translated(self._executor().submit(function, *arguments), BrokenProcessPool)
+        while True:
+            try:
+                drawn = self._executor().submit(function, *arguments)
+            except (BrokenProcessPool, ShutdownExecutorError):  # since it was asked for
+                continue
+            return translated(drawn, BrokenProcessPool, ShutdownExecutorError, tell=self._telling.submit)
 
     def stop(self) -> None:  # noqa: D102
         if self._started:
             self._executor().shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:
-        """Do no more than ``stop``, after which no worker is left."""
+        """Tell what ``stop`` ended; no worker is left after that."""
+        self._telling.shutdown(wait=False)
 
     def _executor(self) -> Any:
         from joblib.externals.loky import get_reusable_executor
@@ -224,8 +235,11 @@ class Processes:
         return get_reusable_executor(max_workers=self.size, timeout=IDLE, env=ENVIRONMENT)
 
 
-def translated(drawn: Any, *lost: type[BaseException]) -> "Future[Any]":
-    """Return a future of this process for one of a library, whose errors of the kinds ``lost`` are WorkerLostError."""
+def translated(drawn: Any, *lost: type[BaseException], tell: Callable[..., Any] | None = None) -> "Future[Any]":
+    """Return a future of this process for one of a library, whose errors of the kinds ``lost`` are WorkerLostError.
+
+    Whoever waits for it is told in the library's own thread, or by ``tell``.
+    """
     answer: Future[Any] = Future()
 
     def pass_on(drawn: Any) -> None:
@@ -236,5 +250,5 @@ def translated(drawn: Any, *lost: type[BaseException]) -> "Future[Any]":
         except BaseException as error:  # it is not of this thread
             answer.set_exception(error)
 
-    drawn.add_done_callback(pass_on)
+    drawn.add_done_callback(pass_on if tell is None else functools.partial(tell, pass_on))
     return answer

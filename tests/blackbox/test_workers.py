@@ -1,5 +1,8 @@
 """Who gets the workers, and how much at a time: a fair share of time for each audit, every batch once, whatever it costs."""
 
+import os
+import threading
+import time
 from concurrent.futures import Future
 from typing import Any
 
@@ -16,7 +19,7 @@ from auditor.blackbox.mechanism import Source
 from auditor.blackbox.pace import TASK, Pace
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
 from auditor.blackbox.sampling import LEAST, PIECES, Execution, Sampler
-from auditor.blackbox.workers import Share, Task, Workers
+from auditor.blackbox.workers import Processes, Share, Task, Workers
 from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.neighbours.domains import Pairs
@@ -105,6 +108,51 @@ def test_closed_workers_interrupt_whoever_waits() -> None:
             task.result()
     with pytest.raises(KeyboardInterrupt):
         ask(workers, share, "t")
+
+
+def leave() -> None:
+    os._exit(3)
+
+
+def nap(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def told(tasks: list[Task]) -> list[Any]:
+    answers = []
+    for task in tasks:
+        try:
+            answers.append(task.answer.result(60))
+        except WorkerLostError:
+            answers.append("lost")
+    return answers
+
+
+def test_a_process_that_ends_is_lost_and_others_go_on() -> None:
+    """Those at work beside it may be lost with it, which their audits see to; nothing else may happen to them."""
+    workers, share, other = Workers(Processes(2)), Share(), Share()
+    before = [workers.submit(other, Task(nap, (0.05,), expected=0.05)) for _ in range(3)]
+    ends = workers.submit(share, Task(leave, ()))
+    after = [workers.submit(other, Task(nap, (0.05,), expected=0.05)) for _ in range(20)]
+    assert told([ends]) == ["lost"]
+    answers = told(before + after)
+    assert set(answers) <= {0.05, "lost"}
+    assert answers.count("lost") <= 3, "as many as are given to two processes at once, less one"
+    workers.close()
+
+
+def test_processes_are_stopped_for_one_audit_while_others_wait_for_them() -> None:
+    """New ones must not be asked for by a thread for whose end the stop waits: that would be for ever."""
+    workers, hung, other = Workers(Processes(2)), Share(), Share()
+    workers.submit(hung, Task(nap, (1000.0,)))
+    tasks = [workers.submit(other, Task(nap, (1.0,))) for _ in range(3)]
+    dropping = threading.Thread(target=workers.drop, args=(hung,), daemon=True)
+    dropping.start()
+    dropping.join(60)
+    assert not dropping.is_alive()
+    assert told(tasks) == [1.0] * 3
+    workers.close()
 
 
 # --- How many batches are a task ---
