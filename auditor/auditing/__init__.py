@@ -15,7 +15,7 @@ from auditor.auditing.sequential import audit_sequentially
 from auditor.auditing.together import run_together, stop_all
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.host import Hosted, hosted, isolated
+from auditor.blackbox.host import Hosted, held, hosted, isolated
 from auditor.blackbox.journal import Journal, history
 from auditor.blackbox.mechanism import ALWAYS, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
@@ -134,7 +134,8 @@ def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool 
     """
     ledger = Ledger(plan, listener, reproducible=True)
     try:
-        return _run(ledger)
+        with held(plan.source):
+            return _run(ledger)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.execution
         if not how.isolate:

@@ -4,6 +4,7 @@ This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and 
 preceded by its length.
 """
 
+import contextlib
 import copy
 import os
 import pickle
@@ -48,21 +49,46 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
 
     Raises MechanismError when it cannot be imported, or cannot travel to another process.
     """
+    pickled = _pickled(source)
+    try:
+        with _host(pickled, limit) as process:
+            assert process.loaded is not None
+            batched, takes_rng = process.loaded[1]
+    except ProcessFailure as failure:
+        raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.told()}') from None
+    return Hosted(source.name, batched, takes_rng, pickled, limit)
+
+
+@contextlib.contextmanager
+def held(source: Source) -> Iterator[None]:
+    """Let no other mechanism have the processes in which this one is loaded.
+
+    Imported anew it would begin anew, and repeat itself where it has randomness of its own.
+    """
+    try:
+        pickled = b"" if source.command is not None else _pickled(source)
+    except MechanismError:  # it is told where this is to run
+        pickled = b""
+    _HELD.append(pickled)
+    try:
+        yield
+    finally:
+        _HELD.remove(pickled)
+
+
+_HELD: list[bytes] = []  # what audits under way have loaded; to append and to remove are atomic
+
+
+def _pickled(source: Source) -> bytes:
     from joblib.externals.loky.backend.reduction import dumps
 
     try:
-        pickled = bytes(dumps(source))
+        return bytes(dumps(source))
     except Exception as error:  # whatever an object's own pickling raises
         raise MechanismError(
             f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '
             "name, module:function, or set isolate to false: then it runs in the auditor's process, and may end it"
         ) from None
-    try:
-        with lent("host", _start) as process:
-            batched, takes_rng = _load(process, pickled, limit)
-    except ProcessFailure as failure:
-        raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.told()}') from None
-    return Hosted(source.name, batched, takes_rng, pickled, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +160,7 @@ class Hosted:
 
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
         """Yield what the process answers to one question. Closed before the last answer, it ends the process."""
-        with lent("host", _start) as process:
-            _load(process, self.pickled, self.limit)
+        with _host(self.pickled, self.limit) as process:
             stream = _Frames(process)
             stream.send((method, arguments))
             while True:
@@ -148,17 +173,20 @@ class Hosted:
             yield answer
 
 
-def _load(process: Process, pickled: bytes, limit: float | None) -> tuple[bool, bool]:
-    """Return whether a mechanism is batched, and takes rng; import it, unless the process did that last.
-
-    Imported anew it would begin anew, and repeat itself where it has randomness of its own.
-    """
-    if process.loaded is None or process.loaded[0] != pickled:
-        stream = _Frames(process)
-        stream.send(("load", pickled))
-        _, signature = stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
-        process.loaded = pickled, signature
-    return process.loaded[1]
+@contextlib.contextmanager
+def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
+    """Lend a process in which a mechanism is loaded: the one that has it, as a rule."""
+    wishes = (
+        lambda process: process.loaded is not None and process.loaded[0] == pickled,
+        lambda process: process.loaded is None or process.loaded[0] not in _HELD,
+    )
+    with lent("host", _start, wishes) as process:
+        if process.loaded is None or process.loaded[0] != pickled:
+            stream = _Frames(process)
+            stream.send(("load", pickled))
+            _, signature = stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
+            process.loaded = pickled, signature
+        yield process
 
 
 class _Frames:

@@ -188,17 +188,25 @@ _LIVE: "weakref.WeakSet[Process]" = weakref.WeakSet()
 _IDLE: dict[Hashable, list[Process]] = {}
 
 
-@contextlib.contextmanager
-def lent(key: Hashable, start: Callable[[], Process]) -> Iterator[Process]:
-    """Lend an idle process of that key, or a new one; it is idle again afterwards, and killed where anything was raised.
+_LENDING = threading.Lock()
 
-    A thread that borrows one has it for itself, so that there are as many as there are workers.
+
+@contextlib.contextmanager
+def lent(
+    key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
+) -> Iterator[Process]:
+    """Lend an idle process of that key that meets the first wish, or else the second and so on, and where none does a new one.
+
+    It is idle again afterwards, and killed where anything was raised. A thread that borrows one has it for itself, so that
+    there are as many as there are workers.
     """
     key = (os.getpid(), key)  # a fork of the auditor must not talk to the processes of its parent
-    try:
-        process = _IDLE.get(key, []).pop()  # atomic, as is append
-    except IndexError:
-        process = start()
+    with _LENDING:
+        idle = _IDLE.get(key, [])
+        found = next((process for wish in wishes for process in reversed(idle) if wish(process)), None)
+        if found is not None:
+            idle.remove(found)
+    process = found or start()
     try:
         yield process
     except BaseException:
