@@ -12,27 +12,28 @@ import numpy as np
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import Sample, Source
-from auditor.blackbox.sampling import Execution, Sampler
+from auditor.blackbox.sampling import PIECES, Execution, Sampler
 from auditor.neighbours.pair import Pair
 
 FOLDER = Path(__file__).parent.parent / "examples" / "node"
 COMMAND = ["node", "laplace.js"]
 PAIR = Pair([1, 2, 3], [1, 2])
 PARAMETERS = {"scale": 1.0}
-BATCH, BATCHES, REPEATS = 65_536, 30, 7
+OUTPUTS, REPEATS = 30 * 65_536, 7
 
 
 def _alone() -> float:
-    """Return the outputs a second of the program by itself, its lines thrown away."""
+    """Return the outputs a second of the program by itself, asked as by an audit, its lines thrown away."""
     asked = Program(Command(COMMAND, str(FOLDER)), PARAMETERS)._asked(PAIR.left)
     rng = np.random.default_rng(0)
-    requests = b"".join(asked % (BATCH // 2, rng.integers(2**53)) for _ in range(2 * BATCHES))
+    size = OUTPUTS // PIECES // 2
+    requests = b"".join(asked % (size, rng.integers(2**53)) for _ in range(2 * PIECES))
     with tempfile.TemporaryFile() as file:
         file.write(requests)
         file.seek(0)
         started = time.perf_counter()
         subprocess.run(COMMAND, cwd=FOLDER, stdin=file, stdout=subprocess.DEVNULL, check=True)
-        return BATCH * BATCHES / (time.perf_counter() - started)
+        return OUTPUTS / (time.perf_counter() - started)
 
 
 def _size(sample: Sample) -> int:
@@ -44,7 +45,7 @@ def _drawn(workers: int) -> float:
     command = Command(COMMAND, str(FOLDER))
     sampler = Sampler(Source("laplace", PARAMETERS, command=command), "speed", 0, Execution(workers=workers))
     started = time.perf_counter()
-    drawn = sum(sampler.map(sampler.batches(PAIR, BATCH * BATCHES, Phase.BOUND), _size))
+    drawn = sum(sampler.map(sampler.batches(PAIR, OUTPUTS, Phase.BOUND), _size))
     seconds = time.perf_counter() - started
     command.close()
     return drawn / seconds

@@ -167,14 +167,13 @@ class Program:
         try:
             process.send(request * 2)
             try:
-                answer = process.receive_lines(wanted, time.monotonic() + patience)
+                answer, in_time = process.receive_lines(wanted, time.monotonic() + patience)
             except ProcessFailure:
                 return None
-            in_time = answer.count(b"\n")
             process.send(b"", last=True)
             try:
                 while True:
-                    answer += process.receive_lines(1, time.monotonic() + patience, wait=True)
+                    answer += process.receive_lines(1, time.monotonic() + patience, wait=True)[0]
             except ProcessFailure as end:
                 clean = isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
             lines = answer.splitlines()
@@ -213,8 +212,7 @@ class Program:
 
     def _answer(self, process: Process, size: int) -> bytes:
         deadline = None if self.limit is None else time.monotonic() + self.limit
-        answer = process.receive_lines(size, deadline, wait=True)
-        ends = answer.count(b"\n")
+        answer, ends = process.receive_lines(size, deadline, wait=True)
         if ends > size or not answer.endswith(b"\n"):
             more = answer.split(b"\n")[size]
             raise self._wrong(f"wrote more than {size} lines for a request of that size", process, more)

@@ -171,7 +171,8 @@ def from_numbers(values: Sequence[Any]) -> Outputs | None:
         return None
     one_kind = np.full(numbers.shape, int in kinds)
     is_int = one_kind if len(kinds) == 1 else np.array([type(n) is int for n in flat]).reshape(numbers.shape)
-    return None if np.any(is_int & (np.abs(numbers) > EXACT)) else table_of_numbers(numbers, is_int)
+    too_large = int in kinds and np.any(is_int & (np.abs(numbers) > EXACT))
+    return None if too_large else table_of_numbers(numbers, is_int)
 
 
 def table_of_numbers(numbers: NDArray[np.float64], is_int: NDArray[np.bool_]) -> Outputs:

@@ -94,8 +94,8 @@ class Process:
             raise self._failure(TimedOut("no answer within the time limit"))
         return chunk
 
-    def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> bytes:
-        """Return what comes until it holds ``count`` ends of lines, perhaps with more behind them.
+    def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
+        """Return what comes until it holds ``count`` ends of lines, perhaps with more behind them; and how many it holds.
 
         Past the deadline that is less, and the process lives; with ``wait`` it is TimedOut, as for ``receive``.
         """
@@ -106,7 +106,7 @@ class Process:
                 break
             chunks.append(chunk)
             ends += chunk.count(b"\n")
-        return b"".join(chunks)
+        return b"".join(chunks), ends
 
     def _next(self, deadline: float | None) -> bytes:
         while True:
