@@ -1,5 +1,11 @@
 """Mechanisms that misbehave in ways that have fooled audits: no false alarm, and no silent pass."""
 
+import json
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,3 +163,198 @@ def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int, method
     assert result.verdict == "no_violation_found"
     assert len(result.warnings) == warnings
     assert all("early and late" in warning for warning in result.to_dict()["warnings"])
+
+
+# --- All of it at once, as a person runs it ---
+
+IN_PYTHON = """
+import ctypes, os, subprocess, sys, time
+import numpy as np
+
+own = np.random.default_rng(1)
+drawn = 0
+
+
+def raises(value, rng):
+    raise LookupError("no such column")
+
+
+def exits(value, size, rng):
+    print("a reason", file=sys.stderr, flush=True)
+    os._exit(0)
+
+
+def crashes(value, rng):
+    return ctypes.string_at(0)
+
+
+def hangs(value, rng):
+    while True:
+        pass
+
+
+def raises_on_the_left(value, rng):
+    return rng.random() if value else raises(value, rng)
+
+
+def crashes_on_the_left(value, rng):
+    return rng.random() if value else crashes(value, rng)
+
+
+def hangs_on_the_left(value, rng):
+    return rng.random() if value else hangs(value, rng)
+
+
+def nan_on_the_left(value, size, rng):
+    return rng.random(size) if value else np.full(size, np.nan)
+
+
+def infinite_on_the_left(value, size, rng):
+    return rng.random(size) * (1 if value else np.inf)
+
+
+def none_on_the_left(value, rng):
+    return rng.random() if value else None
+
+
+def too_few(value, size, rng):
+    return rng.random(size - 1)
+
+
+def seeds_itself(value, size, rng):
+    return np.random.default_rng(0).laplace(value, 1.0, size)
+
+
+def shares_a_state(value, size):
+    return own.laplace(value, 1.0, size)
+
+
+def changes_its_type(value, size, rng):
+    outputs = rng.random(size)
+    return outputs if rng.random() < 0.5 else np.where(outputs < 0.5, "low", "high")
+
+
+def drifts(value, size, rng):
+    global drawn
+    drawn += size
+    return rng.laplace(value, 1.0, size) + 100 * (drawn > 1500)
+
+
+def leaves_a_child(value, rng):
+    subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    os._exit(3)
+"""
+# Answers each request with as many lines as are asked for: what it does first, and what stands on each line.
+IN_SHELL = (
+    "while read -r line; do n=${line#*'\"size\": '}; n=${n%%%%,*}; %s; "
+    'while [ "$n" -gt 0 ]; do echo %s; n=$((n - 1)); done; done'
+)
+ON_THE_LEFT = "case $line in *'\"dataset\": 0'*) %s;; esac"
+
+
+def in_shell(first: str, output: str = "1") -> dict[str, list[str]]:
+    return {"command": ["sh", "-c", IN_SHELL % (first, output)]}
+
+
+NONE, FOUND, NOT_FOUND = "inconclusive", "violation", "no_violation_found"
+# By name: the mechanism, the verdict, and what the reason for it says.
+MISBEHAVIOURS: dict[str, tuple[Any, str, str]] = {
+    "raises": ("m.py:raises", NONE, "failed on every call: raises LookupError: 'no such column'"),
+    "exits": ("m.py:exits", NONE, "failed on every call: ended with exit status 0; standard error ends: a reason"),
+    "crashes": ("m.py:crashes", NONE, "failed on every call: killed by SIGSEGV"),
+    "hangs": ("m.py:hangs", NONE, "failed on every call: no answer within the time limit"),
+    "leaves a child": ("m.py:leaves_a_child", NONE, "failed on every call: ended with exit status 3"),
+    "raises on the left": ("m.py:raises_on_the_left", FOUND, ""),
+    "crashes on the left": ("m.py:crashes_on_the_left", FOUND, ""),
+    "hangs on the left": ("m.py:hangs_on_the_left", FOUND, ""),
+    "NaN on the left": ("m.py:nan_on_the_left", FOUND, ""),
+    "infinite on the left": ("m.py:infinite_on_the_left", FOUND, ""),
+    "None on the left": ("m.py:none_on_the_left", FOUND, ""),
+    "a batch too small": ("m.py:too_few", NONE, "outputs for a batch of"),
+    "seeds itself": ("m.py:seeds_itself", NONE, "the mechanism repeats itself"),
+    "shares a state": ("m.py:shares_a_state", NOT_FOUND, ""),
+    "changes its type": ("m.py:changes_its_type", NONE, "for one batch and an array of"),
+    "drifts": ("m.py:drifts", NOT_FOUND, ""),
+    "program exits": (
+        in_shell("echo mistyped >&2; exit 3"),
+        NONE,
+        "failed on every call: ended with exit status 3; standard error ends: mistyped",
+    ),
+    "program crashes": (in_shell("kill -s SEGV $$"), NONE, "failed on every call: killed by SIGSEGV"),
+    "program hangs": (
+        in_shell("trap : TERM; while :; do :; done"),
+        NONE,
+        "failed on every call: no answer within the time limit",
+    ),
+    "program leaves a child": (
+        in_shell("sleep 1000 >/dev/null 2>&1 & exit 3"),
+        NONE,
+        "failed on every call: ended with exit status 3",
+    ),
+    "program dies on the left": (in_shell(ON_THE_LEFT % "exit 3"), FOUND, ""),
+    "program hangs on the left": (in_shell(ON_THE_LEFT % "sleep 1000"), FOUND, ""),
+    "program behaves": (in_shell(":"), NOT_FOUND, ""),
+    "not JSON": (in_shell("echo hello; n=$((n - 1))"), NONE, "line 1 of the program's answer is not JSON: 'hello'"),
+    "a line too many": (in_shell("echo 1"), NONE, "answered two requests of size 32 with 66 lines"),
+    "a line too few": (in_shell("n=$((n - 1))"), NONE, "answered two requests of size 32 with 62 lines"),
+    "a line too many, on the right": (
+        in_shell("case $line in *'\"dataset\": 1'*) echo 1;; esac"),
+        NONE,
+        "lines for a request of that size: '1'",
+    ),
+    "program repeats itself": (in_shell(":", "$n"), NONE, "the mechanism repeats itself"),
+}
+
+
+def alive(mark: str) -> list[str]:
+    """Return the processes that have the mark in their environment, as all that a run starts."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().decode("utf-8", "replace"))
+        except OSError:
+            continue  # it has ended meanwhile
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_each_misbehaviour_has_its_verdict_and_leaves_nothing_behind(
+    backend: str, workers: int, tmp_path: Path
+) -> None:
+    audits = [
+        {
+            "name": name,
+            "mechanism": mechanism,
+            "claim": {"epsilon": 1.0},
+            "neighbours": {"pairs": [{"left": 0, "right": 1}]},
+            "expect": FOUND if verdict == FOUND else NOT_FOUND,
+            "samples": 100 if verdict == FOUND else 4000,  # each failure takes a new process
+            "execution": {"backend": backend, "workers": workers, "timeout": 0.3 if "hangs" in name else 20.0},
+        }
+        for name, (mechanism, verdict, _) in MISBEHAVIOURS.items()
+    ]
+    file = tmp_path / "audits.yaml"
+    file.write_text(json.dumps({"version": 1, "seed": 1, "shrink": False, "audits": audits}))
+    (tmp_path / "m.py").write_text(IN_PYTHON)
+    mark = f"MISBEHAVIOURS={uuid.uuid4()}"
+    ended = subprocess.run(
+        [sys.executable, "-m", "auditor", "run", str(file), "--out", str(tmp_path)],
+        env={**os.environ, **dict([mark.split("=")])},
+        check=False,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert alive(mark) == []
+    assert ended.returncode == 3  # some have no answer, and all others what is expected
+    report = json.loads((tmp_path / "audits" / "report.json").read_text())
+    told = {audit["name"]: (audit["verdict"], audit["stop_reason"]) for audit in report["audits"]}
+    assert {name: verdict for name, (verdict, _) in told.items()} == {
+        name: verdict for name, (_, verdict, _) in MISBEHAVIOURS.items()
+    }
+    assert [(name, told[name][1]) for name, (_, _, why) in MISBEHAVIOURS.items() if why not in told[name][1]] == []
+    assert {audit["name"] for audit in report["audits"] if audit["warnings"]} == {"drifts"}
+    assert [a["reproducible"] for a in report["audits"] if a["name"] == "shares a state"] == [False]

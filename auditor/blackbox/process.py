@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 # What is kept of standard error, for messages.
 STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
-# Ends the group of the process when the auditor is gone, however it went: then this shell reads the end of its input.
+# Ends a group of processes when whoever started this shell is gone, however it went: then it reads the end of its input.
 GUARD = 'read -r dismissed || kill -s KILL -- "-$0"'
 
 
@@ -50,13 +50,7 @@ class Process:
         self._child = subprocess.Popen(
             arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
         )
-        self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", GUARD, str(self._child.pid)],
-            stdin=pipe,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._guard = _guard(self._child.pid)
         assert self._child.stdin and self._child.stdout and self._child.stderr
         self._in, self._out, self._err = (
             s.fileno() for s in (self._child.stdin, self._child.stdout, self._child.stderr)
@@ -184,6 +178,25 @@ class Process:
         return failure
 
 
+def _guard(group: int) -> "subprocess.Popen[bytes]":
+    """Start what ends a group of processes when its own input ends."""
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(
+        ["/bin/sh", "-c", GUARD, str(group)],
+        stdin=subprocess.PIPE,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,
+    )
+
+
+def lead_a_group() -> None:
+    """Make this process the first of a group that ends with it, whatever it starts and however it goes."""
+    os.setsid()
+    _OWN.append(_guard(os.getpid()))
+
+
+_OWN: list["subprocess.Popen[bytes]"] = []  # its input is open for as long as this process lives
 _LIVE: "weakref.WeakSet[Process]" = weakref.WeakSet()
 _IDLE: dict[Hashable, list[Process]] = {}
 

@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from auditor.blackbox.process import lead_a_group
 from auditor.errors import WorkerLostError
 
 # A task that is expected to take less (s) is queued at a busy worker, which then need not wait for it; a longer one is not, for
@@ -232,7 +233,7 @@ class Processes:
         from joblib.externals.loky import get_reusable_executor
 
         # A new one, where a crash broke the last.
-        return get_reusable_executor(max_workers=self.size, timeout=IDLE, env=ENVIRONMENT)
+        return get_reusable_executor(max_workers=self.size, timeout=IDLE, env=ENVIRONMENT, initializer=lead_a_group)
 
 
 def translated(drawn: Any, *lost: type[BaseException], tell: Callable[..., Any] | None = None) -> "Future[Any]":

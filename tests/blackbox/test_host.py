@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from misbehaving import (
     raising,
     shares_a_state,
 )
+from test_command import gone
 
 import auditor
 from auditor.auditing import Plan, check, draw_once, run
@@ -154,6 +156,17 @@ def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
     assert result.verdict == "inconclusive"
     assert result.stop_reason == f"the mechanism failed on every call: {told}"
     assert set(hosts()) <= set(before), "nothing is left behind"
+
+
+@pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
+def test_what_a_mechanism_started_ends_with_its_process(backend: str, workers: int, tmp_path: Path) -> None:
+    def leaves_a_child(value: float, rng: np.random.Generator) -> None:
+        subprocess.Popen([sys.executable, "-S", "-c", "while True: pass", str(tmp_path)])
+        os._exit(3)
+
+    result = auditor.audit(leaves_a_child, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend)
+    assert result.verdict == "inconclusive"
+    assert gone(tmp_path)
 
 
 def test_a_failure_now_and_then_on_one_side_is_a_violation() -> None:
