@@ -7,7 +7,7 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +73,9 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best, on_best = Choice(always, -np.inf), None
     features = list(_features(fit, kinds))
+    if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
+        only = _Extracted.of(features[0], fit, judge)
+        return _refined(only, lambda: _best_rule(only, forecaster.forecast) or best, forecaster)
     if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
     for feature in features:
@@ -81,7 +84,7 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
         needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
-    return _refined(best, on_best or _Extracted.of(always.feature, fit, judge), forecaster)
+    return _refined(on_best or _Extracted.of(always.feature, fit, judge), lambda: best, forecaster)
 
 
 def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
@@ -247,7 +250,7 @@ def _along_the_line(
     return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
 
 
-def _refined(choice: Choice, extracted: _Extracted, forecaster: Forecaster) -> Choice:
+def _refined(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
     """Place the thresholds on the chosen feature anew: on a curve where the evidence carries one, else by the counts.
 
     The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare, while on a curve all
@@ -261,7 +264,7 @@ def _refined(choice: Choice, extracted: _Extracted, forecaster: Forecaster) -> C
     on_left, on_right = blocks.count(left), blocks.count(right)
     trials, cells = both.size, len(blocks.edges) + 1
     if trials < LEAST_TO_LEARN or len(blocks.atoms) > MOST_CERTAIN_ATOMS or cells == 1:
-        return choice
+        return chosen()
     careful, of_atoms = forecaster.boldly(CAREFUL).forecast, log_ratios(on_left[cells:], on_right[cells:])
     curve = fit_curve(blocks.middles(both), on_left[:cells], on_right[:cells])
     if curve.gain < ENOUGH_FOR_CURVE:
@@ -278,8 +281,10 @@ def _refined(choice: Choice, extracted: _Extracted, forecaster: Forecaster) -> C
         # A rule with one threshold for a side is easier to read than the best set of cells.
         if anywhere is not None and (placed is None or anywhere.forecast > _beaten_at(placed.forecast)):
             placed = anywhere
-    if placed is None or (placed.forecast <= 0 and choice.forecast > WORTH_KEEPING):
-        return choice
+    if placed is None or placed.forecast <= 0:
+        choice = chosen()
+        if placed is None or choice.forecast > WORTH_KEEPING:
+            return choice
     if placed.forecast <= 0 and curve.gain < ENOUGH_FOR_CURVE:
         # Nothing is promised by what is frequent; then what is rare but never wrong may be tried.
         bold, needed = forecaster.boldly(BOLD).forecast, CLEARER + _surprise(_seen(placed.test.rule, left, right))
