@@ -289,6 +289,7 @@ def test_no_file_is_written_over_unless_told(folder: Path, capsys: pytest.Captur
         (["mechanisms_to_begin.py"], "say which function of it is the mechanism: mechanisms_to_begin.py:function"),
         (["no_such_file.py:f"], "there is no file no_such_file.py"),
         (["mechanisms_to_begin.py:count", "-o", "nowhere/first.yaml"], "there is no folder nowhere"),
+        (["mechanisms_to_begin.py:count", "-o", "/proc/first.yaml"], "/proc/first.yaml cannot be written"),
         (["mechanisms_to_begin.py:MECHANISM"], "has no MECHANISM"),
     ],
 )

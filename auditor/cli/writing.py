@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from auditor.cli.common import AS_EXPECTED, BAD_INPUT, Commands
+from auditor.cli.common import AS_EXPECTED, BAD_INPUT, Commands, write_to
 from auditor.errors import InvalidInputError
 
 
@@ -35,12 +35,11 @@ def add_commands(commands: Commands) -> None:
 
 def _init(options: argparse.Namespace) -> int:
     from auditor.config.first import first_configuration
-    from auditor.report.files import write_whole
 
     if options.out.exists() and not options.force:
         raise InvalidInputError(f"{options.out} is there already; give another name by -o, or --force to write over it")
     first = first_configuration(options.mechanism, options.out)
-    write_whole(options.out, first.text)
+    write_to(str(options.out), first.text)
     print(f"written: {options.out}")
     if first.problem:
         print(f"it does not pass `auditor check` yet: {first.problem}")

@@ -58,7 +58,7 @@ def first_configuration(words: Sequence[str], file: Path) -> First:
     """Write a configuration for "file.py:function" or "module:function", or for a command of several words, to be put in ``file``.
 
     The mechanism is called a few times to see which data sets it takes. Raises InvalidInputError for a folder that is not
-    there, and MechanismError where the mechanism cannot be imported.
+    there or cannot be written to, and MechanismError where the mechanism cannot be imported.
     """
     if not file.parent.is_dir():
         raise InvalidInputError(f"there is no folder {file.parent} to write {file.name} to")
@@ -226,7 +226,10 @@ def _yaml(value: Any) -> str:
 
 def _check(text: str, file: Path) -> str:
     """Return why a configuration does not pass `auditor check`, or gives outputs that speak for other data sets; else nothing."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".first-", suffix=".yaml")
+    try:
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".first-", suffix=".yaml")
+    except OSError as error:
+        raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as written:
             written.write(text)
