@@ -1,5 +1,6 @@
 """Blocks of a column, intervals and atoms, and the best rule that guesses by them."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ class Blocks:
             j = np.append(np.searchsorted(right[0] + right[1], guesses), m - median)
         elif sides is None or ends is None:
             deciding = forecast
-            i, j = (grid.ravel() for grid in np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij"))
+            i, j = _ends_of_all(m)
         else:
             deciding = sides
             i, j = np.array([1, 1, 0]) * ends[0], np.array([1, 0, 1]) * ends[1]
@@ -149,6 +150,14 @@ class Blocks:
         )
 
 
+@functools.cache
+def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return for all rules on so many blocks how many on top are guessed left, and how many at the bottom right."""
+    many = np.arange(blocks + 1)
+    i, j = np.nonzero(many[:, None] + many <= blocks)
+    return i[1:], j[1:]  # without the rule that never guesses
+
+
 def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Forecast) -> tuple[int, int] | None:
     """Return how many blocks to guess left on if right had a mirror image, and the other way round; None where both do not fit."""
     # A rule and its mirror image share all outputs, so that one has half of them at most, and what chance adds.
@@ -171,13 +180,14 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
     b = np.concatenate([[0], np.cumsum(right)]).astype(np.float64)
     # A false split gains a χ²/2 with one degree of freedom, the best of about m of them ln m.
     price = 1.0 + np.log(m)
+    # Of the runs to each end (row) from each cell (column) at once; those that end before they begin are not looked at.
+    likelihood = _log_likelihood(np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)) - price
     best = np.zeros(m + 1)
     came_from = np.zeros(m + 1, np.intp)
     for end in range(1, m + 1):
-        likelihood = _log_likelihood(a[end] - a[:end], b[end] - b[:end])
-        total = best[:end] + likelihood - price
-        came_from[end] = np.argmax(total)
-        best[end] = total[came_from[end]]
+        total = best[:end] + likelihood[end, :end]
+        at = came_from[end] = total.argmax()
+        best[end] = total[at]
     ends, end = [], m
     while end > 0:
         ends.append(end - 1)
@@ -186,10 +196,11 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
 
 
 def _log_likelihood(left: Floats, right: Floats) -> Floats:
-    from scipy.special import xlogy
+    return np.asarray(_x_log_x(left) + _x_log_x(right) - _x_log_x(left + right))
 
-    total = left + right
-    return np.asarray(xlogy(left, left) + xlogy(right, right) - xlogy(total, total))
+
+def _x_log_x(counts: Floats) -> Floats:
+    return np.asarray(counts * np.log(np.maximum(counts, 1.0)))
 
 
 def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:

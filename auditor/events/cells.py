@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 FEWEST_IN_TAIL = 4
 # Up to so many edges, comparing with each of them counts sooner than looking each entry up.
 FEW_EDGES = 16
+# Entries that tell whether a column holds few values.
+FIRST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,20 @@ def readable_edges(line: Line, most: int) -> list[float]:
             np.concatenate([numbers[np.ceil(targets).astype(np.intp) - 1], heavy[is_heavy], numbers[before]])
         )
     return _spell_edges(line, lows[lows < numbers[-1]])
+
+
+def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct values in rising order, and the place there of each entry.
+
+    Most columns of which this is asked hold few values, and to look entries up among those of the first takes a tenth of
+    the time of sorting.
+    """
+    few = np.unique(values[:FIRST])
+    if 2 * len(few) > min(FIRST, len(values)):
+        return np.unique(values, return_inverse=True)
+    others = few[np.minimum(np.searchsorted(few, values), len(few) - 1)] != values
+    few = np.union1d(few, values[others])
+    return few, np.searchsorted(few, values)
 
 
 def _tails(numbers: int, most: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Column, Outputs
-from auditor.events.cells import Cells
+from auditor.events.cells import Cells, distinct
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
@@ -49,15 +49,15 @@ class Whole:
         for place in self.places:
             leaves, kinds = _categories(outputs.column(place))
             # Numbered afresh after every place, so that the numbers stay small; only the spellings mean anything.
-            pairs, codes = np.unique(codes * len(kinds) + leaves, return_inverse=True)
+            pairs, codes = distinct(codes * len(kinds) + leaves)
             spellings = [f"{spellings[p // len(kinds)]}, {kinds[p % len(kinds)]}" for p in pairs.tolist()]
         atoms = tuple(f"[{spelling.removeprefix(', ')}]" for spelling in spellings)
         return Column(self.name, np.zeros(outputs.size), codes.astype(np.int32), atoms)
 
 
 def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:
-    distinct, leaves = np.unique(column.numbers, return_inverse=True)
-    kinds = [f"{number:.17g}" for number in distinct.tolist()]
+    numbers, leaves = distinct(column.numbers)
+    kinds = [f"{number:.17g}" for number in numbers.tolist()]
     if column.codes is None:
         return leaves, kinds
     return np.where(column.codes >= 0, len(kinds) + column.codes, leaves), [*kinds, *column.atoms]
