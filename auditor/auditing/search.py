@@ -10,15 +10,23 @@ from auditor.auditing.plan import Ledger
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column
+from auditor.bounds.power import relative_size
+from auditor.claims import PrivacyClaim
 from auditor.methods.base import Method
+from auditor.neighbours.domains import Pairs
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import search_pairs
+from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, search_pairs
 
 
 def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0) -> tuple[Pair, int]:
     """Search the domain for the pair with the best forecast; return it, and how many outputs that took."""
     plan, rounds, before = ledger.plan, 0, ledger.spent.search
+    assert isinstance(plan.claim, PrivacyClaim)
+    # Who spells pairs out wants each of them tried.
+    enough = LEAST_OUTPUTS if isinstance(plan.domain, Pairs) else enough_outputs(plan.claim, outputs)
+    if enough > LEAST_OUTPUTS:
+        method = method.doubting()
     known: dict[str, str] = {}
 
     def draw(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
@@ -41,7 +49,9 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
         return [known[pair.key()] for pair in pairs]
 
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
-    return search_pairs(plan.domain, draw, outputs, rng, kinds=kinds), ledger.spent.search - before
+    return search_pairs(
+        plan.domain, draw, outputs, rng, enough_outputs=enough, kinds=kinds
+    ), ledger.spent.search - before
 
 
 # Standard errors on the safe side, by round: a pair that looks good by luck is found out in the next round, one that is
@@ -49,6 +59,28 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
 CAUTION = (1.0, 1.5, 2.0, 3.0)
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
+
+
+# How many pairs the first round looks at, at least, where each is given what its claim needs.
+FEWEST_PAIRS = 32
+# A claim as strong as that of ε = 1 needs so many outputs for a pair; below, ever more.
+NEEDED = 32
+
+
+def enough_outputs(claim: PrivacyClaim, outputs: int) -> int:
+    """Return how many outputs each pair should get in a search that has so many.
+
+    To tell a difference takes the inverse square of its size; but the smaller it is, the more rules pass it by luck, and that
+    takes a cube, as measured on the sparse vector at ε = 0.1. Where this leaves too few pairs, little can be told of any, and
+    to look at many is worth more.
+
+    >>> from auditor.claims import PureDP
+    >>> enough_outputs(PureDP(1.0), 150_000), enough_outputs(PureDP(0.1), 150_000), enough_outputs(PureDP(0.1), 6_000_000)
+    (64, 64, 25327)
+    """
+    needed = NEEDED / max(relative_size(claim), 1e-3) ** 3
+    affordable = outputs // LEAST_ROUNDS >= FEWEST_PAIRS * needed
+    return max(LEAST_OUTPUTS, round(needed)) if affordable else LEAST_OUTPUTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,13 @@ class Method(Protocol[C]):
     def boldly(self, caution: float) -> "Method[C]":
         """Return the method with forecasts so many standard errors on the safe side."""
 
+    def doubting(self) -> "Method[C]":
+        """Return the method with forecasts for a small claim, which luck passes in hundreds of rules.
+
+        Caution does not tell rare events, which are all the evidence there may be, from luck: several standard errors leave
+        nothing of either. The method itself, where it does not choose among many rules.
+        """
+
     def learn(self, sample: Sample) -> Learned[C]:
         """Learn a test from outputs that will not serve for the bound."""
 

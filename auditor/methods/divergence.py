@@ -99,6 +99,9 @@ class Divergence:
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
         return replace(self, caution=caution)
 
+    def doubting(self) -> Self:  # noqa: D102
+        return self
+
     def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.

@@ -12,7 +12,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
 from auditor.bounds.intervals import two_intervals_epsilon
-from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
+from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu, relative_size
 from auditor.bounds.profiles import privacy_profile
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 # Rules are compared at rates so many standard errors on the safe side, so that of hundreds of rules one that was seen
 # seldom does not win by luck.
 CAUTION = 3.0
+# What is left of any caution, in standard errors, where rules are doubted.
+BOLD = 1.0
 
 
 def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
@@ -60,7 +62,11 @@ def z_of(alpha: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`."""
+    """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
+
+    Every rule is taken to have won and lost ``prior`` guesses each beside those seen: ln of its odds is shrunk as if it came
+    from a distribution of variance 2/prior.
+    """
 
     claim: PureDP | ApproximateDP
     alpha: float
@@ -68,9 +74,14 @@ class Guesses:
     caution: float = CAUTION
     events: tuple[str, ...] = (VALUES,)
     name: str = "guesses"
+    prior: float = 0.0
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
         return replace(self, caution=caution)
+
+    def doubting(self) -> Self:
+        """See Method; rules are taken to show about as much as the claim allows until they are seen to show more."""
+        return replace(self, prior=2 / relative_size(self.claim) ** 2)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return select_event(*sample.halves(), self, self.events)
@@ -97,7 +108,8 @@ class Guesses:
         guesses = wins + seen.left_losses + seen.right_losses
         directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
         safe = np.maximum(guesses, 1e-9)
-        cautious = wilson_lower(wins / safe, guesses, self.caution)
+        caution = min(self.caution, BOLD) if self.prior else self.caution
+        cautious = wilson_lower((wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
         rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
         free = directions * self.claim.delta / 2 * seen.trials / safe
         return log_ratio(rate - free, 1 - rate)
@@ -116,6 +128,9 @@ class TwoIntervals:
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
         return replace(self, caution=caution)
+
+    def doubting(self) -> Self:  # noqa: D102
+        return self
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return select_event(*sample.halves(), self, self.events)
@@ -166,6 +181,9 @@ class GaussianGuesses:
 
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
         return replace(self, caution=caution)
+
+    def doubting(self) -> Self:  # noqa: D102
+        return self
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         choice = select_event(*sample.halves(), self, self.events)

@@ -52,6 +52,9 @@ class ProfileGuesses:
     def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
         return replace(self, caution=caution)
 
+    def doubting(self) -> Self:  # noqa: D102
+        return self
+
     def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
         learned = [method.learn(sample) for method in self._methods()]
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))

@@ -15,6 +15,7 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 # The more rounds, the more outputs the last choice is made on; but no more than leave room to begin with all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
 SURVIVORS = 1 / 4  # of each round
+GOLDEN = (math.sqrt(5) - 1) / 2
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
 
@@ -25,14 +26,17 @@ def search_pairs(
     rng: np.random.Generator,
     *,
     least_outputs: int = LEAST_OUTPUTS,
+    enough_outputs: int = 0,
     kinds: Kinds | None = None,
 ) -> Pair:
     """Return the pair with the most evidence after spending at most ``outputs`` outputs.
 
     The budget is split evenly over rounds. The first looks at the domain's corners and at random members, each
     later one at the best quarter so far and at pairs one step away from those; all on fresh outputs, and none on
-    fewer than ``least_outputs``. With ``kinds``, which tells what kinds of output a pair gives and spends
-    at most OUTPUTS_FOR_KIND on each, the second round also looks at the edges between kinds.
+    fewer than ``least_outputs``. Each pair should get ``enough_outputs``. Where there is no room for all then, the first round
+    is left to corners spread over all, and to the best by a glance at all for a quarter, which finds what is glaring.
+    With ``kinds``, which tells what kinds of output a pair gives and spends at most OUTPUTS_FOR_KIND on each, the second
+    round also looks at the edges between kinds.
     Where the domain has one pair only, nothing is spent.
     """
     corners = domain.corners()
@@ -41,16 +45,21 @@ def search_pairs(
     if outputs // LEAST_ROUNDS < least_outputs:
         return corners[0]
     candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * least_outputs)))
+    looked_at, each, glance = candidates, max(least_outputs, enough_outputs), len(candidates) * least_outputs
+    if len(candidates) * each > outputs // LEAST_ROUNDS >= glance and each > least_outputs:
+        order = _best_first(evaluate(candidates, least_outputs))
+        outputs -= glance
+        room = max(1, outputs // LEAST_ROUNDS // each)
+        first = spread(corners, room - math.ceil(room * SURVIVORS))
+        candidates = _distinct([*first, *(candidates[i] for i in order)])[:room]
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * each)))
     per_round = outputs // rounds
-    room = per_round // least_outputs
-    candidates = candidates[:room]
+    room = max(1, per_round // each)
+    if len(candidates) > room:
+        looked_at = candidates = candidates[:room]
     budget = per_round
     for number in range(rounds):
-        scores = evaluate(candidates, budget // len(candidates))
-        order = sorted(
-            range(len(candidates)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf
-        )  # NaN last
+        order = _best_first(evaluate(candidates, budget // len(candidates)))
         best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
         if number == rounds - 1:
             break
@@ -58,10 +67,26 @@ def search_pairs(
         budget = per_round
         for_edges = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_STEPS
         if number == 0 and kinds is not None and per_round > 1.25 * for_edges:
-            nearby = find_edges(domain, kinds, candidates, kinds(candidates)) + nearby
+            nearby = find_edges(domain, kinds, looked_at, kinds(looked_at)) + nearby
             budget -= for_edges
         candidates = _distinct([*best, *nearby])[:room]
     return best[0]
+
+
+def spread(corners: Sequence[Pair], number: int) -> list[Pair]:
+    """Return so many of the corners, in their order, spread evenly over all at any period: corners are products of patterns.
+
+    >>> spread(list("abcdefghij"), 4)
+    ['a', 'c', 'g', 'i']
+    """
+    # Multiples of the golden ratio leave gaps of three lengths at most, and fall in step with no period.
+    places = dict.fromkeys(int(len(corners) * (k * GOLDEN % 1)) for k in range(50 * len(corners)))
+    return [corners[i] for i in sorted(list(places)[:number])]
+
+
+def _best_first(scores: Sequence[float]) -> list[int]:
+    """Return the places of scores, the highest first, NaN last; of equal ones the first stays first."""
+    return sorted(range(len(scores)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf)
 
 
 def _distinct(pairs: Sequence[Pair]) -> list[Pair]:

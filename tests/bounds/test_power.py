@@ -4,12 +4,26 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.bounds.intervals import two_intervals_epsilon
-from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals
+from auditor.bounds.power import (
+    detectable_by_guesses,
+    detectable_by_two_intervals,
+    relative_size,
+    total_variation,
+)
+from auditor.claims import (
+    ApproximateDP,
+    GaussianDP,
+    PrivacyClaim,
+    PrivacyProfile,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
@@ -44,3 +58,31 @@ def test_two_intervals_detect_with_the_stated_chance(chance: float) -> None:
     at = np.arange(n + 1)
     joint = np.outer(binom.pmf(at, n, right * math.exp(epsilon)), binom.pmf(at, n, right))
     assert joint[refutes].sum() == pytest.approx(chance, abs=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-3, 0.5])
+def test_the_total_variation_that_a_claim_allows_is_reached_by_the_worst_mechanism(
+    epsilon: float, delta: float
+) -> None:
+    """Kairouz, Oh & Viswanath 2015: with probability δ the data set is told, else randomised response."""
+    told = math.exp(epsilon) / (1 + math.exp(epsilon))
+    left = np.array([delta, 0, (1 - delta) * told, (1 - delta) * (1 - told)])
+    right = left[[1, 0, 3, 2]]
+    claim = ApproximateDP(epsilon, delta)
+    assert total_variation(claim) == pytest.approx(np.maximum(left - right, 0).sum(), abs=1e-12)
+    assert total_variation(PrivacyProfile([(epsilon, delta), (9.0, 0.9)])) == pytest.approx(total_variation(claim))
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
+def test_of_gaussians_it_is_their_own_and_no_divergence_allows_less(mu: float) -> None:
+    own = 1 - 2 * norm.cdf(-mu / 2)
+    assert total_variation(GaussianDP(mu)) == pytest.approx(own)
+    assert total_variation(ZeroConcentratedDP(mu**2 / 2)) >= own
+    assert total_variation(RenyiDP(4.0, 2 * mu**2)) >= own
+
+
+@pytest.mark.parametrize("claim", [PureDP(3.0), GaussianDP(0.2), ZeroConcentratedDP(1e-4), ApproximateDP(0.0, 0.0)])
+def test_a_claim_is_at_most_large(claim: PrivacyClaim) -> None:
+    assert 0 <= relative_size(claim) <= 1
+    assert relative_size(PureDP(1.0)) == 1

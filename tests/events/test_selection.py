@@ -11,7 +11,7 @@ from scipy import stats
 from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.claims import PureDP
 from auditor.events.blocks import merge_cells
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct
 from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import select_event
@@ -167,3 +167,16 @@ def test_with_identical_sides_nothing_is_forecast() -> None:
         return rng.normal(size=size)
 
     assert select_event(*draw(same, 20_000, 1).halves(), METHOD).forecast < 0.2
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("values", [1, 3, 400, 10**6])
+def test_distinct_values_are_those_of_numpy_however_few_and_rare(seed: int, values: int) -> None:
+    rng = np.random.default_rng((seed, values))
+    numbers = rng.integers(values, size=rng.integers(1, 5000)).astype(np.float64)
+    numbers[rng.integers(len(numbers))] = -0.5  # seen once, likely not among the first
+    numbers[-1] = np.inf
+    found, at = distinct(numbers)
+    expected, places = np.unique(numbers, return_inverse=True)
+    assert found.tolist() == expected.tolist()
+    assert at.tolist() == places.tolist()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, MOST_ROUNDS, search_pairs
+from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, MOST_ROUNDS, SURVIVORS, search_pairs, spread
 from auditor.neighbours.totals import Totals
 
 
@@ -147,3 +147,54 @@ def test_every_round_looks_at_fewer_pairs_on_more_outputs_each() -> None:
     assert sizes == sorted(sizes, reverse=True)
     assert outputs == sorted(outputs)
     assert sizes[-1] < sizes[0]
+
+
+# --- Where each pair needs many outputs ---
+
+
+@given(budget=st.integers(0, 500_000), enough=st.integers(65, 50_000), seed=st.integers(0, 100))
+def test_pairs_that_need_more_get_it_within_the_budget(budget: int, enough: int, seed: int) -> None:
+    for domain in DOMAINS:
+        toy = Toy()
+        search_pairs(domain, toy, budget, np.random.default_rng(seed), enough_outputs=enough)
+        assert toy.spent <= budget
+        # A glance at most on less, unless there is not enough for a single pair.
+        fewer = [outputs for _, outputs in toy.asked if outputs < enough]
+        assert len(fewer) <= 1 or budget // LEAST_ROUNDS < enough + LEAST_OUTPUTS * len(toy.asked[0][0])
+
+
+@pytest.mark.parametrize("peak", [0, 50_000, 99_999])
+def test_what_is_glaring_is_found_where_few_pairs_get_enough(peak: int) -> None:
+    toy = Toy(peak)
+    found = search_pairs(totals(), toy, 1_000_000, np.random.default_rng(1), enough_outputs=50_000)
+    assert Toy.value(found) == peak
+    assert len(toy.asked[0][0]) > 4 * len(toy.asked[1][0])
+
+
+def test_what_a_glance_does_not_show_is_looked_for_among_corners_of_all_kinds() -> None:
+    """At a glance all pairs look alike, and the first round has three quarters of its places for corners."""
+    domain = Totals(cells=10, values=(-10, 10), contribution={"linf": 1})
+    asked: list[Sequence[Pair]] = []
+
+    def evaluate(pairs: Sequence[Pair], outputs: int) -> list[float]:
+        asked.append(pairs)
+        return [0.0] * len(pairs)
+
+    search_pairs(domain, evaluate, 6_000_000, np.random.default_rng(0), enough_outputs=25_000)
+    corners = {pair.key() for pair in domain.corners()}
+    moves = {pair.origin for pair in domain.corners()}
+    tried = [pair for pair in asked[1] if pair.key() in corners]
+    assert len(tried) >= len(asked[1]) * (1 - SURVIVORS)
+    assert len({pair.origin for pair in tried}) >= 0.9 * len(moves)
+
+
+@given(patterns=st.integers(1, 20), moves=st.integers(1, 20), share=st.floats(0.1, 1.0))
+def test_corners_are_spread_over_patterns_and_moves_alike(patterns: int, moves: int, share: float) -> None:
+    pairs = [Pair(pattern, 100 + move) for pattern in range(patterns) for move in range(moves)]
+    number = max(1, round(share * len(pairs)))
+    kept = spread(pairs, number)
+    assert kept == sorted(kept, key=pairs.index)
+    assert len({pair.key() for pair in kept}) == len(kept) == number
+    # No run of places is left out that is longer than three steps.
+    places = [-1, *(pairs.index(pair) for pair in kept), len(pairs)]
+    assert max(np.diff(places)) <= 3 * len(pairs) / number + 1
