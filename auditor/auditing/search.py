@@ -49,9 +49,8 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
         return [known[pair.key()] for pair in pairs]
 
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
-    return search_pairs(
-        plan.domain, draw, outputs, rng, enough_outputs=enough, kinds=kinds
-    ), ledger.spent.search - before
+    pair = search_pairs(plan.domain, draw, outputs, rng, enough_outputs=enough, kinds=kinds)
+    return pair, ledger.spent.search - before
 
 
 # Standard errors on the safe side, by round: a pair that looks good by luck is found out in the next round, one that is
@@ -59,12 +58,8 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
 CAUTION = (1.0, 1.5, 2.0, 3.0)
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
-
-
 # How many pairs the first round looks at, at least, where each is given what its claim needs.
-FEWEST_PAIRS = 32
-# A claim as strong as that of ε = 1 needs so many outputs for a pair; below, ever more.
-NEEDED = 32
+FEWEST_PAIRS = 16
 
 
 def enough_outputs(claim: PrivacyClaim, outputs: int) -> int:
@@ -76,9 +71,9 @@ def enough_outputs(claim: PrivacyClaim, outputs: int) -> int:
 
     >>> from auditor.claims import PureDP
     >>> enough_outputs(PureDP(1.0), 150_000), enough_outputs(PureDP(0.1), 150_000), enough_outputs(PureDP(0.1), 6_000_000)
-    (64, 64, 25327)
+    (64, 64, 50654)
     """
-    needed = NEEDED / max(relative_size(claim), 1e-3) ** 3
+    needed = LEAST_OUTPUTS / max(relative_size(claim), 1e-3) ** 3
     affordable = outputs // LEAST_ROUNDS >= FEWEST_PAIRS * needed
     return max(LEAST_OUTPUTS, round(needed)) if affordable else LEAST_OUTPUTS
 

@@ -8,7 +8,7 @@ promising pair by one step.
 import builtins
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -27,6 +27,9 @@ class Domain(Protocol):
 
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
+
+    def move(self, pair: Pair) -> Hashable:
+        """Return how the sides of a pair of this domain differ, whatever they have in common; None where that is no use."""
 
     def random(self, rng: np.random.Generator) -> Pair:
         """Return a random pair."""
@@ -80,6 +83,9 @@ class Value:
     def corners(self) -> list[Pair]:  # noqa: D102 - see Domain
         pairs = itertools.combinations(self.values, 2)
         return [self._pair(a, b) for a, b in itertools.islice(pairs, MOST_CORNERS)]
+
+    def move(self, pair: Pair) -> Hashable:  # noqa: D102
+        return None
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
         return retry(lambda: self._pair_unless_equal(self._draw(rng), self._draw(rng)), "the value domain")
@@ -143,6 +149,9 @@ class Pairs:
 
     def corners(self) -> list[Pair]:  # noqa: D102
         return list(self._pairs)
+
+    def move(self, pair: Pair) -> Hashable:  # noqa: D102
+        return None
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
         return self._pairs[rng.integers(len(self._pairs))]

@@ -4,7 +4,7 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,9 @@ class Records:
             for moves in self._corner_moves()
         ]
         return list({pair.key(): pair for pair in found if pair is not None}.values())[:MOST_CORNERS]
+
+    def move(self, pair: Pair) -> Hashable:  # noqa: D102 - see Domain
+        return str(pair.origin[1])  # a record may be NaN, or no two alike
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102 - see Domain
         def attempt() -> Pair | None:

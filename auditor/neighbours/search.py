@@ -1,7 +1,8 @@
 """Spend outputs where the evidence grows: successive halving over pairs, with mutation of the best."""
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def search_pairs(
         order = _best_first(evaluate(candidates, least_outputs))
         outputs -= glance
         room = max(1, outputs // LEAST_ROUNDS // each)
-        first = spread(corners, room - math.ceil(room * SURVIVORS))
+        first = spread(corners, room - math.ceil(room * SURVIVORS), domain.move)
         candidates = _distinct([*first, *(candidates[i] for i in order)])[:room]
     rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * each)))
     per_round = outputs // rounds
@@ -73,15 +74,25 @@ def search_pairs(
     return best[0]
 
 
-def spread(corners: Sequence[Pair], number: int) -> list[Pair]:
-    """Return so many of the corners, in their order, spread evenly over all at any period: corners are products of patterns.
+def spread(corners: Sequence[Pair], number: int, move: Callable[[Pair], Hashable]) -> list[Pair]:
+    """Return so many of the corners: moves take turns, and each time come with another data set, from all of its range.
 
-    >>> spread(list("abcdefghij"), 4)
-    ['a', 'c', 'g', 'i']
+    >>> pairs = [Pair(n, step) for n in range(9) for step in ("up", "down")]
+    >>> [(pair.left, pair.right) for pair in spread(pairs, 4, lambda pair: pair.right)]
+    [(0, 'up'), (5, 'down'), (5, 'up'), (2, 'down')]
     """
+    by_move: dict[Hashable, list[Pair]] = {}
+    for pair in corners:
+        by_move.setdefault(move(pair), []).append(pair)
     # Multiples of the golden ratio leave gaps of three lengths at most, and fall in step with no period.
-    places = dict.fromkeys(int(len(corners) * (k * GOLDEN % 1)) for k in range(50 * len(corners)))
-    return [corners[i] for i in sorted(list(places)[:number])]
+    in_turn = [
+        list(dict.fromkeys(int(len(group) * ((turn + first) * GOLDEN % 1)) for turn in range(50 * len(group))))
+        for first, group in enumerate(by_move.values())
+    ]
+    turns = itertools.zip_longest(
+        *([group[i] for i in places] for group, places in zip(by_move.values(), in_turn, strict=True))
+    )
+    return [pair for turn in turns for pair in turn if pair is not None][:number]
 
 
 def _best_first(scores: Sequence[float]) -> list[int]:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -45,6 +45,9 @@ class _People:
         moves = self._moves()
         found = (self._pair(crowd, move) for crowd in dict.fromkeys(crowds) for move in moves)
         return list(dict.fromkeys(pair for pair in found if pair is not None))
+
+    def move(self, pair: Pair) -> Hashable:
+        return pair.origin[1]  # type: ignore[no-any-return]
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
@@ -134,6 +137,9 @@ class _Cells:
         found = (self._pair(vector, move) for vector, move in tried)
         pairs = {frozenset((pair.left, pair.right)): pair for pair in found if pair is not None}
         return list(pairs.values())[:MOST_CORNERS]
+
+    def move(self, pair: Pair) -> Hashable:
+        return pair.origin  # type: ignore[no-any-return]
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:

@@ -188,13 +188,21 @@ def test_what_a_glance_does_not_show_is_looked_for_among_corners_of_all_kinds() 
     assert len({pair.origin for pair in tried}) >= 0.9 * len(moves)
 
 
-@given(patterns=st.integers(1, 20), moves=st.integers(1, 20), share=st.floats(0.1, 1.0))
-def test_corners_are_spread_over_patterns_and_moves_alike(patterns: int, moves: int, share: float) -> None:
+@given(patterns=st.integers(1, 20), moves=st.integers(1, 20), share=st.floats(0.05, 1.0))
+def test_corners_are_spread_over_data_sets_and_moves_alike(patterns: int, moves: int, share: float) -> None:
     pairs = [Pair(pattern, 100 + move) for pattern in range(patterns) for move in range(moves)]
     number = max(1, round(share * len(pairs)))
-    kept = spread(pairs, number)
-    assert kept == sorted(kept, key=pairs.index)
+    kept = spread(pairs, number, lambda pair: pair.right)
     assert len({pair.key() for pair in kept}) == len(kept) == number
-    # No run of places is left out that is longer than three steps.
-    places = [-1, *(pairs.index(pair) for pair in kept), len(pairs)]
-    assert max(np.diff(places)) <= 3 * len(pairs) / number + 1
+    with_move = [sum(pair.right == 100 + move for pair in kept) for move in range(moves)]
+    assert max(with_move) - min(with_move) <= 1
+    for move in range(moves):
+        # No run of data sets is left out that is longer than three steps.
+        places = [-1, *sorted(pair.left for pair in kept if pair.right == 100 + move), patterns]
+        assert max(np.diff(places)) <= 3 * patterns / max(1, len(places) - 2) + 1
+
+
+def test_a_move_with_many_corners_takes_no_more_turns_than_others() -> None:
+    pairs = [Pair(n, "common") for n in range(50)] + [Pair(n, "rare") for n in range(2)]
+    kept = spread(pairs, 6, lambda pair: pair.right)
+    assert [pair.right for pair in kept] == ["common", "rare", "common", "rare", "common", "common"]
