@@ -7,7 +7,7 @@ import atexit
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from auditor.blackbox.workers import ENVIRONMENT, Pool, Processes, Workers, translated
@@ -103,12 +103,12 @@ class Dask:
         self._client.cancel(list(self._at_work))
 
     def close(self) -> None:
-        """Leave the cluster, and end it where it was started here."""
+        """Leave the cluster, and end it where it was started here; not waiting long for what is slow to end."""
         atexit.unregister(self.close)
-        cluster = self._client.cluster
-        self._client.close(timeout=1)
-        if cluster is not None:
-            cluster.close(timeout=1)
+        for part in (self._client, self._client.cluster):
+            if part is not None:
+                with suppress(TimeoutError):
+                    part.close(timeout=1)
 
 
 @contextmanager

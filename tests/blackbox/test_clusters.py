@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import auditor
-from auditor.blackbox.clusters import close_all
+from auditor.blackbox.clusters import Dask, close_all
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 
@@ -70,6 +70,24 @@ def test_a_ray_cluster_that_loses_a_worker(tmp_path: Path, no_workers_are_left: 
         ray.shutdown()
     assert flag.exists()
     assert on_cluster == audited(tmp_path, workers=1)
+
+
+def test_a_cluster_that_is_slow_to_end_is_no_error() -> None:
+    ended = []
+
+    class Late:
+        cluster: Any = None
+
+        def close(self, timeout: float) -> None:
+            ended.append(self)
+            raise TimeoutError
+
+    client, cluster = Late(), Late()
+    client.cluster = cluster
+    pool = object.__new__(Dask)
+    pool._client = client
+    pool.close()
+    assert ended == [client, cluster]
 
 
 @pytest.mark.parametrize(("backend", "library"), [("dask", "distributed"), ("ray", "ray")])
