@@ -80,14 +80,19 @@ class Blocks:
             [line.count(self.edges), np.array([line.atoms.get(atom, 0) for atom in self.atoms], np.int64)]
         )
 
-    def middles(self, line: Line) -> Floats:
-        """Return the median of the numbers in each interval, in rising order; infinite ones count as the nearest finite."""
+    def means(self, line: Line) -> Floats:
+        """Return the mean of the numbers in each interval, in rising order; where that is not finite, the finite median."""
         if len(line.finite) == 0:
             return np.arange(len(self.edges) + 1.0)
-        end = np.cumsum(line.count(self.edges))
-        at = (end + np.concatenate([[0], end[:-1]])) // 2
-        middles = line.numbers[np.minimum(at, len(line.numbers) - 1)]
-        return np.asarray(np.clip(middles, line.finite[0], line.finite[-1]), np.float64)
+        seen = line.count(self.edges)
+        begin = np.cumsum(seen) - seen
+        middles = line.numbers[np.minimum(begin + seen // 2, len(line.numbers) - 1)]
+        means = np.clip(middles, line.finite[0], line.finite[-1])
+        some = seen > 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.add.reduceat(line.numbers, begin[some])
+        means[some] = np.where(np.isfinite(sums), sums / seen[some], means[some])
+        return np.asarray(means, np.float64)
 
     def choose(
         self,

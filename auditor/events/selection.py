@@ -266,7 +266,7 @@ def _refined(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Fo
     if trials < LEAST_TO_LEARN or len(blocks.atoms) > MOST_CERTAIN_ATOMS or cells == 1:
         return chosen()
     careful, of_atoms = forecaster.boldly(CAREFUL).forecast, log_ratios(on_left[cells:], on_right[cells:])
-    curve = fit_curve(blocks.middles(both), on_left[:cells], on_right[:cells])
+    curve = fit_curve(blocks.means(both), on_left[:cells], on_right[:cells])
     if curve.gain < ENOUGH_FOR_CURVE:
         counts = RuleCounts.of(on_left, on_right, trials)
         placed = _along_the_line(feature, blocks, of_atoms, counts, careful, balanced=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.outputs import Column, from_list
+from auditor.events.blocks import Blocks
 from auditor.events.cells import Cells
 from auditor.events.line import Line
 
@@ -68,3 +69,10 @@ def test_two_lines_are_one_of_all_entries(kind: str, other: str) -> None:
     whole = Line.of(column(together))
     assert both.numbers.tolist() == whole.numbers.tolist()
     assert {atom: n for atom, n in both.atoms.items() if n} == {atom: n for atom, n in whole.atoms.items() if n}
+
+
+def test_the_mean_of_each_interval() -> None:
+    line = Line.of(column([1.0, 2.0, 6.0, 8.0, 9.0, 1e308, 1.5e308, 1.7e308, math.inf]))
+    blocks = Blocks([5.0, 7.0, 7.5, 10.0, 1e308], [])
+    assert blocks.means(line).tolist() == [1.5, 6.0, 8.0, 8.5, 1e308, 1.7e308]
+    assert Blocks([0.0], []).means(Line.of(column([math.inf, -math.inf]))).tolist() == [0.0, 1.0]
