@@ -6,7 +6,6 @@ differ have been merged (it shows anywhere else). In each order the rule guesses
 on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,12 +26,12 @@ from auditor.events.blocks import (
     merge_cells,
     sum_runs,
 )
-from auditor.events.cells import LEFT, RIGHT, Cells
-from auditor.events.curve import Curve, fit_curve
+from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.line import Line
 from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.events.thresholds import along_the_line, beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
@@ -43,22 +42,6 @@ SCREENED = 40_000
 KEPT = 5
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
-# A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
-WORTH_COMPLICATING = 0.03
-# Thresholds are compared at rates so many standard errors on the safe side: many, where they are placed by their own counts and
-# luck decides between rules that are nearly alike; few, where a curve has already smoothed the counts.
-CAREFUL, BOLD = 5.0, 1.0
-# Standard errors of a curve on the safe side.
-SAFE = 2.0
-# A choice seen too seldom for a careful forecast must promise so much (nats) to be kept: luck among weak rules promises less.
-WORTH_KEEPING = 0.1
-# Standard errors by which a rare event must be clearer than a frequent one, and clear at all: the clearest of many reaches 3.3 by
-# luck in one of twenty audits.
-CLEARER, CLEAR = 0.5, 3.5
-# A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
-ENOUGH_FOR_CURVE = 25.0
-# With more atoms, the one that looks best does so by luck.
-MOST_CERTAIN_ATOMS = 4
 
 Floats = NDArray[np.float64]
 Counted = NDArray[np.int64]
@@ -75,16 +58,16 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     features = list(_features(fit, kinds))
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
         only = _Extracted.of(features[0], fit, judge)
-        return _refined(only, lambda: _best_rule(only, forecaster.forecast) or best, forecaster)
+        return _placed(only, lambda: _best_rule(only, forecaster.forecast) or best, forecaster)
     if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
     for feature in features:
         extracted = _Extracted.of(feature, fit, judge)
         choice = _best_rule(extracted, forecaster.forecast)
-        needed = best.forecast if isinstance(feature, Place | LowestBit) else _beaten_at(best.forecast)
+        needed = best.forecast if isinstance(feature, Place | LowestBit) else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
-    return _refined(on_best or _Extracted.of(always.feature, fit, judge), lambda: best, forecaster)
+    return _placed(on_best or _Extracted.of(always.feature, fit, judge), lambda: best, forecaster)
 
 
 def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
@@ -93,11 +76,6 @@ def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: For
     choices = [_best_rule(_Extracted.of(feature, few_fit, few_judge), forecast) for feature in features]
     forecasts = np.array([-np.inf if choice is None else choice.forecast for choice in choices])
     return [features[i] for i in sorted(np.argsort(-forecasts, kind="stable")[:KEPT])]
-
-
-def _beaten_at(forecast: float) -> float:
-    """Return what a more complicated choice must forecast to be preferred."""
-    return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
 
 
 def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
@@ -225,113 +203,15 @@ def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
         counts = counts[0] + on_left, counts[1] + on_right
         trials += _size(extracted.fit)
     of_atoms = ranks[len(merged.edges) + 1 :]
-    best = _along_the_line(feature, blocks, of_atoms, RuleCounts.of(*counts, trials), forecast)
-    if choice is not None and (best is None or choice.forecast > _beaten_at(best.forecast)):
+    best = along_the_line(feature, blocks, of_atoms, RuleCounts.of(*counts, trials), forecast)
+    if choice is not None and (best is None or choice.forecast > beaten_at(best.forecast)):
         best = choice
     return best
 
 
-def _along_the_line(
-    feature: Feature,
-    blocks: Blocks,
-    of_atoms: Floats,
-    seen: RuleCounts,
-    forecast: Forecast,
-    sides: Forecast | None = None,
-    balanced: bool = False,
-) -> Choice | None:
-    """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
-    cells = len(blocks.edges) + 1
-    rising = np.arange(cells) / cells - 0.5
-    choices = [
-        blocks.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides, balanced)
-        for ranks in (rising, -rising)
-    ]
-    return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
-
-
-def _refined(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
-    """Place the thresholds on the chosen feature anew: on a curve where the evidence carries one, else by the counts.
-
-    The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare, while on a curve all
-    cells of a plateau are alike. What was seen too seldom for a careful forecast to promise anything stays as it was chosen.
-    """
-    feature, (left, right) = extracted.feature, extracted.judge
+def _placed(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
+    """Place the thresholds on the chosen feature anew; both halves may tell where, unless the feature was learned from one."""
+    left, right = extracted.judge
     if not extracted.is_learned:
         left, right = extracted.fit[0] + left, extracted.fit[1] + right
-    both = left + right
-    blocks = cut(both)
-    on_left, on_right = blocks.count(left), blocks.count(right)
-    trials, cells = both.size, len(blocks.edges) + 1
-    if trials < LEAST_TO_LEARN or len(blocks.atoms) > MOST_CERTAIN_ATOMS or cells == 1:
-        return chosen()
-    careful, of_atoms = forecaster.boldly(CAREFUL).forecast, log_ratios(on_left[cells:], on_right[cells:])
-    curve = fit_curve(blocks.means(both), on_left[:cells], on_right[:cells])
-    if curve.gain < ENOUGH_FOR_CURVE:
-        counts = RuleCounts.of(on_left, on_right, trials)
-        placed = _along_the_line(feature, blocks, of_atoms, counts, careful, balanced=True)
-        anywhere = _along_the_line(feature, blocks, of_atoms, counts, careful)
-        if anywhere is not None and (placed is None or anywhere.forecast > placed.forecast + WORTH_KEEPING):
-            placed = anywhere
-    else:
-        expected, bold = _expected(curve, on_left, on_right, trials), forecaster.boldly(BOLD).forecast
-        placed = _along_the_line(feature, blocks, of_atoms, expected, bold, careful)
-        by_ratio = np.concatenate([curve.log_ratios, of_atoms])
-        anywhere = blocks.choose(feature, by_ratio, expected, bold, careful)
-        # A rule with one threshold for a side is easier to read than the best set of cells.
-        if anywhere is not None and (placed is None or anywhere.forecast > _beaten_at(placed.forecast)):
-            placed = anywhere
-    if placed is None or placed.forecast <= 0:
-        choice = chosen()
-        if placed is None or choice.forecast > WORTH_KEEPING:
-            return choice
-    if placed.forecast <= 0 and curve.gain < ENOUGH_FOR_CURVE:
-        # Nothing is promised by what is frequent; then what is rare but never wrong may be tried.
-        bold, needed = forecaster.boldly(BOLD).forecast, CLEARER + _surprise(_seen(placed.test.rule, left, right))
-        rare = _along_the_line(feature, blocks, of_atoms, counts, bold)
-        of_atoms_alone = _of_atoms_alone(feature, blocks, of_atoms, counts, bold)
-        for other, clear in ((of_atoms_alone, needed), (rare, max(CLEAR, needed))):
-            if other is not None and _surprise(_seen(other.test.rule, left, right)) > clear:
-                placed = other
-                break
-    return Choice(placed.test, float(forecaster.forecast(_seen(placed.test.rule, left, right))[0]))
-
-
-def _of_atoms_alone(
-    feature: Feature, blocks: Blocks, of_atoms: Floats, seen: RuleCounts, bold: Forecast
-) -> Choice | None:
-    """Return the best rule that abstains on all numbers: atoms are few here, and leave luck little to choose from."""
-    cells = len(blocks.edges) + 1
-    left, right = (np.append(0.0, counts[cells:]) for counts in (seen.left_wins, seen.left_losses))
-    ranks = np.append(0.0, of_atoms)
-    return Blocks([], blocks.atoms).choose(feature, ranks, RuleCounts.of(left, right, seen.trials), bold)
-
-
-def _expected(curve: Curve, on_left: Counted, on_right: Counted, trials: int) -> RuleCounts:
-    """Return what guesses on each block should win and lost by the curve, on the safe side; atoms as they were counted."""
-    cells = len(curve.log_ratios)
-    seen = (on_left + on_right)[:cells]
-    left, right = (seen / (1 + np.exp(-(sign * curve.log_ratios - SAFE * curve.errors))) for sign in (1.0, -1.0))
-    return RuleCounts(
-        np.concatenate([left, on_left[cells:]]),
-        np.concatenate([seen - left, on_right[cells:]]),
-        np.concatenate([right, on_right[cells:]]),
-        np.concatenate([seen - right, on_left[cells:]]),
-        trials,
-    )
-
-
-def _surprise(seen: RuleCounts) -> float:
-    """Return by how many standard errors a rule wins more than half its guesses (signed root of the likelihood ratio)."""
-    wins, losses = float((seen.left_wins + seen.right_wins)[0]), float((seen.left_losses + seen.right_losses)[0])
-    if wins <= losses:
-        return 0.0
-    log_ratio = wins * math.log(2 * wins / (wins + losses))
-    log_ratio += losses * math.log(2 * losses / (wins + losses)) if losses else 0.0
-    return math.sqrt(2 * log_ratio)
-
-
-def _seen(rule: Cells, left: Line, right: Line) -> RuleCounts:
-    a, b = rule.count(left), rule.count(right)
-    hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
-    return RuleCounts(hits[0], hits[1], hits[2], hits[3], left.size + right.size)
+    return place_thresholds(extracted.feature, left, right, chosen, forecaster)

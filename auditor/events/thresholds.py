@@ -1,0 +1,197 @@
+"""Thresholds of a rule on a chosen feature, placed so that luck has little say.
+
+The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare, while on a curve all cells
+of a plateau are alike. Where evidence is too weak for a curve, rules that guess either side equally often are few enough.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.events.blocks import Blocks, Choice, Forecast, Forecaster, RuleCounts, cut, log_ratios
+from auditor.events.cells import LEFT, RIGHT, Cells
+from auditor.events.curve import Curve, fit_curve
+from auditor.events.features import Feature
+from auditor.events.line import Line
+
+# A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
+WORTH_COMPLICATING = 0.03
+# With fewer outputs, or more atoms, of which the one that looks best does so by luck, thresholds stay where they were chosen.
+LEAST_TO_PLACE, MOST_CERTAIN_ATOMS = 500, 4
+# A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
+ENOUGH_FOR_CURVE = 25.0
+# Thresholds are compared at rates so many standard errors on the safe side: many, where they are placed by their own counts and
+# luck decides between rules that are nearly alike; few, where a curve has already smoothed the counts.
+CAREFUL, BOLD = 5.0, 1.0
+# Standard errors of a curve on the safe side.
+SAFE = 2.0
+# What must be promised (nats) to outdo a careful choice: luck among weak rules promises less.
+WORTH_KEEPING = 0.1
+# Standard errors by which a rare event must be clearer than a frequent one, and clear at all: the clearest of many reaches 3.3 by
+# luck in one of twenty audits.
+CLEARER, CLEAR = 0.5, 3.5
+
+Floats = NDArray[np.float64]
+Counted = NDArray[np.int64]
+
+
+def place_thresholds(
+    feature: Feature, left: Line, right: Line, chosen: Callable[[], Choice], forecaster: Forecaster
+) -> Choice:
+    """Place the thresholds on a feature anew, by its values on either side: on a curve where one is known, else by the counts.
+
+    What was seen too seldom for a careful forecast to promise anything stays as it was ``chosen``.
+    """
+    evidence = _Evidence.of(feature, left, right)
+    if evidence.trials < LEAST_TO_PLACE or len(evidence.blocks.atoms) > MOST_CERTAIN_ATOMS or evidence.cells == 1:
+        return chosen()
+    curve = evidence.curve()
+    is_weak = curve.gain < ENOUGH_FOR_CURVE
+    placed = _by_counts(evidence, forecaster) if is_weak else _by_curve(evidence, curve, forecaster)
+    if placed is None or (placed.forecast <= 0 and chosen().forecast > WORTH_KEEPING):
+        return chosen()
+    if placed.forecast <= 0 and is_weak:
+        placed = _or_rarer(placed, evidence, forecaster)
+    return Choice(placed.test, float(forecaster.forecast(evidence.of_rule(placed.test.rule))[0]))
+
+
+def along_the_line(
+    feature: Feature,
+    blocks: Blocks,
+    of_atoms: Floats,
+    seen: RuleCounts,
+    forecast: Forecast,
+    sides: Forecast | None = None,
+    balanced: bool = False,
+) -> Choice | None:
+    """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
+    cells = len(blocks.edges) + 1
+    rising = np.arange(cells) / cells - 0.5
+    choices = [
+        blocks.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides, balanced)
+        for ranks in (rising, -rising)
+    ]
+    return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
+
+
+def beaten_at(forecast: float) -> float:
+    """Return what a more complicated choice must forecast to be preferred."""
+    return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What is known of a feature: its values on either side, and how many of them lie in each block."""
+
+    feature: Feature
+    left: Line
+    right: Line
+    blocks: Blocks
+    on_left: Counted
+    on_right: Counted
+
+    @classmethod
+    def of(cls, feature: Feature, left: Line, right: Line) -> "_Evidence":
+        blocks = cut(left + right)
+        return cls(feature, left, right, blocks, blocks.count(left), blocks.count(right))
+
+    @property
+    def trials(self) -> int:
+        return self.left.size + self.right.size
+
+    @property
+    def seen(self) -> RuleCounts:
+        """What guessing either side on each block won and lost."""
+        return RuleCounts.of(self.on_left, self.on_right, self.trials)
+
+    @property
+    def cells(self) -> int:
+        return len(self.blocks.edges) + 1
+
+    @property
+    def of_atoms(self) -> Floats:
+        """The log-ratio of each atom."""
+        return log_ratios(self.on_left[self.cells :], self.on_right[self.cells :])
+
+    def curve(self) -> Curve:
+        """Return the log-ratio along the numbers."""
+        means = self.blocks.means(self.left + self.right)
+        return fit_curve(means, self.on_left[: self.cells], self.on_right[: self.cells])
+
+    def best(self, seen: RuleCounts, forecast: Forecast, **how: Any) -> Choice | None:
+        """Return the best rule along the line."""
+        return along_the_line(self.feature, self.blocks, self.of_atoms, seen, forecast, **how)
+
+    def best_of_atoms(self, forecast: Forecast) -> Choice | None:
+        """Return the best rule that abstains on all numbers: atoms are few here, and leave luck little to choose from."""
+        on_left, on_right = (np.append(0, counts[self.cells :]) for counts in (self.on_left, self.on_right))
+        seen = RuleCounts.of(on_left, on_right, self.trials)
+        return Blocks([], self.blocks.atoms).choose(self.feature, np.append(0.0, self.of_atoms), seen, forecast)
+
+    def of_rule(self, rule: Cells) -> RuleCounts:
+        """Return what a rule won and lost."""
+        a, b = rule.count(self.left), rule.count(self.right)
+        hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
+        return RuleCounts(hits[0], hits[1], hits[2], hits[3], self.trials)
+
+
+def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:
+    """Return the best balanced rule, or one of all that promises clearly more."""
+    careful = forecaster.boldly(CAREFUL).forecast
+    placed = evidence.best(evidence.seen, careful, balanced=True)
+    anywhere = evidence.best(evidence.seen, careful)
+    if anywhere is not None and (placed is None or anywhere.forecast > placed.forecast + WORTH_KEEPING):
+        return anywhere
+    return placed
+
+
+def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choice | None:
+    """Return the best rule by what a curve expects of each cell."""
+    careful, bold = forecaster.boldly(CAREFUL).forecast, forecaster.boldly(BOLD).forecast
+    expected = _expected(curve, evidence)
+    placed = evidence.best(expected, bold, sides=careful)
+    by_ratio = np.concatenate([curve.log_ratios, evidence.of_atoms])
+    anywhere = evidence.blocks.choose(evidence.feature, by_ratio, expected, bold, careful)
+    # A rule with one threshold for a side is easier to read than the best set of cells.
+    if anywhere is not None and (placed is None or anywhere.forecast > beaten_at(placed.forecast)):
+        return anywhere
+    return placed
+
+
+def _or_rarer(placed: Choice, evidence: _Evidence, forecaster: Forecaster) -> Choice:
+    """Return a rule on what is rare but never wrong, if it is clear; where nothing is promised by what is frequent."""
+    bold, needed = forecaster.boldly(BOLD).forecast, CLEARER + _surprise(evidence.of_rule(placed.test.rule))
+    rare = evidence.best(evidence.seen, bold)
+    for other, clear in ((evidence.best_of_atoms(bold), needed), (rare, max(CLEAR, needed))):
+        if other is not None and _surprise(evidence.of_rule(other.test.rule)) > clear:
+            return other
+    return placed
+
+
+def _expected(curve: Curve, evidence: _Evidence) -> RuleCounts:
+    """Return what guesses on each block should win and lost by the curve, on the safe side; atoms as they were counted."""
+    cells = evidence.cells
+    of_left, of_right = evidence.on_left[cells:], evidence.on_right[cells:]
+    both = (evidence.on_left + evidence.on_right)[:cells]
+    left, right = (both / (1 + np.exp(-(sign * curve.log_ratios - SAFE * curve.errors))) for sign in (1.0, -1.0))
+    return RuleCounts(
+        np.concatenate([left, of_left]),
+        np.concatenate([both - left, of_right]),
+        np.concatenate([right, of_right]),
+        np.concatenate([both - right, of_left]),
+        evidence.trials,
+    )
+
+
+def _surprise(seen: RuleCounts) -> float:
+    """Return by how many standard errors a rule wins more than half its guesses (signed root of the likelihood ratio)."""
+    wins, losses = float((seen.left_wins + seen.right_wins)[0]), float((seen.left_losses + seen.right_losses)[0])
+    if wins <= losses:
+        return 0.0
+    log_ratio = wins * math.log(2 * wins / (wins + losses))
+    log_ratio += losses * math.log(2 * losses / (wins + losses)) if losses else 0.0
+    return math.sqrt(2 * log_ratio)
