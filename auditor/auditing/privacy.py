@@ -12,7 +12,7 @@ from auditor.auditing.deadline import fitted
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import CHANCES, Ledger, Plan, smallest_level
-from auditor.auditing.search import find_pair
+from auditor.auditing.search import find_pair, has_enough
 from auditor.auditing.shrink import shrink
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Phase
@@ -40,7 +40,8 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     failure = sample.left.failure() and sample.right.failure()
     if failure:
         return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure}", pair=pair)
-    test = method.learn(sample).test
+    learner = method.doubting() if has_enough(claim, plan.search_outputs) else method
+    test = learner.learn(sample).test
     if sample.failures:
         ledger.plan = plan = _affordable(plan, sample)
         method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)

@@ -78,6 +78,16 @@ def enough_outputs(claim: PrivacyClaim, outputs: int) -> int:
     return max(LEAST_OUTPUTS, round(needed)) if affordable else LEAST_OUTPUTS
 
 
+def has_enough(claim: PrivacyClaim, outputs: int) -> bool:
+    """Whether an audit whose search has so many outputs can give a small claim what it needs, so that rules are doubted.
+
+    >>> from auditor.claims import PureDP
+    >>> has_enough(PureDP(1.0), 150_000), has_enough(PureDP(0.1), 150_000), has_enough(PureDP(0.1), 6_000_000)
+    (False, False, True)
+    """
+    return enough_outputs(claim, outputs) > LEAST_OUTPUTS
+
+
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """Forecast the bound on a pair from outputs on it; a class, since it travels to the workers."""
