@@ -32,9 +32,10 @@ from auditor.neighbours.shrink import complexity, simpler
 from auditor.report.result import Smallest
 from auditor.verdict import Verdict, judge
 
-# Shares of the plan's outputs: to screen candidates, to learn a test on the smallest, and for the confirmation, where the
-# larger share is for violations that the smaller could not show. Together never more than the outputs of the bound.
-SCREENING, LEARNING, CONFIRMING = 0.2, 0.1, (0.25, 0.6)
+# Shares of the plan's outputs: to screen candidates, for a last look at the simplest corners, to learn a test on the smallest, and
+# for the confirmation, where the larger share is for violations that the smaller could not show. Together never more than the
+# outputs of the bound.
+SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.2, 0.05, 0.1, (0.25, 0.55)
 # The smallest of all is tried; where it does not hold up on more outputs, the one before it.
 TRIES = 2
 # Shares of the excess over the claim, as forecast, that a smaller pair must keep of the first one's, and a simpler event of what
@@ -98,6 +99,7 @@ def _descend(strategy: _Strategy, ledger: Ledger, found: Pair, sample: Sample) -
     """Return ever smaller pairs on which the forecast stays above the floor."""
     left = int(SCREENING * ledger.plan.samples_to_learn)
     each, score = _enough(strategy, sample), Forecast(strategy.method)
+    at_last = int(LAST_LOOK * ledger.plan.samples_to_learn) // GROUP
     first = sorted(ledger.plan.domain.corners(), key=complexity)[:GROUP]
     path: list[Pair] = []
     tried: set[str] = set()
@@ -105,6 +107,11 @@ def _descend(strategy: _Strategy, ledger: Ledger, found: Pair, sample: Sample) -
     for number in itertools.count():
         fresh = (pair for pair in proposals if pair.key() not in tried)
         group = list(itertools.islice(fresh, min(GROUP, left // each)))
+        if not group and at_last > each:
+            # What breaks by events too rare to be seen so far may be simpler than what does by frequent ones.
+            smallest = path[-1] if path else found
+            group = [pair for pair in first if complexity(pair) < complexity(smallest)]
+            each, left, at_last = at_last, at_last * len(group), 0
         if not group:
             return path
         tried.update(pair.key() for pair in group)

@@ -202,12 +202,15 @@ class Workers:
 
 
 class Processes:
-    """Processes on this machine, which joblib keeps from one audit to the next."""
+    """Processes on this machine, kept from one audit to the next.
+
+    They are not joblib's own, which its Parallel would take for its, and fail.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._started = False
-        # Answers come in a thread that has to end before there are new workers, and so must not be the one to ask for them.
+        # Of the library's threads, which end workers, none may be the one that asks for new ones.
         self._telling = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
@@ -215,25 +218,43 @@ class Processes:
 
         self._started = True
         while True:
+            executor = self._executor()
             try:
-                drawn = self._executor().submit(function, *arguments)
+                drawn = executor.submit(function, *arguments)
             except (BrokenProcessPool, ShutdownExecutorError):  # since it was asked for
+                self._forget(executor)
                 continue
             return translated(drawn, BrokenProcessPool, ShutdownExecutorError, tell=self._telling.submit)
 
     def stop(self) -> None:  # noqa: D102
-        if self._started:
-            self._executor().shutdown(wait=True, kill_workers=True)
+        if self._started and (executor := self._forget()) is not None:
+            executor.shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:
         """Tell what ``stop`` ended; no worker is left after that."""
         self._telling.shutdown(wait=False)
 
     def _executor(self) -> Any:
-        from joblib.externals.loky import get_reusable_executor
+        from joblib.externals.loky import ProcessPoolExecutor
 
-        # A new one, where a crash broke the last.
-        return get_reusable_executor(max_workers=self.size, timeout=IDLE, env=ENVIRONMENT, initializer=lead_a_group)
+        with _KEEPING:
+            if self.size not in _KEPT:
+                _KEPT[self.size] = ProcessPoolExecutor(
+                    self.size, timeout=IDLE, env=ENVIRONMENT, initializer=lead_a_group
+                )
+            return _KEPT[self.size]
+
+    def _forget(self, executor: Any = None) -> Any:
+        """Keep the executor no longer, or whichever is kept; return the one that was."""
+        with _KEEPING:
+            if executor is None or _KEPT.get(self.size) is executor:
+                return _KEPT.pop(self.size, None)
+        return None
+
+
+# Executors by their number of workers.
+_KEPT: dict[int, Any] = {}
+_KEEPING = threading.Lock()
 
 
 def translated(drawn: Any, *lost: type[BaseException], tell: Callable[..., Any] | None = None) -> "Future[Any]":

@@ -1,5 +1,6 @@
 """Who gets the workers, and how much at a time: a fair share of time for each audit, every batch once, whatever it costs."""
 
+import math
 import os
 import threading
 import time
@@ -281,3 +282,17 @@ def test_the_guard_remembers_so_much_and_goes_on_from_its_state() -> None:
         told.append(str(caught.value))
     assert told[0] == told[1]
     assert "those of the batch 3" in told[0]
+
+
+def _laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return data + rng.laplace(size=size)
+
+
+def test_joblib_is_used_beside_an_audit() -> None:
+    """Were the processes joblib's own, its Parallel would take them for its, and fail, in a notebook for instance."""
+    from joblib import Parallel, delayed
+
+    for _ in range(2):
+        found = auditor.audit(_laplace, auditor.PureDP(1.0), [(0, 1)], samples=20_000, workers=2, backend="loky")
+        assert found.verdict == "no_violation_found"
+        assert Parallel(n_jobs=2)(delayed(math.sqrt)(n) for n in (1, 4)) == [1, 2]
