@@ -82,10 +82,8 @@ refute the claim at {
 Halving what is missing takes about four times the outputs. A sequential audit takes {num(min(ratio), 2)} to {
         num(max(ratio), 2)
     } times those of a fixed audit that was
-given just the right size, {
-        num(float(np.median(ratio)), 2)
-    } times in the median; it does not have to be told the size. Small faults cost it
-far more ({slowest["name"]} at {100 * slowest["share"]:g} % the most).
+given just the right size, {num(float(np.median(ratio)), 2)} times in the median; it does not have to be told the size.
+It costs most for {slowest["name"]} at {100 * slowest["share"]:g} %.
 
 ## What the search costs
 
