@@ -90,18 +90,20 @@ class _Evidence:
     feature: Feature
     left: Line
     right: Line
+    both: Line
     blocks: Blocks
     on_left: Counted
     on_right: Counted
 
     @classmethod
     def of(cls, feature: Feature, left: Line, right: Line) -> "_Evidence":
-        blocks = cut(left + right)
-        return cls(feature, left, right, blocks, blocks.count(left), blocks.count(right))
+        both = left + right
+        blocks = cut(both)
+        return cls(feature, left, right, both, blocks, blocks.count(left), blocks.count(right))
 
     @property
     def trials(self) -> int:
-        return self.left.size + self.right.size
+        return self.both.size
 
     @property
     def seen(self) -> RuleCounts:
@@ -119,8 +121,7 @@ class _Evidence:
 
     def curve(self) -> Curve:
         """Return the log-ratio along the numbers."""
-        means = self.blocks.means(self.left + self.right)
-        return fit_curve(means, self.on_left[: self.cells], self.on_right[: self.cells])
+        return fit_curve(self.blocks.means(self.both), self.on_left[: self.cells], self.on_right[: self.cells])
 
     def best(self, seen: RuleCounts, forecast: Forecast, **how: Any) -> Choice | None:
         """Return the best rule along the line."""
