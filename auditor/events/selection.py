@@ -6,6 +6,7 @@ differ have been merged (it shows anywhere else). In each order the rule guesses
 on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     features = list(_features(fit, kinds))
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
         only = _Extracted.of(features[0], fit, judge)
-        return _placed(only, lambda: _best_rule(only, forecaster.forecast) or best, forecaster)
+        return _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
     if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
     for feature in features:
