@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import inspect
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,25 +197,30 @@ def _candidates(place: str, search_path: tuple[str, ...]) -> list[Path]:
     return [Path(folder) / place for folder in search_path] or [Path(place)]
 
 
+_IMPORTING = threading.RLock()
+
+
 def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
     path = next((candidate for candidate in _candidates(place, search_path) if candidate.is_file()), None)
     if path is None:
         raise MechanismError(f"there is no file {place} (looked in {', '.join(search_path) or 'the working folder'})")
     # A name of its own for every path, which pickle can find again within the process.
     module_name = f"auditor_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}_{path.stem}"
-    if module_name in sys.modules:
-        return sys.modules[module_name]
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
-        raise MechanismError(f"{path} cannot be loaded as a Python module")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[module_name]
-        raise
-    return module
+    # Audits of one file run in threads: none may find what another has only begun to import.
+    with _IMPORTING:
+        if module_name in sys.modules:
+            return sys.modules[module_name]
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        if spec is None or spec.loader is None:
+            raise MechanismError(f"{path} cannot be loaded as a Python module")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[module_name]
+            raise
+        return module
 
 
 @dataclass(frozen=True, slots=True)

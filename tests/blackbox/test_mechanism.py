@@ -2,7 +2,9 @@
 
 import functools
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +182,19 @@ def test_a_mechanism_is_found_in_a_file_of_the_search_path(folder: Path) -> None
 def test_a_mechanism_may_be_an_attribute_of_an_attribute(folder: Path) -> None:
     write(folder / "nested.py", "class C:\n    @staticmethod\n    def f(dataset, rng):\n        return 3\n")
     assert value_of("nested.py:C.f", folder) == 3
+
+
+def test_audits_in_threads_that_come_to_a_file_together_all_find_its_mechanism(folder: Path) -> None:
+    """Each thread that comes while another imports would else find a module without it."""
+    write(folder / "slow.py", "import time\ntime.sleep(0.3)\n" + CONSTANT.format(4))
+    together = threading.Barrier(4)
+
+    def found(_: int) -> Any:
+        together.wait()
+        return value_of("slow.py:f", folder)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(found, range(4))) == [4] * 4
 
 
 def test_two_files_whose_paths_look_alike_are_two_modules(folder: Path) -> None:
