@@ -6,6 +6,7 @@ preceded by its length.
 
 import contextlib
 import copy
+import io
 import os
 import pickle
 import struct
@@ -17,8 +18,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from auditor.blackbox.leaves import row_of
 from auditor.blackbox.mechanism import Answers, Drawer, Labels, Mechanism, Patience, Sample, Source
-from auditor.blackbox.outputs import from_list, from_rows, row_of
+from auditor.blackbox.outputs import from_list, from_rows
 from auditor.blackbox.process import Process, ProcessFailure, lent
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
@@ -269,14 +271,19 @@ def _answer(answers: BinaryIO, kind: str, content: Any) -> None:
     answers.flush()
 
 
+class _Known(pickle.Unpickler):
+    """Reads what the auditor's process can read as well, which has not imported the mechanism's own modules."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] not in {*sys.stdlib_module_names, "numpy", "auditor"} or module == "__main__":
+            raise pickle.UnpicklingError(f"an object of {module}")
+        return super().find_class(module, name)
+
+
 def _able_to_travel(output: Any) -> Any:
-    """Return an output itself, or where it cannot be pickled one that tells as much to a reader."""
+    """Return an output itself, or where it cannot be read elsewhere one that tells as much to a reader."""
     try:
-        pickle.loads(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))
-    except Exception as error:  # whatever an object's own pickling raises
-        return (
-            RuntimeError(f"{type(output).__name__}: {output}")
-            if isinstance(output, BaseException)
-            else f"{output!r} ({error})"
-        )
+        _Known(io.BytesIO(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))).load()
+    except Exception:  # whatever an object's own pickling raises
+        return RuntimeError(f"{type(output).__name__}: {output}") if isinstance(output, BaseException) else repr(output)
     return output

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from auditor.blackbox.leaves import row_of
 from auditor.blackbox.outputs import Outputs, concatenate, form_of, from_batch, from_list
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair, Side
@@ -306,8 +307,13 @@ class Mechanism:
             yield self._call_once(copy.deepcopy(datasets[label]), rng)
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
-        """Return one output as the mechanism returns it, or the exception it raised."""
-        return self._call_once(pair.dataset(side), rng)
+        """Return one output as the mechanism returns it, or the exception it raised.
+
+        Raises MechanismError for an output of which nothing could be seen.
+        """
+        output = self._call_once(pair.dataset(side), rng)
+        row_of(output)
+        return output
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
         """Yield what a query answers on each pair; see Query.answers."""

@@ -5,18 +5,18 @@ make-up of a batch would leak into its outputs and an honest mechanism could loo
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.blackbox.leaves import ARRAY_OF_NUMBERS, EXACT, KIND, Leaf, row_of
 from auditor.errors import MechanismError
 
 NUMBER = -1  # the code of a cell that holds a number
 ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
-EXACT = 2.0**53 - 1  # integers up to here are floats, and no other integer rounds to them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +200,7 @@ def form_of(batch: Any) -> str:
     """Say what holds the outputs of a batch. Where that changes, it may tell of all outputs of a batch what one of them did."""
     if not isinstance(batch, np.ndarray):
         return "a list"
-    kind = "numbers" if batch.dtype.kind in "biuf" else _KIND.get(batch.dtype.kind, "objects")
+    kind = "numbers" if batch.dtype.kind in "biuf" else KIND.get(batch.dtype.kind, "objects")
     return f"an array of {kind} with {batch.ndim} axes"
 
 
@@ -245,9 +245,6 @@ def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
     return [Column(name, numbers)]
 
 
-Leaf = float | str
-
-
 def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:
     """Canonicalise outputs given as rows; see row_of."""
     size = len(rows)
@@ -263,83 +260,3 @@ def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:
                 numbers[i] = leaf
         columns.append(Column(name, numbers, codes if atoms else None, tuple(atoms)))
     return Outputs(size, tuple(columns))
-
-
-def row_of(output: Any) -> dict[str, Leaf]:
-    """Flatten one output into its leaves by place, and the types on the way: its row of the table."""
-    leaves: dict[str, Leaf] = {}
-    _flatten("output", output, leaves)
-    leaves["type"] = leaves.pop("type of output", "float")
-    return leaves
-
-
-def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:  # noqa: PLR0912 - a branch for each kind of value
-    """Write the leaves of a value under their places. A number is a float unless its type is written too."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    kind = _kind(value)
-    if kind != "float":
-        leaves[f"type of {place}"] = kind
-    if isinstance(value, np.ndarray):
-        leaves[f"shape of {place}"] = str(value.shape)
-        for index, item in np.ndenumerate(value):
-            inside = f"{place}[{','.join(map(str, index))}]"
-            _flatten(inside, item, leaves)
-            if kind == ARRAY_OF_NUMBERS:
-                leaves.pop(f"type of {inside}", None)
-    elif isinstance(value, list | tuple | dict):
-        leaves[f"length of {place}"] = float(len(value))
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            _flatten(f"{place}[{_spelled(key)}]", item, leaves)
-    elif isinstance(value, set | frozenset):
-        leaves[f"length of {place}"] = float(len(value))
-        leaves.update({f"{_spelled(item)} in {place}": "yes" for item in value})
-    elif isinstance(value, BaseException):
-        leaves[place] = f"raises {type(value).__name__}"
-        leaves[f"message of {place}"] = _spelled(value, str)
-    elif isinstance(value, complex):
-        leaves[f"{place}.real"], leaves[f"{place}.imag"] = _number_leaf(value.real), _number_leaf(value.imag)
-    elif isinstance(value, int) and abs(value) > EXACT:
-        leaves[place], leaves[f"rounded off {place}"] = _large_integer(value)
-    else:
-        leaves[place] = _number_leaf(value) if isinstance(value, int | float) else _spelled(value)
-        if isinstance(value, str | bytes):
-            leaves[f"length of {place}"] = float(len(value))
-
-
-ARRAY_OF_NUMBERS = "array of numbers"
-# Without widths: those of a batch's integers and strings depend on all of its outputs.
-_KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, BaseException):
-        return "exception"
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "biuf":
-            return ARRAY_OF_NUMBERS
-        return f"array of {_KIND.get(value.dtype.kind, str(value.dtype))}"
-    return type(value).__name__
-
-
-def _large_integer(number: int) -> tuple[float, Leaf]:
-    """Return the nearest float and what it is off by; the whole integer where that is too large in its turn."""
-    try:
-        nearest = float(number)
-    except OverflowError:
-        return (math.inf if number > 0 else -math.inf), hex(number)  # decimals are limited to 4300 digits
-    left_over = number - int(nearest)
-    return nearest, float(left_over) if abs(left_over) <= EXACT else hex(number)
-
-
-def _spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
-    """Spell an object by its own word, which may be anything, an exception included."""
-    try:
-        spelled = text(value)
-    except Exception as error:  # an object that cannot be spelled is an output too
-        return f"{type(value).__name__} that raises {type(error).__name__}"
-    return repr(spelled) if text is str else spelled
-
-
-def _number_leaf(number: bool | int | float) -> Leaf:
-    return "NaN" if math.isnan(number) else float(number) + 0.0

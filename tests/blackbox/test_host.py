@@ -102,9 +102,28 @@ def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
         isolated(Source("m", function=lambda value, rng: lock), None)
 
 
-def test_outputs_that_cannot_travel_are_told_in_words() -> None:
+def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
+    """Of the mechanism's own module nothing is known where the auditor runs."""
+    (tmp_path / "own.py").write_text(
+        "import dataclasses\n@dataclasses.dataclass\nclass Own:\n    a: float\n"
+        "class OwnError(Exception): pass\n"
+        "def f(value, rng): return Own(1.5)\n"
+        "def g(value, rng): raise OwnError('no')\n"
+    )
+    told = [
+        isolated(Source(f"own.py:{name}", search_path=(str(tmp_path),)), None).call_once(
+            PAIR, "left", np.random.default_rng(0)
+        )
+        for name in "fg"
+    ]
+    assert told[0] == "Own(a=1.5)"
+    assert str(told[1]) == "OwnError: no"
+
+
+def test_an_output_that_does_not_tell_what_it_holds_is_refused_before_any_audit() -> None:
     made = isolated(Source("m", function=lambda value, rng: lambda: 0), None)
-    assert "<lambda>" in made.call_once(PAIR, "left", np.random.default_rng(0))
+    with pytest.raises(MechanismError, match=r"<lambda> at 0x.* name the function that draws outputs"):
+        made.call_once(PAIR, "left", np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("holds", [True, False])

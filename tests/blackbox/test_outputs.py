@@ -1,6 +1,9 @@
 """Outputs in canonical form: nothing is dropped, and a row tells of its own output alone."""
 
+import dataclasses
 import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -50,6 +53,8 @@ LEAVES = (
     | st.text(max_size=3)
     | st.binary(max_size=3)
     | st.complex_numbers()
+    | st.fractions()
+    | st.decimals()
     | st.sampled_from([ValueError("a"), ValueError("b"), KeyError("a"), "NaN", "None", "absent", "0", np.float64(1.5)])
     | st.sampled_from([np.int64(3), np.bool_(True), np.float32(0.1), np.uint64(2**64 - 1), np.str_("a"), ...])
 )
@@ -76,8 +81,13 @@ def identity(output: Any) -> Any:
     value = output.item() if isinstance(output, np.generic) else output
     says = {
         float: lambda: "NaN" if math.isnan(value) else value + 0.0,
+        Decimal: lambda: "NaN" if value.is_nan() else (value, value.as_tuple().exponent),
         complex: lambda: (identity(value.real), identity(value.imag)),
-        np.ndarray: lambda: (value.dtype.kind.replace("u", "i"), value.shape, *map(identity, value.ravel().tolist())),
+        np.ndarray: lambda: (
+            ("numbers", value.shape, *("NaN" if math.isnan(number) else number for number in value.ravel().tolist()))
+            if value.dtype.kind in "biuf"
+            else (value.dtype.kind, value.shape, *map(identity, value.ravel().tolist()))
+        ),
         list: lambda: [*map(identity, value)],
         tuple: lambda: [*map(identity, value)],
         dict: lambda: {repr(key): identity(item) for key, item in value.items()},
@@ -100,12 +110,14 @@ def test_a_row_depends_on_its_own_output_alone(first: list[Any], second: list[An
     assert rows(concatenate([from_list([output]) for output in first + second] or [from_list([])])) == alone
 
 
+SHAPES = arrays.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)
+
+
 @given(
     arrays.arrays(
-        st.sampled_from([np.float64, np.int64, np.uint64, np.float16, np.bool_, np.complex128, "<U3", object]),
-        arrays.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4),
-        elements=None,
-    ),
+        st.sampled_from([np.float64, np.int64, np.uint64, np.float16, np.bool_, np.complex128, "<U3"]), SHAPES
+    )
+    | arrays.arrays(object, SHAPES, elements=LEAVES),
     st.integers(0, 4),
 )
 def test_a_row_of_an_array_depends_on_that_row_alone(batch: Any, cut: int) -> None:
@@ -276,3 +288,75 @@ def test_no_outputs_are_an_empty_table() -> None:
     assert from_list([]).size == 0
     assert concatenate([from_list([]), from_list([])]).size == 0
     assert rows(concatenate([from_list([]), from_list([1.0])])) == [row(1.0)]
+
+
+async def later() -> float:
+    return 1.0
+
+
+class Silent:
+    """What it holds is in none of its words."""
+
+
+@pytest.mark.parametrize(
+    ("output", "way_out"),
+    [
+        (later, "name the function"),
+        (later(), "asyncio.run"),
+        (iter([1]), "a list of what it yields"),
+        (Silent(), "a __repr__ that tells all"),
+        ([1, {"a": (Silent(),)}], "a __repr__ that tells all"),
+        ({(1, Silent()): 1}, "lists or dicts"),
+    ],
+    ids=["a function", "asynchronous", "an iterator", "an object", "an object inside", "a key"],
+)
+def test_what_does_not_tell_what_it_holds_is_no_output(output: Any, way_out: str) -> None:
+    """Each is spelled by its address: all differ, nothing shows in them, and a leak would go unseen."""
+    with pytest.raises(MechanismError, match=way_out):
+        from_list([output])
+
+
+def test_words_that_look_like_an_address_are_words() -> None:
+    assert row("<x at 0x7f9e30d0e5d0>")["output"] == "'<x at 0x7f9e30d0e5d0>'"
+    assert row(ValueError("<x at 0x7f9e30d0e5d0>"))["output"] == "raises ValueError"
+    assert row(Silent)["type"] == "type"
+
+
+@dataclasses.dataclass
+class Record:
+    a: float
+    b: Any
+
+
+def test_a_record_s_fields_are_places() -> None:
+    """NumPy spells eight digits only."""
+    nearly = [Record(1.0, np.array([1 / 3])), Record(1.0, np.array([1 / 3 + 1e-12]))]
+    assert row(nearly[0]) != row(nearly[1])
+    assert row(nearly[0])["output.b[0]"] == 1 / 3
+
+
+def test_series_and_frames_are_read_to_the_last_digit_and_row() -> None:
+    pd = pytest.importorskip("pandas")
+    many = [pd.Series([1 / 3 + tiny] * 100) for tiny in (0.0, 1e-12)]
+    assert row(many[0])["output[50]"] == 1 / 3
+    assert row(many[0]) != row(many[1])
+    frames = [pd.DataFrame({name: [1.5]}, index=[label]) for name, label in (("a", 0), ("b", 0), ("a", 1))]
+    assert row(frames[0])["output[0,0]"] == 1.5
+    assert len({str(row(frame)) for frame in frames}) == 3
+
+
+def test_an_object_that_should_be_an_array_and_cannot_is_refused() -> None:
+    class Tensor:
+        def __array__(self, *arguments: Any, **more: Any) -> Any:
+            raise RuntimeError("it requires a gradient")
+
+    with pytest.raises(MechanismError, match="Tensor, which cannot be read as an array: it requires a gradient"):
+        from_list([Tensor()])
+
+
+def test_exact_numbers_lie_on_the_line() -> None:
+    assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
+    assert row(Decimal("0.10"))["output"] == 0.1
+    assert row(Decimal("0.10")) != row(Decimal("0.1"))
+    assert row(Fraction(1, 3)) != row(Fraction(1, 3) + Fraction(1, 10**40))
+    assert [row(Decimal(word))["output"] for word in ("NaN", "-Infinity")] == ["NaN", -math.inf]
