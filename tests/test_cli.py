@@ -745,6 +745,29 @@ def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(folder: Folder) 
         assert [part in shown for part in ("1/2 some [audit]", "bound", "2k of 4k", "ε ≥ 0.500")] == [terminal] * 4
 
 
+def test_progress_leaves_room_for_the_name_of_an_audit_where_the_terminal_is_narrow(folder: Folder) -> None:
+    import io
+
+    from rich.console import Console
+
+    from auditor.auditing import Plan, Progress
+    from auditor.blackbox.batches import Phase
+    from auditor.blackbox.mechanism import Source
+    from auditor.claims import PureDP
+    from auditor.cli.progress import ProgressLines
+    from auditor.neighbours.domains import Pairs
+
+    plan = Plan("an audit", Source("m"), PureDP(1.0), Pairs([(0, 1)]), 0.001)
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=True, width=60, color_system=None)
+    with ProgressLines(console, [plan]) as line:
+        for done in (258_000, 267_000):
+            line.show(Progress("an audit", Phase.BOUND, done, 300_000, lambda: 0.5))
+        line.refresh()
+    for part in ("1/1 an audit", "267k of 300k", "ε ≥ 0.500"):
+        assert part in written.getvalue()
+
+
 # --- The other commands ---
 
 

@@ -272,6 +272,13 @@ def test_a_report_without_what_the_plots_show_still_has_the_bound(page: Page) ->
     assert len(made.all("svg")) == 1
 
 
+def test_outputs_over_many_powers_of_ten_are_told_in_plain_numbers() -> None:
+    growth = [(6, 0.0), (1_000, 0.2), (20_000, 0.3), (3_000_000, 0.4)]
+    made = changed("sound", illustration=Illustration((), growth))
+    assert {"10", "1 k", "100 k", "1 M"} <= {text.strip() for text in Page(made).texts}
+    assert "mathdefault" not in made
+
+
 # --- What a claim allows ---
 
 

@@ -193,6 +193,30 @@ def test_a_comparison_does_not_mix_with_json_on_standard_output(
     assert "::error" in shown.err
 
 
+def test_github_is_told_of_a_comparison_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "audit.yaml", "--quiet"]) == 1
+    old = json.loads(Path("reports/audit/report.json").read_text(encoding="utf-8"))
+    old["audits"].append({**old["audits"][0], "name": "gone <b>"})
+    Path("old.json").write_text(json.dumps(old), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for number, command in enumerate(
+        (
+            ["compare", "old.json", "reports/audit/report.json"],
+            ["run", "audit.yaml", "--quiet", "--baseline", "old.json"],
+        )
+    ):
+        summary = folder / f"summary {number}.md"
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+        capsys.readouterr()
+        assert main(command) == 1
+        assert "title=gone <b>%3A worse than before::vanished" in capsys.readouterr().out
+        told = summary.read_text(encoding="utf-8")
+        assert "compared with old.json: 1 worse, nothing better" in told
+        assert "- **worse**: gone \\<b\\>: vanished" in told
+
+
 def test_junit_that_cannot_be_written_is_told_before_anything_runs(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

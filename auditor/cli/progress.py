@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Seconds between two looks at the bound, which takes some milliseconds.
 LOOK = 0.25
+# Columns of a terminal that leave room for a name beside a bar.
+ROOM_FOR_BAR = 80
 
 
 class ProgressLines:
@@ -26,10 +28,10 @@ class ProgressLines:
 
         self._plans = {plan.name: (f"{number}/{len(plans)}", plan.claim) for number, plan in enumerate(plans, start=1)}
         self._bars = Bars(
-            # Where there is little room, it is the name that gives way.
+            # Where there is little room, the bar gives way, and then the name.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
-            BarColumn(bar_width=12),
+            *([BarColumn(bar_width=12)] if console.width >= ROOM_FOR_BAR else []),
             TextColumn("{task.fields[done]}"),
             TimeRemainingColumn(compact=True, table_column=Column(width=5)),
             TextColumn("{task.fields[bound]}"),

@@ -32,6 +32,7 @@ def _compare(options: argparse.Namespace) -> int:
 
     changes = compare(read_report(options.old), read_report(options.new))
     print_changes(changes, str(options.old), open_console())
+    annotate_changes(changes, str(options.old), str(options.new))
     return status_of(changes)
 
 
@@ -42,13 +43,20 @@ def status_of(changes: "Sequence[Change]") -> int:
 
 def print_changes(changes: "Sequence[Change]", baseline: str, console: "Console") -> None:
     """Print a line for each change, and one that says how many there are of each kind."""
+    from auditor.report.compare import in_all
+
     styles = {"worse": "bold red", "better": "green", "note": "yellow"}
     for change in changes:
         line = f"{change.kind:<6}  {change.audit}: {change.what}"
         console.print(line, style=styles[change.kind], highlight=False, markup=False, soft_wrap=True)
-    worse, better = (sum(change.kind == kind for change in changes) for kind in ("worse", "better"))
-    closing = f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better"
-    console.print(closing, style="bold red" if worse else "green", highlight=False, markup=False, soft_wrap=True)
+    worse = status_of(changes) == UNEXPECTED
+    console.print(
+        in_all(changes, baseline),
+        style="bold red" if worse else "green",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tuple[Path, RunResult]]":
@@ -83,15 +91,30 @@ def write_junit(results: "Sequence[RunResult]", file: Path) -> None:
         raise InvalidInputError(f"--junit cannot be written to {file}: {error.strerror}") from None
 
 
-def annotate(result: "RunResult", changes: "Sequence[Change]", file: str) -> None:
+def annotate(result: "RunResult", file: str) -> None:
     """Where GitHub runs this, print annotations, which it reads from either stream, and add the run to the summary of the step."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        return
-    from auditor.report.github import annotations, annotations_of
-    from auditor.report.markdown import to_markdown
+    if _on_github():
+        from auditor.report.github import annotations
+        from auditor.report.markdown import to_markdown
 
-    for line in annotations(result, file) + annotations_of(changes, file):
+        _tell_github(annotations(result, file), to_markdown(result))
+
+
+def annotate_changes(changes: "Sequence[Change]", baseline: str, file: str) -> None:
+    """Do the same for a comparison."""
+    if _on_github():
+        from auditor.report.github import annotations_of, summary_of
+
+        _tell_github(annotations_of(changes, file), summary_of(changes, baseline))
+
+
+def _on_github() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _tell_github(annotations: Sequence[str], text: str) -> None:
+    for line in annotations:
         print(line, flush=True)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as lines:
-            lines.write(to_markdown(result) + "\n")
+            lines.write(text + "\n")

@@ -22,7 +22,7 @@ from auditor.cli.common import (
     overrides_of,
     write_to,
 )
-from auditor.cli.release import annotate, print_changes, read_baselines, status_of, write_junit
+from auditor.cli.release import annotate, annotate_changes, print_changes, read_baselines, status_of, write_junit
 from auditor.errors import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -170,13 +170,14 @@ def _audit(
             if options.quiet:
                 print(closing_line(result))
             results.append(result)
-            changes: list[Change] = []
+            statuses.append(_status(result))
+            annotate(result, str(configuration.file))
             if baselines:
                 file, baseline = baselines[configuration.name]
                 changes = _compared(result, plans, baseline, options.only)
                 print_changes(changes, str(file), open_console())
-            annotate(result, changes, str(configuration.file))
-            statuses += [_status(result), status_of(changes)]
+                annotate_changes(changes, str(file), str(configuration.file))
+                statuses.append(status_of(changes))
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:

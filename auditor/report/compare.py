@@ -15,7 +15,7 @@ upper limit.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -90,6 +90,16 @@ def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None)
         for audit in old.audits
         if audit.name not in names
     ]
+
+
+def in_all(changes: Sequence[Change], baseline: str) -> str:
+    """Say in one line how many changes there are for the worse, and for the better.
+
+    >>> in_all([Change(Kind.BETTER, "one", "it is gone")], "old.json")
+    'compared with old.json: nothing worse, 1 better'
+    """
+    worse, better = (sum(change.kind is kind for change in changes) for kind in (Kind.WORSE, Kind.BETTER))
+    return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better"
 
 
 def _changes(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> list[Change]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from auditor.report.compare import Change, Kind
+from auditor.report.compare import Change, Kind, in_all
 from auditor.report.failure import failure_text, headline
+from auditor.report.markdown import escape
 from auditor.report.result import RunResult
 
 
@@ -29,6 +30,12 @@ def annotations_of(changes: Sequence[Change], file: str) -> list[str]:
         for change in changes
         if change.kind is Kind.WORSE
     ]
+
+
+def summary_of(changes: Sequence[Change], baseline: str) -> str:
+    """Return a comparison in Markdown: how many changes there are of each kind, and a line for each."""
+    lines = [f"- **{change.kind}**: {escape(change.audit)}: {escape(change.what)}" for change in changes]
+    return "\n".join([f"{escape(in_all(changes, baseline))}", "", *lines, ""])
 
 
 def _command(level: str, file: str, title: str, message: str) -> str:

@@ -330,10 +330,11 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
         axes.plot(outputs, values, color=colour, lw=1.6, marker="o", markersize=3)
         if outputs[-1] > 100 * outputs[0]:
             axes.set_xscale("log")
+            axes.xaxis.set_minor_formatter("")
         else:
             axes.set_xlim(left=0)
-            axes.xaxis.set_major_formatter(_thousands)
             _few_ticks(axes.xaxis)
+        axes.xaxis.set_major_formatter(_thousands)
         axes.set_xlabel("outputs")
         axes.set_ylabel(f"proved {symbol}")
         axes.margins(y=0.12)
