@@ -41,6 +41,7 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "profile": (laplace, {"profile": [[0.5, 0.3], [1.0, 0.001]]}, {}),
     "gaussian": (laplace, {"mu": 2.0}, {}),
     "concentrated": (laplace, {"rho": 0.5}, {}),
+    "rényi": (laplace, {"order": 2.0, "epsilon": 1.0}, {}),
     "sequential": (laplace, {"epsilon": 0.3}, {"method": "sequential"}),
     "mixed": (mixed, {"epsilon": 5.0}, {}),
     "probability": (coin, {"probability": 0.6, "at_most": True}, {}),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import html
+import itertools
 import math
 import re
 from collections import Counter
@@ -9,15 +10,25 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from every_kind import every_kind
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, RenyiDP
+from auditor.claims import (
+    ApproximateDP,
+    GaussianDP,
+    PrivacyProfile,
+    PureDP,
+    RenyiDP,
+    Sensitivity,
+    ZeroConcentratedDP,
+)
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.exact.conversions import implied_delta
+from auditor.exact.known_continuous import gaussian_delta
 from auditor.neighbours.pair import Pair
 from auditor.report.html import to_html
 from auditor.report.markup import Markup, joined, tag, visible
@@ -158,7 +169,7 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
 
 def test_counts_are_those_of_events_only() -> None:
     told = {audit.name: "<summary>Counts</summary>" in audit._repr_html_() for audit in every_kind().audits}
-    without = {"concentrated", "sequential", "query", "failing"}
+    without = {"concentrated", "rényi", "sequential", "query", "failing"}
     assert told == {name: name not in without for name in told}
 
 
@@ -300,7 +311,56 @@ def test_other_claims_imply_what_they_say() -> None:
     assert implied_delta(GaussianDP(1.0), 0.0) == pytest.approx(0.382925, abs=1e-6)
     assert implied_delta(PureDP(0.0), 0.0) == 0.0
     with pytest.raises(InvalidInputError, match="implies no δ"):
-        implied_delta(RenyiDP(2.0, 1.0), 0.0)
+        implied_delta(Sensitivity(1.0), 0.0)
+
+
+@pytest.mark.parametrize("rho", [0.005, 0.1, 0.5, 3.0])
+def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_little_more(rho: float) -> None:
+    """The Gaussian mechanism keeps ρ and (a, aρ) with nothing to spare; converted by Mironov (2017) they allow more."""
+    mu = math.sqrt(2 * rho)
+    for epsilon in np.linspace(0.0, 4 * mu, 30):
+        has = gaussian_delta(mu, epsilon)
+        for a in (1.1, 2.0, 16.0):
+            allowed = implied_delta(RenyiDP(a, a * rho), epsilon)
+            assert has <= allowed <= math.exp(min(0.0, (a - 1) * (a * rho - epsilon))) + 1e-12
+        allowed = implied_delta(ZeroConcentratedDP(rho), epsilon)
+        assert has <= allowed <= max(5 * has, 1e-4)
+
+
+@pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0])
+def test_no_pair_of_coins_within_a_divergence_lies_above_what_it_allows(order: float) -> None:
+    """Those come close: they are the worst there are, but for mixtures."""
+    from auditor.bounds.divergences import divergence_of
+
+    chances = np.concatenate([[1e-6, 1e-4], np.linspace(0.001, 0.999, 80)])
+    nearest = math.inf
+    for p, q in itertools.product(chances, chances):
+        one, other = np.array([p, 1 - p]), np.array([q, 1 - q])
+        kept = max(0.0, divergence_of(order, one, other), divergence_of(order, other, one))
+        for epsilon in (0.0, 0.5, 1.0):
+            has, allowed = p - math.exp(epsilon) * q, implied_delta(RenyiDP(order, kept), epsilon)
+            assert has <= allowed + 1e-12
+            nearest = min(nearest, allowed / has if has > 0.01 else math.inf)
+    assert nearest < 1.05
+
+
+def test_a_divergence_beyond_all_doubles_allows_everything() -> None:
+    assert implied_delta(RenyiDP(2.0, 1e6), 1.0) == 1.0 == implied_delta(ZeroConcentratedDP(1e6), 1.0)
+    assert implied_delta(ZeroConcentratedDP(0.0), 0.0) == 0.0
+
+
+# --- Which audits have a profile ---
+
+
+def test_every_audit_of_privacy_has_a_profile_or_says_why_not() -> None:
+    for audit in every_kind().audits:
+        card, told = audit._repr_html_(), audit.claim.quantity in {"epsilon", "mu", "rho", "excess"}
+        if audit.bound is None or not told:
+            assert "Privacy profile" not in card
+        else:
+            assert "Privacy profile" in card
+            assert ("δ over ε" in card) == (audit.name != "sequential")
+            assert ("method: fixed" in card) == (audit.name == "sequential")
 
 
 # --- Notebooks ---

@@ -60,10 +60,29 @@ def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:
     >>> round(two_intervals_epsilon(Counts(60, 100, 10, 100), 0.0, 0.05), 3)
     1.037
     """
+    low, high = _two_limits(counts, alpha)
+    excess = low - delta
+    return float(max(0.0, np.log(excess / high))) if excess > 0 else 0.0
+
+
+def two_intervals_deltas(counts: Counts, epsilons: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """Return lower bounds on δ at many ε (nats), an array of that shape: p_L − e^ε q_U, at least 0.
+
+    They rest on the limits of :func:`two_intervals_epsilon`, and hold together with its bound: with probability 1 − alpha
+    none exceeds the truth.
+
+    >>> two_intervals_deltas(Counts(60, 100, 10, 100), np.array([0.0, 2.0]), 0.05).round(3).tolist()
+    [0.32, 0.0]
+    """
+    low, high = _two_limits(counts, alpha)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip(low - np.exp(epsilons) * high, 0.0, 1.0))
+
+
+def _two_limits(counts: Counts, alpha: float) -> tuple[float, float]:
     from statsmodels.stats.proportion import proportion_confint
 
     # proportion_confint is two-sided: at level alpha each of its limits errs with probability alpha/2.
     low, _ = proportion_confint(counts.hits_left, counts.trials_left, alpha=alpha, method="beta")
     _, high = proportion_confint(counts.hits_right, counts.trials_right, alpha=alpha, method="beta")
-    excess = float(low) - delta
-    return float(max(0.0, np.log(excess / float(high)))) if excess > 0 else 0.0
+    return float(low), float(high)

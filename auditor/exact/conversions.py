@@ -2,9 +2,14 @@
 
 import math
 
-from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.exact.known_continuous import gaussian_delta
+
+Floats = NDArray[np.float64]
 
 
 def implied_mu(epsilon: float, delta: float) -> float:
@@ -24,12 +29,17 @@ def implied_mu(epsilon: float, delta: float) -> float:
     return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-9, high, xtol=1e-13))
 
 
+# Orders at which a claim on all of them is converted: each is right, and between neighbours the best is missed by little.
+ORDERS = 1 + np.geomspace(1e-3, 1e4, 400)
+
+
 def implied_delta(claim: Claim, epsilon: float) -> float:
-    """Return the largest δ at ``epsilon`` (nats) that any mechanism within the claim can have.
+    """Return the largest δ at ``epsilon`` (nats) that any mechanism within the claim can have; of divergences, an upper limit.
 
     For (ε₀, δ₀) that is δ₀ above ε₀, and below it 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which a randomised response that tells the
-    truth outright with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. Raises
-    InvalidInputError for a claim that speaks of no δ.
+    truth outright with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. A divergence of
+    order a of at most R allows e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12), and no more
+    than √(R/2) (Pinsker), since D_a does not fall with a. Raises InvalidInputError for a claim that speaks of no δ.
 
     >>> round(implied_delta(PureDP(1.0), 0.0), 6), implied_delta(ApproximateDP(1.0, 1e-5), 2.0)
     (0.462117, 1e-05)
@@ -38,9 +48,21 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
         return min(implied_delta(point, epsilon) for point in claim.profile)
     if isinstance(claim, GaussianDP):
         return gaussian_delta(claim.mu, epsilon)
+    if isinstance(claim, RenyiDP):
+        return _delta_of_divergences(np.array([claim.order]), np.array([claim.epsilon]), epsilon)
+    if isinstance(claim, ZeroConcentratedDP):
+        return min(
+            _delta_of_divergences(ORDERS, claim.rho * ORDERS, epsilon),
+            math.sqrt(claim.rho / 2),  # of order 1, to which the others fall
+        )
     if not isinstance(claim, PureDP | ApproximateDP):
-        raise InvalidInputError(f"a claim of {claim} implies no δ here; it must be one on ε, (ε, δ), μ or a profile")
+        raise InvalidInputError(f"a claim of {claim} implies no δ; it must be one about privacy")
     below = min(epsilon, claim.epsilon) - claim.epsilon
     # (1 + e^ε)/(1 + e^ε₀), divided by e^ε₀ so that nothing overflows.
     ratio = (math.exp(-claim.epsilon) + math.exp(below)) / (math.exp(-claim.epsilon) + 1)
     return 1 - (1 - claim.delta) * ratio if below < 0 else claim.delta
+
+
+def _delta_of_divergences(orders: Floats, divergences: Floats, epsilon: float) -> float:
+    logs = (orders - 1) * (divergences - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
+    return min(1.0, math.exp(min(0.0, float(logs.min()))), math.sqrt(float(divergences.min()) / 2))

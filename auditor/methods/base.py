@@ -70,7 +70,10 @@ class Method(Protocol[C]):
         """Return what else the counts prove, together with the bound, by name."""
 
     def profile(self, counts: C) -> tuple[tuple[float, float], ...]:
-        """Return points (ε, δ) of a curve below the true δ over ε, proved together with the bound; empty where there is none."""
+        """Return points (ε, δ) of a curve that lies above the true δ over ε anywhere with probability at most alpha.
+
+        But for bets on divergences it holds together with the bound. Empty where there is none.
+        """
 
     def detectable(self, test: Any, counts: C, chance: float) -> float | None:
         """Return the smallest value of the quantity that would have refuted the claim with this chance; None if not known."""

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
-from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.power import capital_reached, smallest_number
+from auditor.bounds.profiles import privacy_profile
 from auditor.claims import RenyiDP, ZeroConcentratedDP
 from auditor.events.blocks import log_ratios
 from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.selection import evidence_scores
+from auditor.methods.guessing import profile_points
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +31,8 @@ ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 CUTS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
 MOST_CELLS = 256
 OUTPUTS_IN_CELL = 100  # at least, both sides together, or their shares would be mostly noise
+# Of the cells at either end of the score, of which guesses are counted for a curve of δ over ε.
+SHARES = (0.5, 0.25, 0.125, 0.0625)
 # Beyond this exponent payoffs are no use, and their squares overflow.
 MOST_EXPONENT = 100.0
 # Cells with fewer outputs on Q's side are also judged by what the score expects there.
@@ -132,8 +136,13 @@ class Divergence:
     def also(self, counts: ScoreCounts) -> dict[str, float]:  # noqa: D102
         return {}
 
-    def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
-        return ()
+    def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
+        """See Method; these hold at a level of their own, since the bound has all of alpha."""
+        events = [score_event(counts, share) for share in SHARES]
+        times = self.claim.order if isinstance(self.claim, RenyiDP) else 1.0
+        # Drawn as far as for the μ of the Gaussian mechanism that just keeps the claim.
+        near = math.sqrt(2 * self.claim.value / times)
+        return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
         wager, claim = test.wager, self.claim
@@ -183,6 +192,20 @@ class Divergence:
         above = float(weights_p @ np.exp((order - 1) * values)) - (1 - 1 / q) - margin
         below = float(weights_q @ np.exp(order * values)) / q
         return math.log(above / below) if above > 0 and below > 0 else -math.inf
+
+
+def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
+    """Return the counts of a rule: guess left on this share of the cells, those of the highest score, right on as many lowest.
+
+    Which cells these are is known before anything is counted in them.
+    """
+    cells, n_left, n_right = len(counts.left), sum(counts.left), sum(counts.right)
+    some = min(cells // 2, math.ceil(share * cells))
+
+    def within(at: slice) -> Counts:
+        return Counts(sum(counts.left[at]), n_left, sum(counts.right[at]), n_right)
+
+    return GuessCounts(within(slice(cells - some, cells)), within(slice(0, some)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Claims about events, (ε, δ) and μ: a rule guesses the side, and the counts of its guesses are bounded."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
-from auditor.bounds.intervals import two_intervals_epsilon
+from auditor.bounds.guesses import guess_delta, guess_deltas, guess_epsilon, guess_mu
+from auditor.bounds.intervals import two_intervals_deltas, two_intervals_epsilon
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu, relative_size
-from auditor.bounds.profiles import privacy_profile
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
@@ -47,10 +46,10 @@ def log_ratio(above: Floats, below: Floats) -> Floats:
 PROFILE_POINTS = 41
 
 
-def profile_points(events: Sequence[GuessCounts], near: float, alpha: float) -> tuple[tuple[float, float], ...]:
-    """Return a lower bound on δ for each of many ε (nats) around ``near``, which all hold together."""
+def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
+    """Return (ε, δ) at many ε (nats) around ``near``."""
     epsilons = np.linspace(0.0, 2.0 * max(near, 0.5), PROFILE_POINTS)
-    return tuple(zip(epsilons.tolist(), privacy_profile(events, epsilons, alpha).tolist(), strict=True))
+    return tuple(zip(epsilons.tolist(), deltas(epsilons).tolist(), strict=True))
 
 
 def z_of(alpha: float) -> float:
@@ -98,7 +97,7 @@ class Guesses:
         return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
-        return profile_points([counts], self.claim.epsilon, self.alpha)
+        return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
@@ -145,7 +144,8 @@ class TwoIntervals:
         return {}
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
-        return ()
+        event = self._event(counts)
+        return profile_points(lambda epsilons: two_intervals_deltas(event, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         event = self._event(counts)
@@ -199,7 +199,7 @@ class GaussianGuesses:
         return {}
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
-        return profile_points([counts], self.claim.mu, self.alpha)
+        return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.mu)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)

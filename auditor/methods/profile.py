@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import ProfileCounts
+from auditor.bounds.profiles import privacy_profile
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
@@ -72,7 +73,8 @@ class ProfileGuesses:
         return {}
 
     def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
-        return profile_points(counts.points, max(point.epsilon for point in self.claim.profile), self.alpha)
+        near = max(point.epsilon for point in self.claim.profile)
+        return profile_points(lambda epsilons: privacy_profile(counts.points, epsilons, self.alpha), near)
 
     def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:  # noqa: D102
         each = zip(self._methods(), test.events, counts.points, strict=True)

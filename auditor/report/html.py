@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
-from auditor.claims import PrivacyClaim, Probability, QueryClaim
+from auditor.claims import PrivacyClaim, Probability, QueryClaim, RenyiDP, ZeroConcentratedDP
 from auditor.events.histogram import Histogram
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Relation
@@ -216,8 +216,27 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
         caption = f"The bound after each part of the outputs; dashed is the claim.{exact} {looked}"
         yield _figure(growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
-        caption = "The line is a lower bound on δ at every ε, by the same counts. The claim allows what lies below the dashes."
-        yield _figure(profile_plot(f"{name}-profile", audit.claim, shown.profile), "Privacy profile", caption)
+        plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
+        yield _figure(plot, "Privacy profile", _profile_caption(audit.claim))
+    elif audit.bound is not None and audit.bound.method.startswith("sequential"):
+        yield _figure(Markup(), "Privacy profile", NO_PROFILE)
+
+
+# Of sequential audits.
+NO_PROFILE = (
+    "None. A sequential audit may stop as soon as it is sure, for which it bets against the claim as it stands; its bets prove "
+    "nothing of δ at other values of ε. An audit with method: fixed does."
+)
+
+
+def _profile_caption(claim: PrivacyClaim) -> str:
+    line = "The line is a lower bound on δ at every ε, by the same counts"
+    if isinstance(claim, RenyiDP | ZeroConcentratedDP):
+        return (
+            f"{line}; all of it holds at the stated confidence, apart from the bound, on which alone the verdict rests. Whatever "
+            "keeps the claim lies below the dashes (Canonne, Kamath & Steinke 2020); not all that lies there keeps it."
+        )
+    return f"{line}. The claim allows what lies below the dashes."
 
 
 def _histogram_caption(shown: Histogram) -> Markup:

@@ -356,7 +356,7 @@ def _thousands(value: float, _: object = None) -> str:
 
 
 def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]) -> Markup:
-    """Return the proved lower bound on δ over ε, and the largest δ that the claim allows at each ε."""
+    """Return the proved lower bound on δ over ε, and the largest δ that the claim allows at each ε, or an upper limit of it."""
     epsilons, proved = [epsilon for epsilon, _ in profile], [delta for _, delta in profile]
     allowed = [implied_delta(claim, epsilon) for epsilon in epsilons]
     broken = any(found > most for found, most in zip(proved, allowed, strict=True))

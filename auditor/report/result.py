@@ -79,7 +79,7 @@ class Illustration:
 
     ``histograms`` are of the outputs that the event was chosen on. ``growth`` lists (outputs, the bound they gave alone); only
     the last is a claim at the stated confidence, unless the audit was sequential. ``profile`` lists (ε, δ) with δ a lower bound
-    at that ε; all hold together with the audit's bound.
+    at that ε; all hold together, at the confidence of the audit's bound.
     """
 
     histograms: Sequence[Histogram] = ()

@@ -20,6 +20,7 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import BITS
+from auditor.exact.known_continuous import gaussian_delta
 from auditor.methods import method_for
 from auditor.methods.divergence import mildest_refuted
 from auditor.methods.guessing import GaussianGuesses, Guesses
@@ -74,6 +75,35 @@ def test_on_many_outputs_a_sensible_share_of_the_truth_is_reached(
 ) -> None:
     bounds = [bound_of(method_for(claim, name, ALPHA, 20_000), mechanism, (4000, 20_000), seed) for seed in range(3)]
     assert np.median(bounds) > share * truth
+
+
+def delta_of(mechanism: Callable[..., Any], epsilon: float) -> float:
+    """The true δ: of Laplace noise of scale 1 (Balle & Wang 2018), and of Gaussian noise with μ = 1."""
+    return max(0.0, 1 - math.exp((epsilon - 1) / 2)) if mechanism is LAPLACE else gaussian_delta(1.0, epsilon)
+
+
+PROFILED = [case for case in CASES if case[2] is not REVEALING]
+
+
+@pytest.mark.parametrize(("claim", "name", "mechanism", "truth", "share"), PROFILED)
+def test_profiles_lie_above_the_truth_anywhere_at_most_at_their_level(
+    claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
+) -> None:
+    """Threshold at 1e-7 a case; and on many outputs two thirds of the truth are reached where it is largest."""
+    runs, method = 24, method_for(claim, name, ALPHA, 1000)
+    above = 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        test = method.learn(draw(mechanism, 600, rng)).test
+        points = method.profile(test.count(draw(mechanism, 1000, rng)))
+        above += any(delta > delta_of(mechanism, epsilon) + 1e-9 for epsilon, delta in points)
+    assert above <= binom.isf(1e-7, runs, ALPHA)
+    rng = np.random.default_rng(0)
+    test = method.learn(draw(mechanism, 4000, rng)).test
+    points = method.profile(test.count(draw(mechanism, 20_000, rng)))
+    assert points[0][0] == 0.0
+    assert points[0][1] > 2 / 3 * delta_of(mechanism, 0.0)
+    assert [delta for _, delta in points] == sorted((delta for _, delta in points), reverse=True)
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
