@@ -428,3 +428,13 @@ def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_a
     assert main(["run", "sum.yaml", "--baseline", "weak.json", "--quiet"]) == 0
     assert "note    sum: the bound rose, on another pair than before: " in capsys.readouterr().out
     assert main(["compare", "weak.json", "reports/sum/report.json"]) == 0
+
+
+def test_power_on_an_event_that_is_promised_to_be_likely_falls_as_what_would_be_caught_becomes_rarer() -> None:
+    claim = auditor.Probability(0.9, at_least=True)
+    made = {"claim": claim, "event": None, "bound": Bound("probability", 0.91, 0.999, "Clopper-Pearson, lower limit")}
+    old = {**made, "power": {"80%": 0.88, "95%": 0.87}}
+    assert changes(old, {**made, "power": {"80%": 0.86, "95%": 0.8}, "outputs": FEWER}) == [
+        ("worse", "power fell: 0.800 would be caught with 95 % chance, before 0.870 (20,000 outputs, before 200,000)")
+    ]
+    assert changes(old, {**made, "power": {"80%": 0.88, "95%": 0.86}, "outputs": FEWER}) == []

@@ -349,7 +349,22 @@ def test_a_divergence_beyond_all_doubles_allows_everything() -> None:
     assert implied_delta(ZeroConcentratedDP(0.0), 0.0) == 0.0
 
 
-# --- Which audits have a profile ---
+# --- What every card says ---
+
+
+def test_every_audit_with_an_answer_says_what_violation_it_would_have_caught() -> None:
+    for audit in every_kind().audits:
+        card = audit._repr_html_()
+        would = "would have been caught" in card or "a violation would have been found" in card
+        assert would == (audit.bound is not None), audit.name
+
+
+def test_every_audit_of_outputs_shows_them() -> None:
+    for audit in every_kind().audits:
+        shown = "Outputs on the two data sets" in audit._repr_html_()
+        assert shown == (audit.name not in {"probability", "query", "failing"}), audit.name
+        if audit.name == "sequential":
+            assert "of those that were bet on" in audit._repr_html_()
 
 
 def test_every_audit_of_privacy_has_a_profile_or_says_why_not() -> None:

@@ -53,6 +53,21 @@ def test_the_level_is_exact_in_both_directions(p: float, at_most: bool) -> None:
 
 @pytest.mark.parametrize("at_most", [True, False])
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
+def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: float, at_most: bool) -> None:
+    outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
+    refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
+    power = outcomes[0].power
+    if power is None:  # no number of hits would do, and so none refutes with a chance of 95 % whatever the truth
+        best = binom.pmf(np.arange(N + 1), N, 1.0 if at_most else 0.0)
+        assert best[refuted].sum() < 0.95
+        return
+    assert (p < power["80%"] < power["95%"]) if at_most else (p > power["80%"] > power["95%"])
+    for name, chance in (("80%", 0.8), ("95%", 0.95)):
+        assert binom.pmf(np.arange(N + 1), N, power[name])[refuted].sum() == pytest.approx(chance, abs=1e-6)
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
 def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) -> None:
     """The test is not timid either: with the next number of hits added, the level would be passed."""
     hits = np.arange(N + 1)

@@ -14,13 +14,13 @@ import numpy as np
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.bounds.divergences import tuned
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.bounds.power import (
+    Round,
     capital_reached,
     detectable_by_guesses,
     detectable_by_two_intervals,
     detectable_mu,
-    rate_that_refutes,
+    detectable_probability,
     smallest_number,
 )
 from auditor.claims import (
@@ -74,7 +74,7 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
     if isinstance(claim, PureDP | ApproximateDP | GaussianDP):
         return _caught_by_guesses(plan, claim, share, chance)
     if isinstance(claim, Probability):
-        return _probability_caught(claim, n, alpha, chance)
+        return detectable_probability(claim, n, alpha, chance)
     assert isinstance(claim, RenyiDP | ZeroConcentratedDP)
     return _divergence_caught(claim, n, alpha, chance)
 
@@ -99,17 +99,6 @@ def _imagined(rate: float, share: float, outputs: int) -> GuessCounts:
     return GuessCounts(Counts(wins, half, guesses - wins, half), Counts(guesses - wins, half, wins, half))
 
 
-def _probability_caught(claim: Probability, outputs: int, alpha: float, chance: float) -> float:
-    p = claim.probability
-    if claim.at_most:
-        rate = rate_that_refutes(lambda hits: bool(clopper_pearson_lower(hits, outputs, alpha) > p), outputs, chance)
-        return math.inf if rate is None else rate
-    rate = rate_that_refutes(
-        lambda misses: bool(clopper_pearson_upper(outputs - misses, outputs, alpha) < p), outputs, chance
-    )
-    return -math.inf if rate is None else 1 - rate
-
-
 def _divergence_caught(claim: RenyiDP | ZeroConcentratedDP, outputs: int, alpha: float, chance: float) -> float:
     """Return what is caught of N(−μ/2, 1) against N(μ/2, 1) by a wager of order 1 on their own log-ratio, cut as methods cut it."""
     claimed = claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon / claim.order
@@ -121,7 +110,7 @@ def _divergence_caught(claim: RenyiDP | ZeroConcentratedDP, outputs: int, alpha:
         p, q = (density / density.sum() for density in densities)
         values = np.clip(-mu * x, -CUT, CUT)
         wager, _ = tuned(1.0, values, False, p, q, claimed, alpha, outputs)
-        return capital_reached(wager, p, q, outputs, claimed, chance) >= -math.log(alpha)
+        return capital_reached([Round(wager, p, q, outputs, claimed)], chance) >= -math.log(alpha)
 
     mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
     return mu**2 / 2 if isinstance(claim, ZeroConcentratedDP) else mu**2 / 2 * claim.order

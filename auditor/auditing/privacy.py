@@ -124,7 +124,7 @@ def _at_level(
         pair=evidence.pair,
         event=test.to_dict(counts),
         bound=bound,
-        power={name: caught for name, chance in CHANCES if (caught := at.detectable(test, counts, chance)) is not None},
+        power={name: at.detectable(test, counts, chance) for name, chance in CHANCES},
         p_value=smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
         alpha=alpha,
         smallest=smallest if verdict is Verdict.VIOLATION else None,

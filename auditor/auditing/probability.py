@@ -4,6 +4,7 @@ Such a claim can be confirmed on a data set as well as refuted. For any truth on
 may use the whole of alpha.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,11 +12,12 @@ import numpy as np
 
 from auditor.auditing.deadline import fitted
 from auditor.auditing.growth import added_up
-from auditor.auditing.plan import Ledger, smallest_level
+from auditor.auditing.plan import CHANCES, Ledger, smallest_level
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Relation
@@ -59,12 +61,14 @@ def _at_level(
         "counts": {"left": [hits, trials]},
         "confirmed": confirmed,
     }
+    power = {name: detectable_probability(claim, trials, alpha, chance) for name, chance in CHANCES}
     return ledger.result(
         Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
         "confirmed on the worst data set found" if confirmed else ledger.drawn(),
         pair=alone,
         event=event,
         bound=bound,
+        power=power if all(map(math.isfinite, power.values())) else None,
         p_value=smallest_level(
             lambda level: (
                 (clopper_pearson_lower(hits, trials, level) > p)

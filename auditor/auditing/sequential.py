@@ -21,6 +21,7 @@ from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
+from auditor.events.histogram import Histogram
 from auditor.methods import method_for
 from auditor.methods.sequential import Game, hair_above, hypotheses, new_game
 from auditor.neighbours.pair import Pair
@@ -96,10 +97,19 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
         ledger.look_for_drift(game.halves())
     ledger.exact = exact_value(plan.source, claim, pair)
-    return _at_level(plan.alpha, game, ledger, pair, capital, reason or f"all {plan.samples:,} outputs drawn")
+    reason = reason or f"all {plan.samples:,} outputs drawn"
+    return _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms())
 
 
-def _at_level(alpha: float, game: Game, ledger: Ledger, pair: Pair, capital: _Capital, reason: str) -> AuditResult:
+def _at_level(
+    alpha: float,
+    game: Game,
+    ledger: Ledger,
+    pair: Pair,
+    capital: _Capital,
+    reason: str,
+    histograms: tuple[Histogram, ...],
+) -> AuditResult:
     claim = game.claim
     bound = Bound(claim.quantity, capital.bound(alpha), 1 - alpha, "sequential bets")
     event = {
@@ -113,11 +123,11 @@ def _at_level(alpha: float, game: Game, ledger: Ledger, pair: Pair, capital: _Ca
         pair=pair,
         event=event,
         bound=bound,
-        power={name: caught for name, chance in CHANCES if (caught := game.detectable(alpha, chance)) is not None},
+        power={name: game.detectable(alpha, chance) for name, chance in CHANCES},
         p_value=capital.p_value(hair_above(claim)),
         alpha=alpha,
-        illustration=Illustration(growth=capital.growth(alpha)),
-        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason),
+        illustration=Illustration(histograms, capital.growth(alpha)),
+        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason, histograms),
     )
 
 

@@ -1,7 +1,8 @@
 """What violation a test would have caught: the honest companion of "no violation found"."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,16 @@ from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.claims import (
+    ApproximateDP,
+    GaussianDP,
+    PrivacyClaim,
+    PrivacyProfile,
+    Probability,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 
 Floats = NDArray[np.float64]
 
@@ -79,21 +89,52 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
     return max(0.0, math.log((rate_left - delta) / rate_right)) if rate_left > delta else 0.0
 
 
-def capital_reached(wager: Wager, p: Floats, q: Floats, trials: float, divergence: float, chance: float) -> float:
-    """Return ln of the capital that a wager against ``divergence`` (nats) reaches with this chance; −∞ where it may go below 0.
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A wager against ``divergence`` (nats), played on so many trials.
 
-    ``p`` and ``q`` are the probabilities of the cells, those of the wager's first distribution first. By the normal
-    approximation of the logarithm of the capital.
+    ``p`` and ``q`` are the probabilities of its cells, those of its first distribution first.
+    """
+
+    wager: Wager
+    p: Floats
+    q: Floats
+    trials: float
+    divergence: float
+
+
+def capital_reached(rounds: Sequence[Round], chance: float) -> float:
+    """Return ln of the capital that wagers, one after the other, reach with this chance; −∞ where one may take it below 0.
+
+    By the normal approximation of the logarithm of the capital.
     """
     from scipy.special import ndtri
 
-    factors = wager.factors(divergence)
-    if not np.all(factors > 0):
-        return -math.inf
-    logs, both = np.log(factors), np.stack([p, q]) / 2
-    mean = float((both * logs).sum())
-    variance = max(0.0, float((both * logs**2).sum()) - mean**2)
-    return trials * mean - float(ndtri(chance)) * math.sqrt(trials * variance)
+    mean, variance = 0.0, 0.0
+    for one in rounds:
+        factors = one.wager.factors(one.divergence)
+        if not np.all(factors > 0):
+            return -math.inf
+        logs, both = np.log(factors), np.stack([one.p, one.q]) / 2
+        each = float((both * logs).sum())
+        mean += one.trials * each
+        variance += one.trials * max(0.0, float((both * logs**2).sum()) - each**2)
+    return mean - float(ndtri(chance)) * math.sqrt(variance)
+
+
+def detectable_probability(claim: Probability, trials: int, alpha: float, chance: float) -> float:
+    """Return the probability nearest to the claim that one Clopper-Pearson limit refutes it for, with this chance; ±∞ if none.
+
+    Exact: the event's hits are binomial.
+    """
+    p = claim.probability
+    if claim.at_most:
+        rate = rate_that_refutes(lambda hits: bool(clopper_pearson_lower(hits, trials, alpha) > p), trials, chance)
+        return math.inf if rate is None else rate
+    rate = rate_that_refutes(
+        lambda misses: bool(clopper_pearson_upper(trials - misses, trials, alpha) < p), trials, chance
+    )
+    return -math.inf if rate is None else 1 - rate
 
 
 def total_variation(claim: PrivacyClaim) -> float:

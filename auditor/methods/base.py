@@ -75,5 +75,5 @@ class Method(Protocol[C]):
         But for bets on divergences it holds together with the bound. Empty where there is none.
         """
 
-    def detectable(self, test: Any, counts: C, chance: float) -> float | None:
-        """Return the smallest value of the quantity that would have refuted the claim with this chance; None if not known."""
+    def detectable(self, test: Any, counts: C, chance: float) -> float:
+        """Return the smallest value of the quantity that would have refuted the claim with this chance."""

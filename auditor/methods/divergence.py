@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
-from auditor.bounds.power import capital_reached, smallest_number
+from auditor.bounds.power import Round, capital_reached, smallest_number
 from auditor.bounds.profiles import privacy_profile
 from auditor.claims import RenyiDP, ZeroConcentratedDP
 from auditor.events.blocks import log_ratios
@@ -145,11 +145,22 @@ class Divergence:
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
-        wager, claim = test.wager, self.claim
-        both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
-        p, q = (np.array(side, np.float64) for side in both)
-        claimed = wager.order * claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon
-        pair = mildest_refuted(wager, log_ratios(p, q), p + q, claimed, self.alpha, chance)
+        return self.caught([(test, counts, sum(counts.left) + sum(counts.right))], chance)
+
+    def caught(self, games: Sequence[tuple[ScoreTest, ScoreCounts, int]], chance: float) -> float:
+        """Return the smallest value of the quantity for which wagers, one after the other, refute the claim with this chance.
+
+        Each comes with what it sees in outputs like those it is played on, and on how many it is.
+        """
+        claim, rounds = self.claim, []
+        for test, counts, trials in games:
+            wager = test.wager
+            both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
+            p, q = (np.array(side, np.float64) for side in both)
+            claimed = wager.order * claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon
+            if np.all(wager.factors(claimed) > 0):  # or it is not played against the claim
+                rounds.append(Round(wager, p, q, trials, claimed))
+        pair = mildest_refuted(rounds, self.alpha, chance)
         if pair is None:
             return math.inf
         return max(self._quantity(order, divergence_of(order, *pair)) for order in self._orders())
@@ -216,25 +227,27 @@ class _Nothing:
         return Column(self.name, np.zeros(outputs.size))
 
 
-def mildest_refuted(
-    wager: Wager, log_ratio: Floats, counts: Floats, claimed: float, alpha: float, chance: float
-) -> tuple[Floats, Floats] | None:
-    """Return the mildest pair of distributions for which a wager refutes a claimed divergence with this chance, or None.
+def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tuple[Floats, Floats] | None:
+    """Return the mildest pair of distributions for which wagers refute a claimed divergence with this chance, or None.
 
-    Of all pairs whose log-ratio on the cells, P over Q, is a multiple of ``log_ratio`` while their mixture is as counted. It
-    errs on the safe side in that the wager stays as it is, where one learned from such a pair would suit it better.
+    It is told in the cells of the last round. The rounds hold counts in the place of probabilities. Of all pairs whose log-ratio on
+    the cells, P over Q, is a multiple of that of the counts while their mixture is as counted. It errs on the safe side in that the
+    wagers stay as they are, where those learned from such a pair would suit it better.
     """
-    trials = float(counts.sum())
 
-    def stretched(times: float) -> tuple[Floats, Floats]:
-        p, q = (counts / (1 + np.exp(np.clip(sign * times * log_ratio, -700, 700))) for sign in (-1, 1))
-        return p / p.sum(), q / q.sum()
+    def stretched(seen: Round, times: float) -> Round:
+        log_ratio, both = log_ratios(seen.p, seen.q), seen.p + seen.q
+        p, q = (both / (1 + np.exp(np.clip(sign * times * log_ratio, -700, 700))) for sign in (-1, 1))
+        return replace(seen, p=p / p.sum(), q=q / q.sum())
 
-    times = smallest_number(
-        lambda times: capital_reached(wager, *stretched(times), trials, claimed, chance) >= -math.log(alpha),
-        MOST_STRETCHED,
-    )
-    return stretched(times) if times < math.inf else None
+    def refute(times: float) -> bool:
+        return capital_reached([stretched(seen, times) for seen in rounds], chance) >= -math.log(alpha)
+
+    times = smallest_number(refute, MOST_STRETCHED) if rounds else math.inf
+    if times == math.inf:
+        return None
+    last = stretched(rounds[-1], times)
+    return last.p, last.q
 
 
 def _scores(fit: Sample) -> Iterator[Feature]:

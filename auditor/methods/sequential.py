@@ -11,15 +11,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.outputs import Outputs, concatenate
+from auditor.blackbox.outputs import Outputs
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull
 from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
 from auditor.bounds.power import rate_that_refutes
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP
 from auditor.errors import InvalidInputError
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.features import Place
+from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore, fit_logistic
-from auditor.methods.divergence import Divergence, ScoreTest
+from auditor.methods.divergence_game import DivergenceGame
+from auditor.methods.past import LEAST_TO_LEARN, MOST_KEPT, MOST_QUICK_PLACES, Past, reached
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
@@ -29,14 +32,8 @@ QUANTILES = (0.45, 0.35, 0.25)
 # What they hope to win at, as ε (or μ) above the claim, and the share of their capital that is put on it. In between, neighbours
 # are nearly as good; a hope more than twice too high loses, so that the smallest faults need hopes of their own.
 HOPES = {0.005: 0.02, 0.02: 0.03, 0.06: 0.04, 0.2: 0.11, 0.5: 0.25, 1.0: 0.35, 2.0: 0.2}
-MOST_QUICK_PLACES = 4
 # The learned bettor's share of the starting capital: small, since it cannot play in the first outputs.
 LEARNED_SHARE = 0.1
-LEAST_TO_LEARN = 100
-# Outputs kept to learn from; more would not improve a score of a few dozen weights.
-MOST_KEPT = 200_000
-# Cells in which early and late outputs are compared.
-DRIFT_CELLS = 8
 # Estimated chances are shrunk by so many outputs that say nothing.
 SHRINK = 30
 
@@ -51,14 +48,17 @@ class Game(Protocol):
     def log_capital(self) -> Floats:
         """Return ln of the capital against each hypothesis."""
 
-    def detectable(self, alpha: float, chance: float) -> float | None:
-        """Return the smallest value of the quantity that refutes the claim in as many outputs with this chance; None if unknown."""
+    def detectable(self, alpha: float, chance: float) -> float:
+        """Return the smallest value of the quantity that refutes the claim in as many outputs with this chance."""
 
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
         """Bet on labelled outputs in order; stop where ln of the capital against hypothesis ``claim`` reaches ``target``.
 
         Returns how many were played. What is learned from them serves later outputs only.
         """
+
+    def histograms(self) -> tuple[Histogram, ...]:
+        """Return how the outputs lie along what the bets look at, and where the last of them name a side; for the eye only."""
 
     def halves(self) -> list[list[list[int]]]:
         """Count the first and the second half of what was played, by cells: for each a table for each side and place."""
@@ -139,58 +139,12 @@ def hair_above(claim: PrivacyClaim) -> float:
 
 
 @dataclass
-class _Past:
-    """The outputs of the pair so far, in order."""
-
-    parts: list[Outputs] = field(default_factory=list)
-    labels: list[Labels] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, outputs: Outputs, labels: Labels) -> None:
-        if self.size < MOST_KEPT:
-            self.parts.append(outputs)
-            self.labels.append(labels)
-        self.size += outputs.size
-
-    def outputs(self) -> Outputs:
-        joined = concatenate(self.parts)
-        self.parts, self.labels = [joined], [np.concatenate(self.labels)]
-        return joined
-
-    def sample(self) -> Sample:
-        outputs = self.outputs()
-        return Sample(outputs[self.labels[0]], outputs[~self.labels[0]])
-
-    def halves(self) -> list[list[list[int]]]:
-        """Count either half of what was kept; see Game.halves.
-
-        Cells are quantiles of all numbers at a place, and one cell for all that is no number. They depend on what was drawn and not
-        on the order, so that without drift, given the cells, every order is as likely.
-        """
-        outputs = self.outputs()
-        labels, late = self.labels[0], np.arange(outputs.size) >= outputs.size // 2
-        halves: list[list[list[int]]] = [[], []]
-        for column in outputs.columns[:MOST_QUICK_PLACES]:
-            number = np.ones(outputs.size, bool) if column.codes is None else column.codes < 0
-            cells = np.full(outputs.size, DRIFT_CELLS)
-            if number.any():
-                inner = np.arange(1, DRIFT_CELLS) / DRIFT_CELLS
-                edges = np.quantile(column.numbers[number], inner, method="lower")
-                cells[number] = np.searchsorted(edges, column.numbers[number])
-            for half, there in zip(halves, (~late, late), strict=True):
-                half += [
-                    np.bincount(cells[there & side], minlength=DRIFT_CELLS + 1).tolist() for side in (labels, ~labels)
-                ]
-        return halves
-
-
-@dataclass
 class GuessGame:
     """Bets that the side can be guessed: by quantiles of single places, and by a learned score."""
 
     null: GuessNull
     claim: PureDP | ApproximateDP | GaussianDP
-    past: _Past = field(default_factory=_Past)
+    past: Past = field(default_factory=Past)
     # For each quick bettor: guesses of "left" below that were right and wrong; the one who guesses the other way has them swapped.
     wins: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     losses: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
@@ -229,13 +183,44 @@ class GuessGame:
             slice(claim, claim + 1),
         )[:, 0]
         learned = self.log_learned[claim] + increments[:, claim].cumsum()
-        played = _reached(_mixed(quick, learned), target)
+        played = reached(_mixed(quick, learned), target)
         self.wins, self.losses = self.wins + wins[:played].sum(0), self.losses + losses[:played].sum(0)
         self.trials += played
         self.log_learned = self.log_learned + increments[:played].sum(0)
         self.past.add(outputs[:played], labels[:played])
         self._learn()
         return played
+
+    def histograms(self) -> tuple[Histogram, ...]:
+        """See Game; along the only place there is, else along the place, or the score, that earned most."""
+        if self.past.size == 0:
+            return ()
+        at = int(np.searchsorted(self.null.grid, hair_above(self.claim)))
+        quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(at, at + 1))[0, 0]
+        places = len(self.places or ())
+        if self.score is not None and (places == 0 or (places > 1 and self.log_learned[at] > quick)):
+            return (histogram(self.past.sample(), self.score, Cells((0.0,), (RIGHT, LEFT), {})),)
+        if not self.places:
+            return ()
+        place, quantile = np.unravel_index(np.argmax(np.abs(self.wins - self.losses)), self.wins.shape)
+        feature = Place(self.places[place])
+        sides = (LEFT, RIGHT) if self.wins[place, quantile] >= self.losses[place, quantile] else (RIGHT, LEFT)
+        return (histogram(self.past.sample(), feature, self._last_guesses(feature, int(quantile), sides)),)
+
+    def _last_guesses(self, place: Place, quantile: int, sides: tuple[float, float]) -> Cells:
+        """Return where a quick bettor names which side, low and high, after all outputs so far."""
+        column = place.extract(self.past.outputs())
+        seen = column.numbers if column.codes is None else column.numbers[column.codes < 0]
+        if len(seen) == 0:
+            return Cells((), (ABSTAIN,), {})
+        if isinstance(self.null, GaussianNull):
+            return Cells((float(np.median(seen)),), sides, {})
+        share = QUANTILES[quantile]
+        low = float(np.quantile(seen, share, method="lower"))
+        high = math.nextafter(float(np.quantile(seen, 1 - share, method="higher")), -math.inf)
+        if low == high:
+            return Cells((low,), sides, {})
+        return Cells((min(low, high), max(low, high)), (sides[0], ABSTAIN, sides[1]), {})
 
     def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
         return self.past.halves()
@@ -314,59 +299,5 @@ class GuessGame:
         return np.where(won[:, None], on_win, on_loss) + price
 
 
-@dataclass
-class DivergenceGame:
-    """Bets against a divergence, by wagers on a score that are learned anew as outputs accumulate."""
-
-    grid: Floats
-    claim: RenyiDP | ZeroConcentratedDP
-    alpha: float
-    past: _Past = field(default_factory=_Past)
-    test: ScoreTest | None = None
-    learned_at: int = 0
-    capital: Floats = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.capital = np.zeros(len(self.grid))
-
-    def log_capital(self) -> Floats:  # noqa: D102 - see Game
-        return self.capital
-
-    def detectable(self, alpha: float, chance: float) -> None:  # noqa: D102
-        return None  # the wager changes as the game goes on
-
-    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
-        played = outputs.size
-        if self.test is not None:
-            increments = self._increments(self.test, outputs, labels)
-            played = _reached(self.capital[claim] + increments[:, claim].cumsum(), target)
-            self.capital = self.capital + increments[:played].sum(0)
-        self.past.add(outputs[:played], labels[:played])
-        if LEAST_TO_LEARN <= self.past.size >= 1.5 * self.learned_at and self.learned_at < MOST_KEPT:
-            self.learned_at = self.past.size
-            # As if three times as many outputs as were seen so far were still to come.
-            self.test = Divergence(self.claim, self.alpha, 3 * self.past.size).learn(self.past.sample()).test
-        return played
-
-    def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
-        return self.past.halves()
-
-    def _increments(self, test: ScoreTest, outputs: Outputs, labels: Labels) -> Floats:
-        wager = test.wager
-        times = wager.order if isinstance(self.claim, ZeroConcentratedDP) else 1.0
-        factors = wager.factors(times * self.grid)
-        # Against a hypothesis under which the capital could fall below 0, nothing is bet.
-        playable = np.all(factors > 0, axis=(0, 1))
-        logs = np.where(playable, np.log(np.where(playable, factors, 1.0)), 0.0)
-        on_p_side = labels != wager.swapped
-        return np.asarray(logs[np.where(on_p_side, 0, 1), test.cells(outputs)])
-
-
 def _mixed(quick: Floats, learned: Floats) -> Floats:
     return np.logaddexp(math.log1p(-LEARNED_SHARE) + quick, math.log(LEARNED_SHARE) + learned)
-
-
-def _reached(path: Floats, target: float) -> int:
-    """Return the number of steps up to the first at which the path is at the target; all, if it is at none."""
-    there = np.flatnonzero(path >= target)
-    return int(there[0]) + 1 if len(there) else len(path)

@@ -235,7 +235,7 @@ def _power(old: AuditResult, new: AuditResult) -> Found:
     drawn = new.outputs.bound / old.outputs.bound if old.outputs.bound else 1.0
     outputs = f"{new.outputs.bound:,} outputs, before {old.outputs.bound:,}"
     if old.power and new.power:
-        before, after = (audit.power["95%"] - audit.claim.value for audit in (old, new) if audit.power)
+        before, after = (abs(audit.power["95%"] - audit.claim.value) for audit in (old, new) if audit.power)
         caught = f"{number(new.power['95%'])} would be caught with 95 % chance, before {number(old.power['95%'])}"
         # With as many outputs as before it is another event that was learned, by chance.
         if drawn < 1 and after > MATERIAL_POWER * before:

@@ -203,13 +203,15 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
     shown = audit.illustration
     for place, histogram in enumerate(shown.histograms):
         plot = histogram_plot(f"{name}-outputs-{place}", histogram)
-        yield _figure(plot, "Outputs on the two data sets", _histogram_caption(histogram))
+        yield _figure(
+            plot, "Outputs on the two data sets", _histogram_caption(histogram, is_sequential=_is_sequential(audit))
+        )
     if audit.bound is not None:
         yield _figure(bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
     if audit.bound is not None and len(shown.growth) > 1:
         looked = (
             "The audit could stop at any of these points."
-            if audit.bound.method.startswith("sequential")
+            if _is_sequential(audit)
             else "Only the last point is a result; the others show how it came about."
         )
         exact = " Dotted is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
@@ -218,7 +220,7 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield _figure(plot, "Privacy profile", _profile_caption(audit.claim))
-    elif audit.bound is not None and audit.bound.method.startswith("sequential"):
+    elif _is_sequential(audit):
         yield _figure(Markup(), "Privacy profile", NO_PROFILE)
 
 
@@ -239,11 +241,21 @@ def _profile_caption(claim: PrivacyClaim) -> str:
     return f"{line}. The claim allows what lies below the dashes."
 
 
-def _histogram_caption(shown: Histogram) -> Markup:
-    told = f"{shown.left_outputs + shown.right_outputs:,} outputs, from which was learned where to look; none counts for the bound."
+def _is_sequential(audit: AuditResult) -> bool:
+    return audit.bound is not None and audit.bound.method.startswith("sequential")
+
+
+def _histogram_caption(shown: Histogram, *, is_sequential: bool) -> Markup:
+    outputs = f"{shown.left_outputs + shown.right_outputs:,} outputs"
+    says = "the last bets say" if is_sequential else "the event says"
+    told = (
+        f"{outputs} of those that were bet on, each by what was learned from those before it."
+        if is_sequential
+        else f"{outputs}, from which was learned where to look; none counts for the bound."
+    )
     parts = ["" if shown.feature == "output" else f"Shown is the {shown.feature}. ", told]
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
-        parts.append(" Shaded is where the event says which side an output came from.")
+        parts.append(f" Shaded is where {says} which side an output came from.")
     if shown.edges:
         parts.append(" The outermost steps hold everything beyond.")
     return joined(_key("left", "left data set"), _key("right", "right data set"), *parts)
@@ -265,7 +277,10 @@ def _bound_caption(audit: AuditResult) -> str:
         "The claim allows values up to the dashed line; the outputs prove that the truth lies where the lower bar is."
     )
     if isinstance(audit.claim, Probability):
-        return "The claim allows the first bar; the outputs prove that the truth on this data set lies in the second."
+        told = "The claim allows the first bar; the outputs prove that the truth on this data set lies in the second."
+        if audit.verdict is Verdict.VIOLATION or caught == math.inf:
+            return told
+        return f"{told} A truth at the diamond “would be caught” is found out with 95 % chance."
     if audit.verdict is Verdict.VIOLATION:
         return f"{told} They do not meet: the claim is broken."
     return (
@@ -332,7 +347,10 @@ def _tried(audit: AuditResult) -> Markup:
         chances = ", ".join(
             f"{number(caught)} ({chance.replace('%', ' %')} chance)" for chance, caught in audit.power.items()
         )
-        tried.append(f"On this event, violations from these values on would have been caught: {chances}.")
+        on = "down" if isinstance(audit.claim, Probability) and audit.claim.at_least else "on"
+        tried.append(f"On this event, violations from these values {on} would have been caught: {chances}.")
+    elif isinstance(audit.claim, QueryClaim) and audit.bound is not None:
+        tried.append("On any of the pairs looked at, a violation would have been found.")
     lists = [
         joined(tag("h3", title), tag("ul", *(tag("li", item) for item in items)))
         for title, items in (("Tried", tried), ("Not tried", not_tried))

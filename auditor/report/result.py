@@ -77,9 +77,9 @@ class Tried:
 class Illustration:
     """What shows an audit to the eye. The verdict does not rest on it.
 
-    ``histograms`` are of the outputs that the event was chosen on. ``growth`` lists (outputs, the bound they gave alone); only
-    the last is a claim at the stated confidence, unless the audit was sequential. ``profile`` lists (ε, δ) with δ a lower bound
-    at that ε; all hold together, at the confidence of the audit's bound.
+    ``histograms`` are of the outputs that the event was chosen on; of a sequential audit, those that were bet on. ``growth`` lists
+    (outputs, the bound they gave alone); only the last is a claim at the stated confidence, unless the audit was sequential.
+    ``profile`` lists (ε, δ) with δ a lower bound at that ε; all hold together, at the confidence of the audit's bound.
     """
 
     histograms: Sequence[Histogram] = ()

@@ -14,8 +14,9 @@ from auditor.blackbox.mechanism import Mechanism, Sample
 from auditor.blackbox.outputs import from_list
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.power import Round
 from auditor.errors import InvalidInputError
-from auditor.events.blocks import RuleCounts, log_ratios
+from auditor.events.blocks import RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
@@ -116,7 +117,7 @@ def test_a_wager_refutes_the_mildest_pair_it_is_said_to_refute_as_often_as_state
     p, q = np.array(counts.left, float), np.array(counts.right, float)
     if test.wager.swapped:
         p, q = q, p
-    pair = mildest_refuted(test.wager, log_ratios(p, q), p + q, test.wager.order * claim.rho, ALPHA, chance)
+    pair = mildest_refuted([Round(test.wager, p, q, trials, test.wager.order * claim.rho)], ALPHA, chance)
     assert pair is not None
     caught = method.detectable(test, counts, chance)
     assert caught is not None and caught >= divergence_of(test.wager.order, *pair) / test.wager.order > 0.9 * claim.rho
