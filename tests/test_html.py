@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from auditor.claims import (
     ApproximateDP,
     GaussianDP,
+    Monotone,
     PrivacyProfile,
     PureDP,
     RenyiDP,
@@ -32,7 +33,7 @@ from auditor.exact.known_continuous import gaussian_delta
 from auditor.neighbours.pair import Pair
 from auditor.report.html import to_html
 from auditor.report.markup import Markup, joined, tag, visible
-from auditor.report.plots import histogram_plot
+from auditor.report.plots import bound_plot, histogram_plot
 from auditor.report.reader import read_report
 from auditor.report.result import AuditResult, Illustration, RunResult, Tried
 
@@ -347,6 +348,18 @@ def test_no_pair_of_coins_within_a_divergence_lies_above_what_it_allows(order: f
 def test_a_divergence_beyond_all_doubles_allows_everything() -> None:
     assert implied_delta(RenyiDP(2.0, 1e6), 1.0) == 1.0 == implied_delta(ZeroConcentratedDP(1e6), 1.0)
     assert implied_delta(ZeroConcentratedDP(0.0), 0.0) == 0.0
+
+
+def test_what_a_query_does_is_one_value_and_what_it_may_not_do_at_all_has_room() -> None:
+    [audit] = [audit for audit in every_kind().audits if audit.name == "query"]
+    assert audit.bound is not None
+    sound = dataclasses.replace(
+        audit, claim=Monotone(), bound=dataclasses.replace(audit.bound, quantity="decrease", value=0.0)
+    )
+    plot = bound_plot("plot", sound)
+    assert "claimed: at most 0; largest found: 0." in plot
+    assert "proved" not in plot
+    assert ">−0." in plot, "the axis reaches below what is allowed"
 
 
 # --- What every card says ---

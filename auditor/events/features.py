@@ -1,16 +1,19 @@
 """From outputs to single columns in which a side may show: the places themselves, and combinations of them."""
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs
+from auditor.blackbox.outputs import ABSENT, Column, Outputs
 from auditor.events.cells import Cells, distinct
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
+# Places of a list, which its order tells.
+_PLAIN = re.compile(r"output(\[\d+(,\d+)*\])?")
 
 
 class Feature(Protocol):
@@ -43,16 +46,22 @@ class Whole:
     name: str = "output"
 
     def extract(self, outputs: Outputs) -> Column:
-        """Return an atom for each output, written as the list of its leaves."""
+        """Return an atom for each output, written as the list of its leaves, or with the place of each that it has."""
         codes = np.zeros(outputs.size, np.int64)
-        spellings = [""]
+        spellings: list[tuple[str, ...]] = [()]
         for place in self.places:
             leaves, kinds = _categories(outputs.column(place))
             # Numbered afresh after every place, so that the numbers stay small; only the spellings mean anything.
             pairs, codes = distinct(codes * len(kinds) + leaves)
-            spellings = [f"{spellings[p // len(kinds)]}, {kinds[p % len(kinds)]}" for p in pairs.tolist()]
-        atoms = tuple(f"[{spelling.removeprefix(', ')}]" for spelling in spellings)
+            spellings = [(*spellings[p // len(kinds)], kinds[p % len(kinds)]) for p in pairs.tolist()]
+        atoms = tuple(map(self._spelled, spellings))
         return Column(self.name, np.zeros(outputs.size), codes.astype(np.int32), atoms)
+
+    def _spelled(self, leaves: tuple[str, ...]) -> str:
+        if ABSENT not in leaves and all(map(_PLAIN.fullmatch, self.places)):
+            return f"[{', '.join(leaves)}]"
+        there = [f"{place}: {leaf}" for place, leaf in zip(self.places, leaves, strict=True) if leaf != ABSENT]
+        return f"{{{', '.join(there)}}}"
 
 
 def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:

@@ -272,7 +272,7 @@ def _figure(plot: Markup, title: str, caption: str) -> Markup:
 def _bound_caption(audit: AuditResult) -> str:
     caught = (audit.power or {}).get("95%", math.inf)
     if isinstance(audit.claim, QueryClaim):
-        return "A query is deterministic: one pair that goes beyond the claim refutes it."
+        return "A query is deterministic: one pair beyond what is claimed refutes it. The diamond is the largest value found."
     told = (
         "The claim allows values up to the dashed line; the outputs prove that the truth lies where the lower bar is."
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditor.claims import Claim, Probability
+from auditor.claims import Claim, Probability, QueryClaim
 from auditor.events.histogram import Bar, Histogram
 from auditor.exact.conversions import implied_delta
 from auditor.report.markup import Markup, joined, tag, visible
@@ -245,21 +245,21 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
     assert audit.bound is not None
     symbol = SYMBOL.get(audit.bound.quantity, audit.bound.quantity)
     spans, points = _spans(audit), _points(audit)
-    labels = [told for told, *_ in spans] + [told for told, _ in points]
+    labels = [told for told, *_ in spans] + [told for told, *_ in points]
     rows = len(labels)
     height = 0.55 + ROW * rows
 
     def draw(figure: "Figure") -> None:
         axes = _axes(figure, 0.45, height - 0.08, 1.25)
-        low, high = _reach(audit, [end for _, *ends, _ in spans for end in ends] + [at for _, at in points])
+        low, high = _reach(audit, [end for _, *ends, _ in spans for end in ends] + [at for _, at, _ in points])
         for row, (_, start, end, colour) in enumerate(spans):
             if start > high:
                 _draw_point(axes, row, start, high, colour)
             else:
                 left = max(start, low)
                 axes.barh(row, min(end, high) - left, 0.5, left=left, color=colour, alpha=0.85)
-        for row, (_, at) in enumerate(points, start=len(spans)):
-            _draw_point(axes, row, at, high, INK)
+        for row, (_, at, colour) in enumerate(points, start=len(spans)):
+            _draw_point(axes, row, at, high, colour)
         axes.axvline(min(audit.claim.value, high), color=CLAIM, lw=1.2, dashes=(4, 2))
         axes.set_yticks(range(rows), labels)
         axes.set_ylim(rows - 0.4, -0.6)
@@ -269,7 +269,7 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
         _few_ticks(axes.xaxis)
 
     told = [f"{what}: {_interval(start, end)}" for what, start, end, _ in spans]
-    told += [f"{what}: {at:.4g}" for what, at in points]
+    told += [f"{what}: {at:.4g}" for what, at, _ in points]
     return svg(name, "Bound against claim", f"Values of {symbol}. {'; '.join(told)}.", height, draw)
 
 
@@ -285,15 +285,22 @@ def _spans(audit: AuditResult) -> list[tuple[str, float, float, str]]:
     at_least = isinstance(claim, Probability) and claim.at_least
     allowed = (claim.value, math.inf) if at_least else (-math.inf, claim.value)
     proved = (-math.inf, bound.value) if bound.method.endswith("upper limit") else (bound.value, math.inf)
-    colour = BAD if audit.verdict == "violation" else INK
-    found = "found" if audit.p_value is None else "proved"
-    return [("claimed", *allowed, CLAIM), (found, *proved, colour)]
+    spans = [("claimed", *allowed, CLAIM)]
+    # What a query does on a pair is one number, and not at least that.
+    return spans if isinstance(claim, QueryClaim) else [*spans, ("proved", *proved, _colour(audit))]
 
 
-def _points(audit: AuditResult) -> list[tuple[str, float]]:
-    points = [] if audit.exact is None else [("exact here", audit.exact.value)]
+def _colour(audit: AuditResult) -> str:
+    return BAD if audit.verdict == "violation" else INK
+
+
+def _points(audit: AuditResult) -> list[tuple[str, float, str]]:
+    """Return single values: in words, where, colour."""
+    points = [] if audit.exact is None else [("exact here", audit.exact.value, INK)]
+    if isinstance(audit.claim, QueryClaim) and audit.bound is not None:
+        points.append(("largest found", audit.bound.value, _colour(audit)))
     caught = (audit.power or {}).get("95%", math.inf)
-    return points + ([("would be caught", caught)] if caught < math.inf else [])
+    return points + ([("would be caught", caught, INK)] if caught < math.inf else [])
 
 
 def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
@@ -302,7 +309,9 @@ def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
     if isinstance(audit.claim, Probability):
         room = 0.25 * (max(finite) - min(finite)) or 0.1
         return max(0.0, min(finite) - room), min(1.0, max(finite) + room)
-    return min(0.0, *finite), 1.25 * max(finite) if max(finite) > 0 else 1.0
+    high = 1.25 * max(finite) if max(finite) > 0 else 1.0
+    # Where nothing at all is allowed, that must be seen too.
+    return min(-0.25 * high if isinstance(audit.claim, QueryClaim) and audit.claim.value == 0 else 0.0, *finite), high
 
 
 def _interval(start: float, end: float) -> str:

@@ -9,11 +9,12 @@ import pytest
 from scipy import stats
 
 from auditor.blackbox.mechanism import Mechanism, Sample
+from auditor.blackbox.outputs import from_list
 from auditor.claims import PureDP
 from auditor.events.blocks import merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct
 from auditor.events.event import Event
-from auditor.events.features import Place
+from auditor.events.features import Place, Whole
 from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
@@ -180,3 +181,42 @@ def test_distinct_values_are_those_of_numpy_however_few_and_rare(seed: int, valu
     expected, places = np.unique(numbers, return_inverse=True)
     assert found.tolist() == expected.tolist()
     assert at.tolist() == places.tolist()
+
+
+# --- Whole outputs in words ---
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        ([[0, 1], [1, 1]], ["[0, 1]", "[1, 1]"]),
+        ([{"a": 1, "b": [2]}, {"a": 1}], ["{output['a']: 1, output['b'][0]: 2}", "{output['a']: 1}"]),
+        (["absent", "x"], ["['absent']", "['x']"]),
+    ],
+    ids=["lists", "dicts", "a word that looks like none"],
+)
+def test_a_whole_output_is_told_by_what_it_holds(outputs: list[Any], words: list[str]) -> None:
+    table = from_list(outputs)
+    places = tuple(c.name for c in table.columns if c.name.startswith("output"))
+    column = Whole(places).extract(table)
+    assert column.codes is not None
+    assert [column.atoms[code] for code in column.codes] == words
+
+
+def test_whole_outputs_that_differ_differ_in_words() -> None:
+    outputs: list[Any] = [
+        None,
+        "None",
+        {"a": None},
+        {"a": "None"},
+        {},
+        [],
+        [None],
+        ["absent"],
+        ("absent",),
+        {"absent": 0},
+        0,
+    ]
+    table = from_list(outputs)
+    column = Whole(tuple(c.name for c in table.columns)).extract(table)
+    assert len(set(column.atoms)) == len(outputs)
