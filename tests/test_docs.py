@@ -1,19 +1,24 @@
 """What the documents show is what happens: every block of every page is run, and the site is built of them without a warning."""
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from pages import PROJECT, alike, blocks_of, run_page, session
+from rich.console import Console
 
 import auditor
 from auditor.config import schema
+from auditor.report.reader import read_report
+from auditor.report.terminal import print_result
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]
@@ -40,6 +45,17 @@ def test_the_result_that_the_readme_shows_is_the_committed_one() -> None:
     assert len(shown) == 6
     for name, value in shown.items():
         assert value <= bounds[name] < value + 0.001, name
+
+
+def test_what_the_readme_shows_of_a_run_is_what_is_printed_of_its_report() -> None:
+    """Numbers are for the test above: they move when reports are made anew."""
+    [block] = [block for block in blocks_of(PAGES[0].read_text(encoding="utf-8")) if block.note.startswith("result:")]
+    printed = io.StringIO()
+    report = read_report(PROJECT / "reports" / block.note.removeprefix("result:") / "report.json")
+    # The first audits of several.
+    shown = [audit for audit in report.audits if f"  {audit.name} " in block.text]
+    print_result(replace(report, audits=shown), Console(file=printed, width=120))
+    assert alike(f"{block.text}…", printed.getvalue()), printed.getvalue()
 
 
 def test_the_workflow_shown_gives_the_action_what_it_takes() -> None:
