@@ -343,3 +343,20 @@ def test_bash_completes_commands_options_and_files(folder: Path, capsys: pytest.
     assert completed("auditor", "co") == {"compare"}
     assert {"--baseline", "--backend"} == completed("auditor", "run", "--ba")
     assert "mechanisms_to_begin.py" in completed("auditor", "run", "mechanisms_to")
+
+
+def test_a_class_is_told_to_be_none_and_what_to_name_instead(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("classes.py").write_text(
+        "class Count:\n    def __call__(self, data, rng):\n        return 1\n", encoding="utf-8"
+    )
+    assert main(["init", "classes.py:Count"]) == 2
+    assert "is a class; make one of it in its module, such as mechanism = Count(...)" in capsys.readouterr().err
+    assert not Path("audit.yaml").exists()
+
+
+def test_a_coroutine_is_told_how_to_be_waited_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("later.py").write_text("async def count(data, rng):\n    return 1\n", encoding="utf-8")
+    assert main(["init", "later.py:count"]) == 2
+    assert (
+        "the mechanism is asynchronous: wrap it in a function that returns asyncio.run(...)" in capsys.readouterr().out
+    )

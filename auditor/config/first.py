@@ -107,6 +107,10 @@ def _python(name: str, file: Path) -> _Found:
     if place.endswith(".py"):
         name = f"{os.path.relpath(place, file.parent)}:{attribute}"
     function = Source(name, search_path=search_path(file)).load()
+    if inspect.isclass(function):
+        raise MechanismError(
+            f'"{name}" is a class; make one of it in its module, such as mechanism = {attribute}(...), and give the name of that'
+        )
     try:
         taken = dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -241,7 +245,8 @@ def _check(text: str, file: Path) -> str:
         Path(name).unlink()
     for output in outputs:
         if isinstance(output, BaseException):
-            return f"on a first data set the mechanism raises {type(output).__name__}: {output}"
+            raised = f"{type(output).__name__}: {output}"
+            return f"on a first data set the mechanism raises {raised}; write data sets that it takes under neighbours"
     sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]
     if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:
         return "it answers with as many numbers as the data set has records, which tells how many there are"
