@@ -12,8 +12,8 @@ from auditor.errors import InvalidInputError, did_you_mean, require_number
 class Claim:
     """The common face of all claims.
 
-    ``quantity`` names the parameter that an audit bounds from below; a violation is a bound on it that
-    lies strictly above :attr:`value`.
+    ``quantity`` names the parameter that an audit bounds; a violation is a bound on it with an :meth:`excess` over the
+    claim's own :attr:`value`.
     """
 
     quantity: ClassVar[str]
@@ -23,6 +23,10 @@ class Claim:
         """What the claim says of its quantity."""
         number: float = getattr(self, self.quantity)
         return number
+
+    def excess(self, value: float) -> float:
+        """Return how far a value of the quantity lies beyond what is claimed; above 0 where it breaks the claim."""
+        return value - self.value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as it stands in a configuration, such as ``{"epsilon": 1.0}``."""
@@ -217,6 +221,10 @@ class Probability(Claim):
         object.__setattr__(self, "probability", require_number("probability", self.probability, 0, 1))
         if not (isinstance(self.at_most, bool) and isinstance(self.at_least, bool) and self.at_most != self.at_least):
             raise InvalidInputError("a probability claim needs either at_most: true or at_least: true")
+
+    def excess(self, value: float) -> float:
+        """Return by how much a probability is too large; where it is promised to be large, too small."""
+        return value - self.probability if self.at_most else self.probability - value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as it stands in a configuration."""

@@ -53,7 +53,8 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
 
 def judge(claim: Claim, bound: Bound) -> Verdict:
-    """Return VIOLATION only where the bound lies strictly above what is claimed; INCONCLUSIVE where it is NaN."""
-    if bound.value > claim.value:
+    """Return VIOLATION only where the bound lies strictly beyond what is claimed; INCONCLUSIVE where it is NaN."""
+    excess = claim.excess(bound.value)
+    if excess > 0:
         return Verdict.VIOLATION
-    return Verdict.NO_VIOLATION_FOUND if bound.value <= claim.value else Verdict.INCONCLUSIVE
+    return Verdict.NO_VIOLATION_FOUND if excess <= 0 else Verdict.INCONCLUSIVE

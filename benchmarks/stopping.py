@@ -27,6 +27,7 @@ def _audit(mechanism: Any, parameters: dict[str, float], claim: Any, samples: in
         method=method,
         seed=seed,
         workers=1,
+        shrink=False,
     )
     assert result.bound is not None
     return result.outputs.bound, result.bound.value, result.verdict == "violation"

@@ -22,12 +22,15 @@ from auditor.config.load import Overrides, load_configuration
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.shrink import complexity
 from auditor.report.files import to_json
+from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
+from auditor.report.reader import read_report
 from auditor.report.result import RunResult
-from auditor.report.words import finding
+from auditor.report.words import finding, pair_words
 from auditor.verdict import Verdict
 
 CLAIM = auditor.PureDP(0.5)
+AT_MOST, AT_LEAST = auditor.Probability(0.5, at_most=True), auditor.Probability(0.5, at_least=True)
 LN3 = math.log(3)
 
 
@@ -49,6 +52,19 @@ def sound(data: Any, size: int, rng: np.random.Generator) -> Any:
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
     """Tell for every pair of values, truthfully three times in four, which is odd: ε = ln 3 where one is, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
+
+
+def many(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Tell of an event that is likely where the records' sum is above 30, and else is not."""
+    return rng.random(size) < (0.9 if sum(data) > 30 else 0.1)
+
+
+def few(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return ~many(data, size, rng)
+
+
+def mean(data: Any) -> Any:
+    return sum(data) / max(1, len(data))
 
 
 def audit(mechanism: Any, neighbours: Any, claim: Any = CLAIM, **options: Any) -> Any:
@@ -108,20 +124,27 @@ def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "domain", "method"),
-    [(leaks_large_values, SMALL, "fixed"), (leaks_large_values, SMALL, "two-intervals"), (sound, SMALL, "fixed")],
+    ("mechanism", "claim", "method"),
+    [
+        (leaks_large_values, CLAIM, "fixed"),
+        (leaks_large_values, CLAIM, "two-intervals"),
+        (leaks_large_values, CLAIM, "sequential"),
+        (many, AT_MOST, "fixed"),
+        (few, AT_LEAST, "fixed"),
+        (mean, auditor.Sensitivity(0.3), "fixed"),
+        (sound, CLAIM, "fixed"),
+        (sound, CLAIM, "sequential"),
+        (many, auditor.Probability(0.95, at_most=True), "fixed"),
+        (mean, auditor.Sensitivity(10), "fixed"),
+    ],
 )
-def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any, domain: Any, method: str) -> None:
-    on, off = (audit(mechanism, domain, shrink=shrink, method=method, samples=40_000) for shrink in (True, False))
-    assert (on.verdict, on.bound, on.p_value, on.event, on.pair) == (
-        off.verdict,
-        off.bound,
-        off.p_value,
-        off.event,
-        off.pair,
-    )
+def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any, claim: Any, method: str) -> None:
+    on, off = (audit(mechanism, SMALL, claim, shrink=shrink, method=method, samples=40_000) for shrink in (True, False))
+    as_before = replace(on, smallest=None, reproduce=None, outputs=off.outputs, seconds=0.0, at_level=None)
+    assert as_before == replace(off, reproduce=None, seconds=0.0, at_level=None)
     assert (off.smallest, off.outputs.shrink) == (None, 0)
-    assert (on.smallest is not None) == (mechanism is not sound)
+    assert (on.smallest is not None) == (on.verdict is Verdict.VIOLATION)
+    assert replace(on.outputs, shrink=0) == off.outputs
 
 
 def test_a_sound_mechanism_is_not_shrunk() -> None:
@@ -254,6 +277,201 @@ def test_exceptions_are_shrunk_like_any_output() -> None:
     assert result.verdict is Verdict.VIOLATION
     assert sorted((len(found.pair.left), len(found.pair.right))) == [2, 3]
     assert "ValueError" in found.event["description"]
+
+
+# --- Claims of other kinds, and audits that stop ---
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sequential_audit_tells_the_smallest_pair_and_an_event_that_can_be_read(seed: int) -> None:
+    result = audit(leaks_large_values, SMALL, method="sequential", samples=10**6, seed=seed)
+    assert result.verdict is Verdict.VIOLATION
+    pair, event = result.smallest.pair, result.smallest.event
+    assert sorted((len(pair.left), len(pair.right))) in ([3, 4], [4, 5])
+    assert sum(v != 0 for v in max(pair.left, pair.right, key=len)) == 1
+    assert "quantiles of past outputs" in result.event["description"]
+    assert event["description"].startswith("output ")
+    (left, trials_left), (right, trials_right) = event["counts"]["left"], event["counts"]["right"]
+    assert 0 < left + right < trials_left + trials_right <= result.outputs.shrink <= 20 * result.outputs.bound
+    assert event["description"] in finding(result)
+
+
+def test_on_the_only_pair_there_is_a_sequential_audit_tells_an_event() -> None:
+    result = audit(sound, [([0], [])], auditor.PureDP(0.2), method="sequential", samples=200_000)
+    assert result.verdict is Verdict.VIOLATION
+    assert (result.smallest.pair, result.smallest.event["description"][:7]) == (result.pair, "output ")
+
+
+def test_what_shrinking_costs_a_sequential_audit_is_in_proportion_and_within_the_outputs_allowed() -> None:
+    for samples in (2_000, 100_000):
+        result = audit(leaks_large_values, [([0, 0, 0, 9], [0, 0, 0])], method="sequential", samples=samples)
+        assert result.verdict is Verdict.VIOLATION
+        assert 0 < result.outputs.shrink <= min(samples, 20 * result.outputs.bound)
+
+
+@pytest.mark.parametrize(("mechanism", "claim"), [(many, AT_MOST), (few, AT_LEAST)])
+def test_the_smallest_data_set_on_which_a_probability_is_wrong(mechanism: Any, claim: Any) -> None:
+    result = audit(mechanism, SMALL, claim, search=100_000)
+    small = result.smallest
+    assert result.verdict is Verdict.VIOLATION
+    assert (small.pair.right, str(small.pair.relation)) == (None, "alone")
+    assert sum(small.pair.left) - min(small.pair.left) <= 30 < sum(small.pair.left), "no record can be left out"
+    assert complexity(small.pair) < complexity(result.pair)
+    [hits, trials] = small.event["counts"]["left"]
+    tail = (
+        binom.sf(hits - 1, trials, small.bound.value) if claim.at_most else binom.cdf(hits, trials, small.bound.value)
+    )
+    assert tail == pytest.approx(1 - small.bound.confidence)
+    assert trials < result.outputs.shrink <= 100_000
+    assert f"{pair_words(small.pair)}, where the event happens in {hits:,} of {trials:,} trials" in finding(result)
+
+
+def test_one_case_against_a_certainty_is_shrunk_with_few_outputs() -> None:
+    def never_with_five(data: Any, size: int) -> Any:
+        return np.full(size, len(data) < 5)
+
+    result = audit(never_with_five, SMALL, auditor.Probability(1, at_least=True), samples=1000, search=100_000)
+    assert result.verdict is Verdict.VIOLATION
+    assert (result.smallest or result).pair.left == (0, 0, 0, 0, 0)
+
+
+def size_of_13(data: Any) -> Any:
+    return 9.0 if len(data) >= 13 else 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "claim", "smallest"),
+    [
+        (size_of_13, auditor.Sensitivity(1), ((0,) * 12, (0,) * 13)),
+        (lambda data: -sum(v > 6 for v in data), auditor.Monotone(), ((), (7,))),
+        (lambda data: sum(data) ** 2, auditor.Sensitivity(1000), None),
+    ],
+)
+def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest: Any) -> None:
+    result = audit(query, SMALL, claim)
+    small = result.smallest
+    assert result.verdict is Verdict.VIOLATION
+    assert sorted((small.pair.left, small.pair.right), key=len) == [*smallest] if smallest else small
+    told = {side: query(np.array(small.pair.dataset(side), int)) for side in ("left", "right")}
+    assert small.event["values"] == told
+    assert small.bound.value == abs(told["left"] - told["right"]) > claim.value
+    assert small.bound.confidence == 1
+    assert f"{pair_words(small.pair)}, where the query answers {told['left']} and {told['right']}." in finding(result)
+
+
+def test_no_record_can_be_left_out_of_the_smallest_counterexample() -> None:
+    """By definition, and without what the search and the domain know."""
+    small = audit(lambda data: sum(data) ** 2, SMALL, auditor.Sensitivity(1000)).smallest.pair
+    short, long = sorted((small.left, small.right), key=len)
+    assert abs(sum(long) ** 2 - sum(short) ** 2) > 1000
+    for i in range(len(short)):
+        fewer = [*short[:i], *short[i + 1 :]]
+        added = sum(long) - sum(short)
+        assert abs((sum(fewer) + added) ** 2 - sum(fewer) ** 2) <= 1000
+
+
+class Turncoat:
+    """Keeps the rules for so many calls, and then breaks them."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism, self.calls, self.allowed = mechanism, 0, math.inf
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.calls += 1
+        output = self.mechanism(*arguments)
+        return output if self.calls <= self.allowed else output[:-1]
+
+
+class TurncoatMechanism(Turncoat):
+    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        return super().__call__(data, size, rng)
+
+
+class TurncoatQuery(Turncoat):
+    def __call__(self, data: Any) -> Any:
+        return super().__call__(data)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "options"),
+    [
+        (TurncoatMechanism(leaks_large_values), CLAIM, {}),
+        (TurncoatMechanism(leaks_large_values), CLAIM, {"method": "sequential"}),
+        (TurncoatMechanism(many), AT_MOST, {}),
+        (TurncoatQuery(lambda data: np.array([sum(data), 0])), auditor.Sensitivity(3), {}),
+    ],
+)
+def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_the_same(
+    mechanism: Any, claim: Any, options: dict[str, Any]
+) -> None:
+    def once(shrink: bool) -> Any:
+        mechanism.calls = 0
+        return audit(mechanism, SMALL, claim, samples=40_000, isolate=False, shrink=shrink, **options)
+
+    off = once(shrink=False)
+    mechanism.allowed = mechanism.calls + 1
+    on = once(shrink=True)
+    assert (on.verdict, on.bound, on.event, on.smallest) == (Verdict.VIOLATION, off.bound, off.event, None)
+    [warning] = on.warnings
+    assert warning.startswith("the smallest pair that breaks the claim was not looked for to the end: ")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "options"),
+    [
+        (leaks_large_values, CLAIM, {"method": "sequential", "confidence": 0.95}),
+        (many, AT_MOST, {}),
+        (mean, auditor.Sensitivity(0.3), {}),
+    ],
+)
+def test_the_smallest_of_every_kind_is_kept_shown_and_seen_again(
+    mechanism: Any, claim: Any, options: dict[str, Any], tmp_path: Path
+) -> None:
+    result = audit(mechanism, SMALL, claim, **options)
+    run = RunResult("some", 0.999, [result], 1.0)
+    (tmp_path / "report.json").write_text(to_json(run.to_dict()), encoding="utf-8")
+    read = read_report(tmp_path / "report.json")
+    assert read.to_dict() == json.loads(to_json(run.to_dict()))
+    assert finding(read.audits[0]) == finding(result)
+    assert "still breaks the claim</summary>" in to_html(read)
+    names = vars(auditor) | {"auditor": auditor, "numpy": np, mechanism.__name__: mechanism}
+    again = eval(result.reproduce.replace("seed=", "workers=1, seed="), names | vars(auditor.claims))
+    assert again.verdict is Verdict.VIOLATION
+    assert again.bound.method == result.bound.method
+    assert again.pair.to_dict()["left"] == result.smallest.pair.to_dict()["left"]
+
+
+def honest(bit: Any, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < 0.75
+
+
+def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
+    execution = Execution(workers=1, isolate=False)
+    plan = Plan(
+        "some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, seed=seed, execution=execution, **options
+    )
+    return run(plan)
+
+
+def test_the_bound_after_a_sequential_audit_exceeds_the_truth_as_seldom_as_it_says() -> None:
+    """A false failure has probability below 1e-6. That bets stopped at a good time lends the confirmation no luck."""
+    results = [settled(s, auditor.PureDP(0.2), response, samples=10**6, method="sequential") for s in range(RUNS)]
+    found = [result.smallest for result in results if result.smallest is not None]
+    assert len(found) > RUNS / 2, "or nothing is tested"
+    allowed = binom.isf(1e-6, RUNS, ALPHA)
+    assert sum(smallest.bound.value > LN3 for smallest in found) <= allowed
+    assert sum(estimate(smallest.event) > LN3 for smallest in found) > allowed
+
+
+def test_the_bound_on_the_smallest_data_set_exceeds_the_truth_as_seldom_as_it_says() -> None:
+    """A false failure has probability below 1e-6."""
+    claim = auditor.Probability(0.3, at_most=True)
+    found = [s for seed in range(RUNS) if (s := settled(seed, claim, honest, samples=2000, search=2000).smallest)]
+    assert len(found) > RUNS / 2, "or nothing is tested"
+    allowed = binom.isf(1e-6, RUNS, ALPHA)
+    assert sum(smallest.bound.value > 0.75 for smallest in found) <= allowed
+    rates = [hits / trials for hits, trials in (smallest.event["counts"]["left"] for smallest in found)]
+    assert sum(rate > 0.75 for rate in rates) > allowed
 
 
 FILE = """

@@ -24,7 +24,7 @@ from auditor.blackbox.sampling import Execution
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, Relation
 from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
@@ -302,7 +302,8 @@ def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[Au
 
 def on_pair(plan: Plan, pair: Pair) -> Plan:
     """Return the plan for one pair of its domain, such as an earlier report has, and no smaller one."""
-    return replace(plan, domain=Pairs.only(pair.left, pair.right, plan.domain), shrink=False, recording=None)
+    right = pair.left if pair.relation is Relation.ALONE else pair.right
+    return replace(plan, domain=Pairs.only(pair.left, right, plan.domain), shrink=False, recording=None)
 
 
 def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:

@@ -2,14 +2,12 @@
 
 import functools
 import math
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import numpy as np
-
+from auditor.auditing.again import command
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.journal import AuditJournal
@@ -25,7 +23,7 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair, Relation, Side
+from auditor.neighbours.pair import Pair
 from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest, Tried
 from auditor.verdict import Verdict
 
@@ -112,6 +110,11 @@ class Plan:
         return max(FEWEST, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
 
     @property
+    def shrinks(self) -> bool:
+        """Whether a violation is shrunk: where the time is limited, a pair is not worth the time that a smaller one would take."""
+        return self.shrink and self.seconds is None
+
+    @property
     def samples_to_learn(self) -> int:
         """Of how many outputs search, selection and shrinking take their shares."""
         return min(self.samples, ENOUGH)
@@ -152,6 +155,7 @@ class Ledger:
     share: Share = field(default_factory=Share)
     pace: Pace = field(default_factory=Pace)
     drawn_by: str = ""
+    failures: int = 0  # outputs that bets were made on and that cost time, by ending their process or being late
     tally: Tally = field(default_factory=Tally)  # of the bound
 
     def sampler(self) -> Sampler:
@@ -318,9 +322,10 @@ class Ledger:
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
+        broken = (found.get("smallest") or found.get("pair")) if verdict is Verdict.VIOLATION else None
+        pair = broken.pair if isinstance(broken, Smallest) else broken
         # A replay tells how to repeat the audit that was recorded.
-        told = self._reproduce(verdict, found.get("smallest"), found.get("pair"))
-        found.setdefault("reproduce", self._recorded(REPRODUCE, told))
+        found.setdefault("reproduce", self._recorded(REPRODUCE, command(self.plan, pair)))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -339,20 +344,6 @@ class Ledger:
             **found,
         )
 
-    def _reproduce(self, verdict: Verdict, smallest: Smallest | None, found: Pair | None) -> str | None:
-        """Return the command that repeats the audit; without one, the call in Python that audits the smallest violation."""
-        plan, pair = self.plan, smallest.pair if smallest else found
-        if plan.rerun:
-            return shlex.join(["auditor", "run", *plan.rerun])
-        if verdict is not Verdict.VIOLATION or pair is None or pair.relation is Relation.ALONE:
-            return None
-        data = ", ".join(_in_python(pair, side) for side in ("left", "right"))
-        parameters = f"parameters={dict(plan.source.parameters)!r}, " if plan.source.parameters else ""
-        return (
-            f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {parameters}"
-            f"name={plan.name!r}, samples={plan.samples}, seed={plan.seed})"
-        )
-
     def _recorded(self, name: str, value: Any) -> Any:
         """Return a plain value, and note it where the audit is recorded; in a replay, what was noted."""
         recording = self.plan.recording
@@ -365,14 +356,6 @@ class Ledger:
     def _kept_exact(self) -> ExactValue | None:
         kept = self._recorded(EXACT, self.exact.to_dict() if self.exact else None)
         return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
-
-
-def _in_python(pair: Pair, side: Side) -> str:
-    data = pair.dataset(side)
-    if not isinstance(data, np.ndarray):
-        return repr(data)
-    shape = "" if data.size else f".reshape({data.shape})"
-    return f"numpy.array({data.tolist()!r}, dtype={data.dtype.str!r}){shape}"
 
 
 def smallest_level(refutes: Callable[[float], Any]) -> float:

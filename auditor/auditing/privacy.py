@@ -68,8 +68,8 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
     evidence = _Evidence(pair, test, added_up(tally.pieces), histograms())
     result = _at_level(plan.alpha, claim, ledger, evidence)
-    # Where the time is limited, or outputs fail by costing time, a pair is not worth the time that a smaller one would take.
-    if result.verdict is not Verdict.VIOLATION or not plan.shrink or sample.failures or plan.seconds is not None:
+    # Outputs that fail by costing time are not worth a smaller pair.
+    if result.verdict is not Verdict.VIOLATION or not plan.shrinks or sample.failures:
         return result
     smallest = shrink(claim, ledger, pair, sample)
     return _at_level(plan.alpha, claim, ledger, evidence, smallest)

@@ -1,6 +1,7 @@
 """The flow for claims about deterministic queries: hunt for the two data sets with the largest difference.
 
-There is nothing random in a query, so one counterexample settles the matter, and none proves nothing.
+There is nothing random in a query, so one counterexample settles the matter, and none proves nothing. A smaller one is a
+proof as well as the first.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.plan import Ledger
+from auditor.auditing.shrink import without_harm
 from auditor.blackbox.mechanism import Answers, Query
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
@@ -18,14 +20,15 @@ from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair, Relation, Side, plain, same
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import search_pairs
-from auditor.report.result import AuditResult
+from auditor.neighbours.shrink import shrink_pair
+from auditor.report.result import AuditResult, Smallest
 from auditor.verdict import Verdict
 
 # Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
 # and with the answers themselves (a sum of 10⁴ records errs by at most 10⁴ units in its last place, 2·10⁻¹² of it).
 ROUNDING = 1e-9
 ROUNDING_OF_ANSWERS = 1e-11
-# A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments.
+# A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments, and so does shrinking.
 MOST_PAIRS = 20_000
 
 
@@ -36,6 +39,14 @@ class _Difference:
     right: Any
     size: float
     excess: float  # over the claim and what rounding may do
+
+    @property
+    def event(self) -> dict[str, Any]:
+        values = {"left": plain(self.left), "right": plain(self.right)}
+        return {"description": f"the query answers {values['left']} and {values['right']}", "values": values}
+
+    def bound(self, claim: QueryClaim, method: str) -> Bound:
+        return Bound(claim.quantity, self.size, 1.0, method)
 
 
 def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
@@ -55,13 +66,18 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
     def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
         unseen = [pair for pair in pairs if pair.key() not in seen]
         for answers, pair in zip(query.answers(unseen), unseen, strict=True):
-            ledger.pairs.add(pair.key())
             seen[pair.key()] = _difference(claim, query.name, pair, answers, adds)
         return [seen[pair.key()].excess for pair in pairs]
 
+    def smallest() -> Smallest | None:
+        path = shrink_pair(found.pair, ledger.plan.domain, evaluate, 0.0, min(MOST_PAIRS, ledger.plan.samples), 1)
+        if not path:
+            return None
+        small = seen[path[-1].key()]
+        return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
+
     rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.seed))
-    pairs_budget = min(MOST_PAIRS, ledger.plan.search_outputs)
-    search_pairs(ledger.plan.domain, evaluate, pairs_budget, rng, least_outputs=1)
+    search_pairs(ledger.plan.domain, evaluate, min(MOST_PAIRS, ledger.plan.search_outputs), rng, least_outputs=1)
     if not seen:
         evaluate(ledger.plan.domain.corners()[:1], 1)
     found = max(seen.values(), key=lambda difference: difference.excess)
@@ -69,14 +85,15 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         raise InvalidInputError(
             f"a claim of {claim} compares a data set with a part of it; no pair of these neighbours is such, use add_remove"
         )
-    bound = Bound(claim.quantity, found.size, 1.0, "largest difference found")
-    values = {"left": plain(found.left), "right": plain(found.right)}
+    ledger.pairs.update(seen)
+    violated, reason = found.excess > 0, f"{len(seen):,} pairs of data sets looked at"
     return ledger.result(
-        Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
-        f"{len(seen):,} pairs of data sets looked at",
+        Verdict.VIOLATION if violated else Verdict.NO_VIOLATION_FOUND,
+        reason,
         pair=found.pair,
-        event={"description": f"the query answers {values['left']} and {values['right']}", "values": values},
-        bound=bound,
+        event=found.event,
+        bound=found.bound(claim, "largest difference found"),
+        smallest=without_harm(ledger, smallest) if violated and ledger.plan.shrinks else None,
     )
 
 

@@ -90,13 +90,14 @@ def has_enough(claim: PrivacyClaim, outputs: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Forecast the bound on a pair from outputs on it; a class, since it travels to the workers."""
+    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
 
     method: Method[Any]
+    alone: bool = False
 
     def __call__(self, sample: Sample) -> float:
         """Return the forecast; −∞ where there are too few outputs."""
-        if min(sample.left.size, sample.right.size) < 4:
+        if min(sample.left.size, sample.right.size) < 4 and not self.alone:
             return -np.inf
         return self.method.learn(sample).forecast
 

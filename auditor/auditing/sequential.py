@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import CHANCES, Ledger, as_drawn
 from auditor.auditing.search import find_pair
+from auditor.auditing.shrink import shrink
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import join_samples
+from auditor.blackbox.mechanism import Sample, join_samples
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
@@ -25,7 +26,7 @@ from auditor.events.histogram import Histogram
 from auditor.methods import method_for
 from auditor.methods.sequential import Game, hair_above, hypotheses, new_game
 from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult, Illustration
+from auditor.report.result import AuditResult, Illustration, Smallest
 from auditor.verdict import Verdict, judge
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,9 @@ STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage
 FIRST_DRAW, GROWTH_OF_DRAWS = 6, 0.25
 # Where the first outputs all raise, so many are drawn one by one: a whole batch raises where one of its outputs does.
 DRAW_AFTER_FAILURE = 100
+# Outputs to shrink: so many for each that refuted the claim, but no less than this share of those allowed. Bets may need fewer than
+# a hundred, and from so few nothing simpler can be learned and confirmed.
+TO_SHRINK, LEAST_TO_SHRINK = 20, 0.01
 
 
 @dataclass
@@ -98,7 +102,12 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         ledger.look_for_drift(game.halves())
     ledger.exact = exact_value(plan.source, claim, pair)
     reason = reason or f"all {plan.samples:,} outputs drawn"
-    return _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms())
+    result = _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms())
+    if result.verdict is not Verdict.VIOLATION or not plan.shrinks or ledger.failures:
+        return result
+    outputs = max(TO_SHRINK * ledger.spent.bound, round(LEAST_TO_SHRINK * plan.samples))
+    smallest = shrink(claim, ledger, pair, outputs=min(plan.samples, outputs))
+    return _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms(), smallest)
 
 
 def _at_level(
@@ -109,6 +118,7 @@ def _at_level(
     capital: _Capital,
     reason: str,
     histograms: tuple[Histogram, ...],
+    smallest: Smallest | None = None,
 ) -> AuditResult:
     claim = game.claim
     bound = Bound(claim.quantity, capital.bound(alpha), 1 - alpha, "sequential bets")
@@ -117,8 +127,9 @@ def _at_level(
         "hypotheses": capital.grid.tolist(),
         "highest_log_capital": capital.highest.tolist(),
     }
+    verdict = judge(claim, bound)
     return ledger.result(
-        judge(claim, bound),
+        verdict,
         reason,
         pair=pair,
         event=event,
@@ -126,8 +137,9 @@ def _at_level(
         power={name: game.detectable(alpha, chance) for name, chance in CHANCES},
         p_value=capital.p_value(hair_above(claim)),
         alpha=alpha,
+        smallest=smallest if verdict is Verdict.VIOLATION else None,
         illustration=Illustration(histograms, capital.growth(alpha)),
-        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason, histograms),
+        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason, histograms, smallest),
     )
 
 
@@ -142,7 +154,8 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
             return f"{ledger.plan.seconds:g} seconds were over"
         first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
         size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
-        drawn, labels, form = _draw(pair, size, (stage, draw), ledger, one_by_one=raised, form=form)
+        drawn, labels, sample = _draw(pair, size, (stage, draw), ledger, one_by_one=raised, form=form)
+        form, ledger.failures = sample.form or form, ledger.failures + sample.failures
         if played == 0 and drawn.failure():
             if raised:
                 return f"{FAILED}: {drawn.failure()}"
@@ -164,8 +177,8 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
 
 def _draw(
     pair: Pair, size: int, number: tuple[int, int], ledger: Ledger, *, one_by_one: bool, form: str
-) -> tuple[Outputs, NDArray[np.bool_], str]:
-    """Draw labelled outputs in a random order of the sides; return them, their labels, and the form of their batches."""
+) -> tuple[Outputs, NDArray[np.bool_], Sample]:
+    """Draw labelled outputs in a random order of the sides; return them, their labels, and them as they were drawn."""
     sampler = ledger.sampler()
     batches = sampler.batches(pair, size, Phase.BOUND, one_by_one, form, number)
     sample = join_samples(list(sampler.map(batches, as_drawn)))
@@ -174,4 +187,4 @@ def _draw(
         np.random.SeedSequence(ledger.plan.seed, spawn_key=(Phase.BOUND, *number))
     ).permutation(size)
     labels = np.arange(size) < sample.left.size
-    return concatenate([sample.left, sample.right])[order], labels[order], sample.form or form
+    return concatenate([sample.left, sample.right])[order], labels[order], sample

@@ -170,9 +170,15 @@ class Asked:
         if self._query is None:
             yield from map(self._next, pairs)
             return
-        for answers, pair in zip(self._query.answers(pairs), pairs, strict=True):
-            self._kept.append((pair.to_dict(), [_kept_answer(answer) for answer in answers]))
-            yield answers
+        done = 0
+        try:
+            for answers, pair in zip(self._query.answers(pairs), pairs, strict=True):
+                self._kept.append((pair.to_dict(), [_kept_answer(answer) for answer in answers]))
+                done += 1
+                yield answers
+        except MechanismError as error:  # its process failed
+            self._kept.append((pairs[done].to_dict(), str(error)))
+            raise
 
     def _next(self, pair: Pair) -> Answers:
         asked, answers = next(self._read, (None, ()))
@@ -180,6 +186,8 @@ class Asked:
             raise InvalidInputError(
                 f"the recording {self._recording.folder} has no answer on {pair.to_dict()} here; record anew"
             )
+        if isinstance(answers, str):
+            raise MechanismError(answers)
         a, b, c, d = (type(kind, (Exception,), {})(answer) if kind else answer for kind, answer in answers)
         return a, b, c, d
 

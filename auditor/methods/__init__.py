@@ -2,17 +2,27 @@
 
 from typing import Any
 
-from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.claims import (
+    ApproximateDP,
+    GaussianDP,
+    PrivacyClaim,
+    PrivacyProfile,
+    Probability,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 from auditor.errors import InvalidInputError
 from auditor.events.selection import BITS, VALUES
 from auditor.methods.base import Method
 from auditor.methods.divergence import Divergence
 from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
+from auditor.methods.probability import Rate
 from auditor.methods.profile import ProfileGuesses
 
 NAMES = ("fixed", "sequential", "two-intervals")
 
-_FIXED: dict[type[Claim], Any] = {
+_FIXED: dict[type[PrivacyClaim], Any] = {
     PureDP: Guesses,
     ApproximateDP: Guesses,
     GaussianDP: GaussianGuesses,
@@ -22,11 +32,15 @@ _FIXED: dict[type[Claim], Any] = {
 }
 
 
-def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> Method[Any]:
-    """Return the method of that name for a privacy claim.
+def method_for(
+    claim: PrivacyClaim | Probability, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)
+) -> Method[Any]:
+    """Return the method of that name for a privacy claim, of a fixed number of trials; for probabilities there is one only.
 
     Raises InvalidInputError where there is none, or none that can look at such events.
     """
+    if isinstance(claim, Probability):
+        return Rate(claim, alpha, planned)
     if not events or not set(events) <= {VALUES, BITS}:
         raise InvalidInputError(f"events are {list(events)}; they must be values, bits, or both")
     if name == "two-intervals":

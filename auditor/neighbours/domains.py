@@ -164,3 +164,41 @@ class Pairs:
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
         yield from self._pairs
+
+
+class DataSets:
+    """The data sets of another domain's pairs, one at a time, for claims about single ones. A pair here is its left side only."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    def __str__(self) -> str:
+        return str(self._domain)
+
+    def corners(self) -> list[Pair]:  # noqa: D102 - see Domain
+        found: dict[str, Pair] = {}
+        for alone in itertools.chain.from_iterable(map(_alone, self._domain.corners())):
+            found.setdefault(alone.key(), alone)
+        return list(found.values())
+
+    def move(self, pair: Pair) -> Hashable:  # noqa: D102
+        return None
+
+    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
+        return _alone(self._domain.random(rng))[rng.integers(2)]
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+        return _alone(self._domain.mutate(pair.origin, rng))[rng.integers(2)]
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+        return None
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
+        yield from _alone(pair.origin)
+        yield from itertools.chain.from_iterable(map(_alone, self._domain.simpler(pair.origin)))
+
+
+def _alone(pair: Pair) -> tuple[Pair, Pair]:
+    """Return both data sets of a pair, each alone."""
+    left, right = (Pair(data, None, Relation.ALONE, pair.record_shape, origin=pair) for data in (pair.left, pair.right))
+    return left, right

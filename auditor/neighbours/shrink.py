@@ -12,6 +12,42 @@ from typing import Any
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.numbers import spelling
 from auditor.neighbours.pair import Pair, plain
+from auditor.neighbours.search import Evaluate
+
+# Candidates looked at together, whatever the workers, and the simplest corners of the domain that are tried at once.
+GROUP = 8
+
+
+def shrink_pair(
+    found: Pair, domain: Domain, evaluate: Evaluate, floor: float, outputs: int, each: int, last_look: int = 0
+) -> list[Pair]:
+    """Return ever simpler pairs whose scores lie above ``floor``, the simplest last; empty where none does.
+
+    A greedy descent. At most ``outputs`` are spent, ``each`` on a candidate; and in the end at most ``last_look`` on the
+    simplest corners, more on each: what breaks by events too rare to be seen so far may be simpler than what does by
+    frequent ones.
+    """
+    left, at_last = outputs, last_look // GROUP
+    first = sorted(domain.corners(), key=complexity)[:GROUP]
+    path: list[Pair] = []
+    tried: set[str] = set()
+    proposals = simpler(found, domain, first)
+    while True:
+        fresh = (pair for pair in proposals if pair.key() not in tried)
+        group = list(itertools.islice(fresh, min(GROUP, left // each)))
+        if not group and at_last > each:
+            smallest = path[-1] if path else found
+            group = [pair for pair in first if complexity(pair) < complexity(smallest)]
+            each, left, at_last = at_last, at_last * len(group), 0
+        if not group:
+            return path
+        tried.update(pair.key() for pair in group)
+        scores = evaluate(group, each)
+        left -= each * len(group)
+        breaking = [pair for pair, score in zip(group, scores, strict=True) if score > floor]
+        if breaking:
+            path.append(min(breaking, key=complexity))
+            proposals = simpler(path[-1], domain)
 
 
 def complexity(pair: Pair) -> tuple[int, int, int, float]:

@@ -10,7 +10,7 @@ from typing import Any
 from auditor.claims import PrivacyClaim, Probability, QueryClaim, RenyiDP, ZeroConcentratedDP
 from auditor.events.histogram import Histogram
 from auditor.events.selection import BITS
-from auditor.neighbours.pair import Relation
+from auditor.neighbours.pair import Pair, Relation
 from auditor.report.markup import Markup, joined, tag
 from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
 from auditor.report.result import AuditResult, RunResult
@@ -22,6 +22,7 @@ from auditor.report.words import (
     headline,
     number,
     pair_words,
+    proved_words,
     relation_words,
     spent_words,
     verdict_words,
@@ -180,8 +181,7 @@ def _facts(audit: AuditResult) -> Markup:
         facts.append(("Exact on this pair", exact_words(audit)))
     facts.append(("Mechanism", _breakable(audit.mechanism)))
     if audit.pair is not None:
-        label = "Data set" if audit.pair.relation is Relation.ALONE else "Pair"
-        facts += [(label, pair_words(audit.pair)), ("Unit of privacy", relation_words(audit.pair.relation))]
+        facts += [(_of(audit.pair), pair_words(audit.pair)), ("Unit of privacy", relation_words(audit.pair.relation))]
     return _list(facts)
 
 
@@ -293,13 +293,17 @@ def _bound_caption(audit: AuditResult) -> str:
 def _smallest(audit: AuditResult) -> Markup:
     if audit.smallest is None:
         return Markup()
-    small = audit.smallest
+    small, what = audit.smallest, _of(audit.smallest.pair)
     facts = [
-        ("Pair", pair_words(small.pair)),
+        (what, pair_words(small.pair)),
         ("Event", str(small.event["description"])),
-        ("Proved", f"{bound_words(small)} with {confidence_words(small.bound.confidence)} confidence"),
+        ("Proved", proved_words(small)),
     ]
-    return tag("details", tag("summary", "The smallest pair that still breaks the claim"), _list(facts))
+    return tag("details", tag("summary", f"The smallest {what.lower()} that still breaks the claim"), _list(facts))
+
+
+def _of(pair: Pair) -> str:
+    return "Data set" if pair.relation is Relation.ALONE else "Pair"
 
 
 def _counts(audit: AuditResult) -> Markup:
@@ -329,10 +333,11 @@ def _count_rows(event: Any) -> Iterator[tuple[str, ...]]:
 
 def _tried(audit: AuditResult) -> Markup:
     tried, not_tried = [], []
+    looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
     if audit.tried is not None:
         tried += [
             f"Data sets: {audit.tried.neighbours}.",
-            f"Pairs looked at: {audit.tried.pairs:,}, chosen by how much they promised.",
+            f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by how much they promised.",
         ]
         bits = BITS in audit.tried.events
         tried += ["Events on floating-point representations, too."] if bits else []

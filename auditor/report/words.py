@@ -105,7 +105,7 @@ def finding(audit: AuditResult) -> str:
     pair = pair_words(audit.pair)
     if audit.verdict is Verdict.VIOLATION:
         proved = f"this proves {bound}, above the claimed {audit.claim}"
-        return f"On the neighbours {pair}, {_event_words(audit.event)}; {proved}.{_smallest_words(audit.smallest)}"
+        return f"On the neighbours {pair}, {_event_words(audit.event)}; {proved}.{_smallest_words(audit)}"
     if not audit.power:
         return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}."
     caught = audit.power["95%"]
@@ -119,29 +119,44 @@ def finding(audit: AuditResult) -> str:
     return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}; {would}."
 
 
-def _smallest_words(smallest: Smallest | None) -> str:
-    if smallest is None:
+def _smallest_words(audit: AuditResult) -> str:
+    small = audit.smallest
+    if small is None:
         return ""
-    bound = f"{bound_words(smallest)} with {confidence_words(smallest.bound.confidence)} confidence"
-    event = _event_words(smallest.event)
-    return f" The smallest that still breaks it: {pair_words(smallest.pair)}, where {event}, which proves {bound}."
+    if isinstance(audit.claim, QueryClaim):
+        what = small.event["description"]
+    elif isinstance(audit.claim, Probability):
+        what = f"{_happens(small.event)}, which proves {proved_words(small)}"
+    else:
+        what = f"{_event_words(small.event)}, which proves {proved_words(small)}"
+    return f" The smallest that still breaks it: {pair_words(small.pair)}, where {what}."
+
+
+def proved_words(small: Smallest) -> str:
+    """Write what was proved on the smallest pair, and how surely; of a query, in which nothing is random, what it shows."""
+    sure = small.bound.confidence == 1
+    return bound_words(small) + ("" if sure else f" with {confidence_words(small.bound.confidence)} confidence")
 
 
 def _query_finding(audit: AuditResult, event: Mapping[str, Any]) -> str:
     pair, values = pair_words(audit.pair), event["values"]
     moves = f"n {pair} the query answers {values['left']} and {values['right']}"
     if audit.verdict is Verdict.VIOLATION:
-        return f"O{moves}, which breaks the claim ({audit.claim})."
+        return f"O{moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
     return f"No counterexample among {audit.stop_reason}; the nearest: o{moves}."
 
 
 def _probability_finding(audit: AuditResult, event: Mapping[str, Any], bound: str) -> str:
-    hits, trials = event["counts"]["left"]
-    seen = f"On {pair_words(audit.pair)} the event happens in {hits:,} of {trials:,} trials: {bound}"
+    seen = f"On {pair_words(audit.pair)} {_happens(event)}: {bound}"
     if audit.verdict is Verdict.VIOLATION:
-        return f"{seen}, where {audit.claim} is claimed."
+        return f"{seen}, where {audit.claim} is claimed.{_smallest_words(audit)}"
     state = "which confirms the claim there" if event["confirmed"] else "which neither refutes nor confirms the claim"
     return f"{seen}, {state} ({audit.claim}); other data sets were searched only."
+
+
+def _happens(event: Mapping[str, Any]) -> str:
+    hits, trials = event["counts"]["left"]
+    return f"the event happens in {hits:,} of {trials:,} trials"
 
 
 def _event_words(event: Mapping[str, Any]) -> str:
