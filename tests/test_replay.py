@@ -43,6 +43,12 @@ def total(value):
     return sum(value)
 
 
+def ends_on_three(value):
+    if 3 in value:
+        os._exit(1)
+    return sum(value)
+
+
 def failing(value, rng):
     raise ValueError("no such luck")
 
@@ -81,6 +87,7 @@ execution: {workers: 1, batch: 300}
 audits:
 """
 PAIR = "{pairs: [{left: 0, right: 1}]}"
+TWO_PAIRS = "{pairs: [{left: [9, 9], right: [9]}, {left: [3], right: []}]}"
 TOTALS = "{domain: totals, contributions: [[1]], people: {low: 0, high: 50}}"
 
 
@@ -107,6 +114,13 @@ AUDITS = {
     ),
     "sequential": audit("bets", "own_entropy", more="method: sequential"),
     "sequential on a domain": audit("bets", "laplace", neighbours=TOTALS, more="method: sequential"),
+    "broken, sequential, on a domain": audit(
+        "broken bets", "laplace", "{epsilon: 0.2}", TOTALS, more="method: sequential\n    samples: 100_000"
+    ),
+    "a probability that is too large": audit("wrong", "coin", "{probability: 0.1, at_most: true}", TOTALS),
+    "a query that ends while it is shrunk": audit(
+        "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: {outputs: 0}"
+    ),
     "failing": audit("failing", "failing"),
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),
@@ -157,6 +171,17 @@ def test_a_replay_gives_the_same_report_without_the_mechanism(folder: Path, entr
     status = record(folder, entry)
     assert replay(folder) == status
     assert report(folder, "second") == report(folder, "first")
+
+
+def test_these_audits_are_shrunk_or_say_why_not(folder: Path) -> None:
+    """Else the test above would not tell whether that is replayed."""
+    names = "broken, sequential, on a domain", "a probability that is too large", "a query that ends while it is shrunk"
+    record(folder, *(AUDITS[name] for name in names))
+    bets, wrong, ends = report(folder, "first")["audits"]
+    assert {entry["verdict"] for entry in (bets, wrong, ends)} == {"violation"}
+    assert bets["smallest"]
+    assert wrong["smallest"]["pair"]["left"] == [0]
+    assert "ended with exit status 1" in ends["warnings"][0]
 
 
 def test_a_second_run_of_a_mechanism_with_entropy_of_its_own_differs(folder: Path) -> None:

@@ -85,7 +85,7 @@ def audit(
         seconds: after which the audit ends with the bound it has; outputs are fewer then.
         events: what events may look at: "values", and "bits", the floating-point representation.
         shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
-            outputs again as samples; sequential audits do not.
+            outputs again as samples; not under seconds.
         seed: the root of all randomness.
         workers: how many at once; -1 for one for each core. Changes no result.
         backend: "auto", which measures whether threads are faster than processes; "loky", processes; "threading"; "dask"; "ray".

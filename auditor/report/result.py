@@ -46,9 +46,10 @@ class ExactValue:
 
 @dataclass(frozen=True, slots=True)
 class Smallest:
-    """The smallest pair found that still breaks the claim, and the event and the bound that fresh outputs gave on it.
+    """The smallest pair, or data set, that still breaks the claim, and the event and the bound that fresh outputs gave on it.
 
-    Beside the audit's own pair and bound, not instead of them: the verdict does not rest on it.
+    Of a query the event is its answers, which prove it. Beside the audit's own pair and bound, not instead of them: the
+    verdict does not rest on it.
     """
 
     pair: Pair
