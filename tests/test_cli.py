@@ -605,6 +605,19 @@ def test_every_audit_of_a_file_tells_the_command_that_repeats_it(folder: Folder)
     assert again["event"] == first[0]["event"]
 
 
+def test_the_command_that_repeats_an_audit_has_the_outputs_that_fitted_into_the_seconds_of_its_search(
+    folder: Folder,
+) -> None:
+    function, parameters = "laplace", "{scale: 0.3}"
+    folder.run(config(audit("timed", function, "{epsilon: 1}", parameters, TOTALS, "search: {seconds: 0.3}")))
+    [first] = folder.report()["audits"]
+    assert f"--search {first['tried']['search']}" in first["reproduce"]
+    main([*shlex.split(first["reproduce"])[1:], "--out", "again"])
+    [again] = folder.report(out="again")["audits"]
+    for name in ("pair", "event", "bound", "smallest", "outputs"):
+        assert again[name] == first[name]
+
+
 def test_a_summary_stands_beside_the_report(folder: Folder) -> None:
     folder.run(config(SOUND, KNOWN))
     summary = (folder.path / "reports" / "some" / "summary.md").read_text(encoding="utf-8")

@@ -401,6 +401,13 @@ WRONG: list[tuple[str, str, int, str]] = [
     ("seed: 5", "seed: -1", 0, "seed is -1"),
     ("samples: 1000", "samples: 99", 0, "samples is 99; it must be an integer of at least 100"),
     ("outputs: 500", "outputs: -1", 0, "search is -1"),
+    ("outputs: 500", "seconds: -1", 0, "search: seconds is -1; it must be a finite number above 0"),
+    (
+        "outputs: 500",
+        "output: 500",
+        9,
+        'unknown key "output" in search; did you mean "outputs"? Allowed: outputs, seconds',
+    ),
     ("name: first", "name: 5", 11, "audits.0.name is 5; input should be a valid string"),
     ("mechanism: somewhere:f", "mechanism:", 12, "mechanism is None"),
     ("domain: totals", "domain: total", 18, "'total'; did you mean \"totals\""),

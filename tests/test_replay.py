@@ -87,6 +87,7 @@ execution: {workers: 1, batch: 300}
 audits:
 """
 PAIR = "{pairs: [{left: 0, right: 1}]}"
+QUERIED = "{domain: records, record: {low: 0, high: 2, integer: true}, size: {low: 0, high: 4}}"
 TWO_PAIRS = "{pairs: [{left: [9, 9], right: [9]}, {left: [3], right: []}]}"
 TOTALS = "{domain: totals, contributions: [[1]], people: {low: 0, high: 50}}"
 
@@ -110,7 +111,7 @@ AUDITS = {
         "query",
         "total",
         "{sensitivity: 1}",
-        "{domain: records, record: {low: 0, high: 2, integer: true}, size: {low: 0, high: 4}}",
+        QUERIED,
     ),
     "sequential": audit("bets", "own_entropy", more="method: sequential"),
     "sequential on a domain": audit("bets", "laplace", neighbours=TOTALS, more="method: sequential"),
@@ -121,6 +122,8 @@ AUDITS = {
     "a query that ends while it is shrunk": audit(
         "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: {outputs: 0}"
     ),
+    "a search with seconds": audit("timed", "laplace", neighbours=TOTALS, more="search: {seconds: 0.3}"),
+    "a query with seconds": audit("timed query", "total", "{sensitivity: 1}", QUERIED, more="search: {seconds: 0.3}"),
     "failing": audit("failing", "failing"),
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),

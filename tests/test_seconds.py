@@ -1,17 +1,21 @@
 """A run that must end, ends, with the bound it has: on a number of outputs that was fixed before any of them was drawn."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import auditor
 from auditor.auditing import Plan
 from auditor.auditing.deadline import fitted
 from auditor.auditing.plan import Ledger
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import TRIAL, Source
 from auditor.blackbox.sampling import Execution
 from auditor.neighbours.domains import Pairs
+from auditor.report.html import to_html
+from auditor.report.result import RunResult
 
 ENDLESS = 10**12
 
@@ -97,3 +101,83 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
     assert 100 <= fitted(ledger).samples < ENDLESS
     assert asked
     assert ledger.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
+
+
+# --- Searches that have seconds ---
+
+RECORDS = auditor.Records((0.0, 1.0), size=(0, 30))
+
+
+def noisy_sum(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return records.sum() + rng.laplace(0.0, 1.0, size)
+
+
+def is_large(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < 0.02 * len(records)
+
+
+def total(records: Any) -> Any:
+    return records.sum()
+
+
+def searched(mechanism: Any, claim: Any, search: Any, **options: Any) -> auditor.AuditResult:
+    made = {"samples": 2_000, "workers": 1, "isolate": False, "seed": 5, "shrink": False, **options}
+    return auditor.audit(mechanism, claim, RECORDS, search=search, **made)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim"),
+    [
+        (noisy_sum, auditor.PureDP(1.0)),
+        (is_large, auditor.Probability(0.7, at_most=True)),
+        (total, auditor.Sensitivity(2.0)),
+    ],
+)
+def test_as_many_outputs_repeat_a_search_that_had_seconds(mechanism: Any, claim: Any) -> None:
+    first = searched(mechanism, claim, {"seconds": 0.5})
+    assert first.tried is not None
+    assert first.tried.search is not None
+    again = searched(mechanism, claim, {"outputs": first.tried.search})
+    assert again.tried == replace(first.tried, search=None)
+    for name in ("pair", "event", "bound", "p_value", "outputs", "stop_reason", "verdict"):
+        assert getattr(again, name) == getattr(first, name), name
+    assert first.tried.pairs > 1
+    assert f"search: {{outputs: {first.tried.search}}} repeats it" in to_html(RunResult("some", 0.999, [first], 1.0))
+
+
+def test_what_measures_a_search_serves_for_nothing_else() -> None:
+    """Outputs that are drawn in the search's own place were not drawn before, and are all that it is said to have spent."""
+    drawn = 0
+
+    def counting(records: Any, size: int, rng: np.random.Generator) -> Any:
+        nonlocal drawn
+        drawn += size
+        return noisy_sum(records, size, rng)
+
+    result = searched(counting, auditor.PureDP(1.0), {"seconds": 0.5})
+    assert result.tried is not None
+    assert result.tried.search is not None
+    spent = sum(result.outputs.to_dict().values())
+    assert 0 < result.outputs.search <= result.tried.search
+    assert drawn > spent + 2 * TRIAL, "and some to measure"
+
+
+def test_a_search_with_seconds_leaves_some_to_an_audit_with_seconds() -> None:
+    result = searched(noisy_sum, auditor.PureDP(1.0), {"seconds": 100}, samples=ENDLESS, seconds=2)
+    assert result.verdict == "no_violation_found"
+    assert 100 <= result.outputs.bound < ENDLESS
+    assert result.tried is not None
+    assert result.tried.search is not None
+
+
+def test_where_there_is_one_pair_a_search_with_seconds_has_nothing_to_do() -> None:
+    result = audit(noisy, samples=2_000, search={"seconds": 100})
+    assert (result.verdict, result.outputs.search) == ("no_violation_found", 0)
+
+
+@pytest.mark.parametrize(
+    "search", [{}, {"outputs": 5, "seconds": 5}, {"second": 5}, {"seconds": 0}, {"seconds": "5"}, True]
+)
+def test_what_a_search_may_spend_is_outputs_or_seconds(search: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"^search"):
+        searched(noisy_sum, auditor.PureDP(1.0), search)

@@ -100,6 +100,8 @@ FINE = {
     "a value": changed(*AUDIT, "neighbours", value={"domain": "value", "range": [0, 1]}),
     "cells": changed(*AUDIT, "neighbours", value={"domain": "totals", "cells": 3, "values": ENDS, "contribution": {"l1": 1}}),
     "null": changed("search", value=None),
+    "a search with outputs": changed("search", value={"outputs": 0}),
+    "a search with seconds": changed(*AUDIT, "search", value={"seconds": 2.5}),
 }  # fmt: skip
 BROKEN = {
     "no version": changed("version", value=...),
@@ -122,6 +124,9 @@ BROKEN = {
     "an unknown domain": changed(*AUDIT, "neighbours", "domain", value="rows"),
     "half a range": changed(*AUDIT, "neighbours", "size", value={"low": 1}),
     "a pair of one": changed(*AUDIT, "neighbours", value={"pairs": [{"left": 0}]}),
+    "a search with nothing": changed("search", value={}),
+    "a search with outputs and seconds": changed("search", value={"outputs": 5, "seconds": 5}),
+    "a search with no seconds": changed(*AUDIT, "search", value={"seconds": 0}),
     "an empty program": changed(*AUDIT, "mechanism", value={"command": []}),
 }
 

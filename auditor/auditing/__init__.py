@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from auditor.auditing.deadline import search_budget
 from auditor.auditing.plan import Ledger, Listener, Plan, Progress
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
@@ -57,7 +58,7 @@ def audit(
     confidence: float = 0.999,
     samples: int = 1_000_000,
     method: str = "fixed",
-    search: int | None = None,
+    search: int | Mapping[str, Any] | None = None,
     seconds: float | None = None,
     events: Sequence[str] = ("values",),
     shrink: bool = True,
@@ -81,7 +82,7 @@ def audit(
         confidence: the chance that a sound mechanism raises no alarm.
         samples: outputs for the bound, both sides together; search and selection come on top.
         method: "fixed", "sequential" or "two-intervals".
-        search: outputs for the search over pairs.
+        search: outputs for the search over pairs, or {"seconds": s} for as many as fit into these.
         seconds: after which the audit ends with the bound it has; outputs are fewer then.
         events: what events may look at: "values", and "bits", the floating-point representation.
         shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
@@ -116,7 +117,7 @@ def audit(
         alpha=alpha_for_each(confidence, 1),
         samples=samples,
         method=method,
-        search=search,
+        **search_budget(search),
         seconds=seconds,
         events=tuple(events),
         shrink=shrink,
@@ -303,7 +304,8 @@ def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[Au
 def on_pair(plan: Plan, pair: Pair) -> Plan:
     """Return the plan for one pair of its domain, such as an earlier report has, and no smaller one."""
     right = pair.left if pair.relation is Relation.ALONE else pair.right
-    return replace(plan, domain=Pairs.only(pair.left, right, plan.domain), shrink=False, recording=None)
+    domain = Pairs.only(pair.left, right, plan.domain)
+    return replace(plan, domain=domain, search_seconds=None, shrink=False, recording=None)
 
 
 def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:

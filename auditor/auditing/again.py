@@ -21,7 +21,8 @@ def command(plan: "Plan", pair: Pair | None) -> str | None:
     None where there is neither a command nor a pair.
     """
     if plan.rerun:
-        return shlex.join(["auditor", "run", *plan.rerun])
+        fitted = () if plan.fitted_search is None else ("--search", str(plan.fitted_search))
+        return shlex.join(["auditor", "run", *plan.rerun, *fitted])
     if pair is None:
         return None
     sides: tuple[Side, Side] = ("left", "left" if pair.relation is Relation.ALONE else "right")

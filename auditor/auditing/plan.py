@@ -19,7 +19,7 @@ from auditor.blackbox.sampling import Execution, Sampler
 from auditor.blackbox.workers import Share
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain
@@ -52,10 +52,10 @@ ENOUGH = 10_000_000
 class Plan:
     """Everything that decides an audit's outcome.
 
-    ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default
-    SEARCH_SHARE of samples. ``alpha`` is the chance that the audit raises a false alarm. ``seconds`` ends the
-    audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the arguments
-    of `auditor run` that repeat the audit, where a file made the plan.
+    ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default SEARCH_SHARE of
+    samples, or as many as fit into ``search_seconds``. ``alpha`` is the chance that the audit raises a false alarm. ``seconds``
+    ends the audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the
+    arguments of `auditor run` that repeat the audit, where a file made the plan.
     ``recording`` keeps all outputs, or holds those to be used instead of drawing any. ``journal`` keeps what was observed of
     them, from where an audit that was interrupted goes on.
     """
@@ -68,6 +68,7 @@ class Plan:
     samples: int = 1_000_000
     method: str = "fixed"
     search: int | None = None
+    search_seconds: float | None = None
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
@@ -92,6 +93,8 @@ class Plan:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+        if self.search_seconds is not None:
+            require_number("search: seconds", self.search_seconds, 0, math.inf, low_open=True)
         if not isinstance(self.claim, Claim):
             raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
         if isinstance(self.claim, PrivacyClaim):
@@ -103,6 +106,11 @@ class Plan:
     def search_outputs(self) -> int:
         """How many outputs the search may spend."""
         return round(SEARCH_SHARE * self.samples_to_learn) if self.search is None else self.search
+
+    @property
+    def fitted_search(self) -> int | None:
+        """How many outputs fit into the seconds of the search; None before that is known, or where it has none."""
+        return None if self.search_seconds is None else self.search
 
     @property
     def selection_outputs(self) -> int:
@@ -340,7 +348,7 @@ class Ledger:
             seed=self.plan.seed,
             exact=self._kept_exact(),
             warnings=tuple(self.warnings),
-            tried=Tried(str(self.plan.domain), max(1, len(self.pairs)), self.plan.events),
+            tried=Tried(str(self.plan.domain), max(1, len(self.pairs)), self.plan.events, self.plan.fitted_search),
             **found,
         )
 

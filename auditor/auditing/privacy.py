@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from auditor.auditing.deadline import fitted
+from auditor.auditing.deadline import fit_search, fitted
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import CHANCES, Ledger, Plan, smallest_level
@@ -35,6 +35,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     """
     ledger.plan = plan = fitted(ledger)
     method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)
+    ledger.plan = plan = fit_search(ledger, functools.partial(find_pair, method))
     pair, _ = find_pair(method, ledger, plan.search_outputs)
     sample = ledger.draw(pair, plan.selection_outputs, Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()

@@ -4,13 +4,14 @@ Such a claim can be confirmed on a data set as well as refuted. For any truth on
 may use the whole of alpha.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.deadline import fitted
+from auditor.auditing.deadline import fit_search, fitted
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.plan import CHANCES, Ledger, smallest_level
 from auditor.auditing.shrink import shrink
@@ -34,7 +35,8 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
     """
     plan = fitted(ledger)
     ledger.plan = plan = replace(plan, domain=DataSets(plan.domain))
-    alone = _worst(claim, ledger)
+    ledger.plan = plan = fit_search(ledger, functools.partial(_worst, claim))
+    alone = _worst(claim, ledger, plan.search_outputs)
     tally = ledger.count(alone, plan.samples, Phase.BOUND, Counted(Reported(claim, plan.alpha)))
     ledger.close_bound(tally)
     if not tally.batches:
@@ -84,7 +86,7 @@ def _at_level(
     )
 
 
-def _worst(claim: Probability, ledger: Ledger) -> Pair:
+def _worst(claim: Probability, ledger: Ledger, outputs: int, stage: int = 0) -> Pair:
     """Return the data set on which the event was seen most often (least often, for "at least")."""
     plan, rounds = ledger.plan, 0
     sign = 1 if claim.at_most else -1
@@ -92,10 +94,10 @@ def _worst(claim: Probability, ledger: Ledger) -> Pair:
     def evaluate(alone: Sequence[Pair], outputs_each: int) -> list[float]:
         nonlocal rounds
         ledger.pairs.update(pair.key() for pair in alone)
-        batches = [Batch(pair, outputs_each, Phase.SEARCH, (rounds, i)) for i, pair in enumerate(alone)]
+        batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
         return [sign * seen / outputs_each for seen in ledger.draw_each(batches, hits)]
 
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH,)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
     # All outputs are of one side.
-    return search_pairs(plan.domain, evaluate, plan.search_outputs, rng, least_outputs=LEAST_OUTPUTS // 2)
+    return search_pairs(plan.domain, evaluate, outputs, rng, least_outputs=LEAST_OUTPUTS // 2)

@@ -5,21 +5,24 @@ proof as well as the first.
 """
 
 import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from auditor.auditing.deadline import FITTING_SEARCH
 from auditor.auditing.plan import Ledger
 from auditor.auditing.shrink import without_harm
 from auditor.blackbox.mechanism import Answers, Query
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
+from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Relation, Side, plain, same
 from auditor.neighbours.records import Records
-from auditor.neighbours.search import search_pairs
+from auditor.neighbours.search import Evaluate, search_pairs
 from auditor.neighbours.shrink import shrink_pair
 from auditor.report.result import AuditResult, Smallest
 from auditor.verdict import Verdict
@@ -30,6 +33,7 @@ ROUNDING = 1e-9
 ROUNDING_OF_ANSWERS = 1e-11
 # A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments, and so does shrinking.
 MOST_PAIRS = 20_000
+PAIRS_TO_MEASURE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,11 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
+    if ledger.plan.search_seconds is not None:
+        each = _seconds_each(ledger.plan.domain, evaluate)
+        fit = math.floor(ledger.plan.search_seconds / each)
+        ledger.plan = replace(ledger.plan, search=ledger.kept(FITTING_SEARCH, lambda: fit))
+        seen.clear()
     rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.seed))
     search_pairs(ledger.plan.domain, evaluate, min(MOST_PAIRS, ledger.plan.search_outputs), rng, least_outputs=1)
     if not seen:
@@ -95,6 +104,15 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         bound=found.bound(claim, "largest difference found"),
         smallest=without_harm(ledger, smallest) if violated and ledger.plan.shrinks else None,
     )
+
+
+def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:
+    """Return how long a query takes on a pair, by a few of them, without the first, for which its process is started."""
+    first, *some = domain.corners()[: 1 + PAIRS_TO_MEASURE]
+    evaluate([first], 1)
+    started = time.monotonic()
+    evaluate(some, 1)
+    return max(1e-6, (time.monotonic() - started) / max(1, len(some)))
 
 
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers, adds: bool) -> _Difference:

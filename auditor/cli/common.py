@@ -71,7 +71,10 @@ def overrides_of(options: argparse.Namespace) -> "Overrides":
     from auditor.config.load import Overrides
 
     return Overrides(
-        *(getattr(options, name, None) for name in ("samples", "seed", "workers", "backend", "seconds", "address"))
+        **{
+            name: getattr(options, name, None)
+            for name in ("samples", "seed", "workers", "backend", "seconds", "address", "search")
+        }
     )
 
 

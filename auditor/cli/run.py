@@ -48,6 +48,7 @@ def add_commands(commands: Commands) -> None:
     run_parser.add_argument(
         "--seconds", type=float, metavar="S", help="end each audit after S seconds, with the bound it has"
     )
+    run_parser.add_argument("--search", type=int, metavar="N", help="outputs for the search of each audit")
     run_parser.add_argument("--seed", type=int, metavar="S")
     run_parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
     run_parser.add_argument("--backend", choices=["auto", "loky", "threading", "dask", "ray"])

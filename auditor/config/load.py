@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from auditor.auditing import Plan
+from auditor.auditing.deadline import search_budget
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution
@@ -36,6 +37,7 @@ class Overrides:
     backend: str | None = None
     seconds: float | None = None
     address: str | None = None
+    search: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,9 @@ def _plan(
 
     execution = setting("execution").model_dump()
     execution |= {k: v for k in ("workers", "backend", "address") if (v := getattr(overrides, k)) is not None}
-    search = setting("search")
+    search = overrides.search
+    if search is None and (budget := setting("search")) is not None:
+        search = budget.model_dump(exclude_unset=True)
     seed = overrides.seed if overrides.seed is not None else setting("seed")
     return place.checked(
         question.here,
@@ -182,7 +186,7 @@ def _plan(
             alpha=alpha,
             samples=overrides.samples if overrides.samples is not None else setting("samples"),
             method=setting("method"),
-            search=search.outputs if search else None,
+            **search_budget(search),
             seed=seed,
             execution=Execution(**execution),
             expect=Verdict(audit.expect),

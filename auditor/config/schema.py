@@ -47,10 +47,14 @@ class Execution(_Strict):
 
 
 class Search(_Strict):
-    """What the search over pairs may spend."""
+    """What the search over pairs may spend: outputs or seconds. Sequential audits search as they go, and heed neither."""
 
-    outputs: Annotated[int, _told(minimum=0)]
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    outputs: Annotated[int | None, _told(minimum=0)] = None
     """Outputs for the search, all pairs together."""
+    seconds: Annotated[Number | None, _told(exclusiveMinimum=0)] = None
+    """Instead of outputs: as many as fit into so many seconds. The report says how many, and they repeat the search."""
 
 
 class PairSpelledOut(_Strict):

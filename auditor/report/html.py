@@ -339,6 +339,11 @@ def _tried(audit: AuditResult) -> Markup:
             f"Data sets: {audit.tried.neighbours}.",
             f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by how much they promised.",
         ]
+        if audit.tried.search is not None:
+            tried.append(
+                f"Outputs that fitted into the seconds of the search: {audit.tried.search:,}; "
+                f"search: {{outputs: {audit.tried.search}}} repeats it."
+            )
         bits = BITS in audit.tried.events
         tried += ["Events on floating-point representations, too."] if bits else []
         not_tried += (

@@ -230,7 +230,12 @@ def _smallest(entry: _Entry, claim: Claim) -> Smallest:
 
 
 def _tried(entry: _Entry) -> Tried:
-    return Tried(entry.text("neighbours"), entry.get("pairs", int), [str(kind) for kind in entry.get("events", list)])
+    return Tried(
+        entry.text("neighbours"),
+        entry.get("pairs", int),
+        [str(kind) for kind in entry.get("events", list)],
+        entry.get("search", int, default=None),
+    )
 
 
 def _illustration(entry: _Entry) -> Illustration:

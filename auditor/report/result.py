@@ -63,15 +63,20 @@ class Smallest:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Where an audit looked: the neighbours in words, how many pairs of them it tried, and the kinds of events."""
+    """Where an audit looked: the neighbours in words, how many pairs of them it tried, and the kinds of events.
+
+    ``search`` is how many outputs the search was given, where that followed from its seconds: as many give it again.
+    """
 
     neighbours: str
     pairs: int
     events: Sequence[str]
+    search: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all three by name."""
-        return {"neighbours": self.neighbours, "pairs": self.pairs, "events": list(self.events)}
+        """Return all by name."""
+        told = {"neighbours": self.neighbours, "pairs": self.pairs, "events": list(self.events)}
+        return told if self.search is None else {**told, "search": self.search}
 
 
 @dataclass(frozen=True, slots=True)
