@@ -94,6 +94,7 @@ def self_check(runs: int = RUNS) -> Iterator[Row]:
                         method=method,
                         seed=seed,
                         workers=1,
+                        shrink=False,
                     ).verdict
                     is Verdict.VIOLATION
                     for seed in range(runs)

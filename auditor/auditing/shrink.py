@@ -32,7 +32,7 @@ from auditor.errors import MechanismError
 from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.shrink import shrink_pair
+from auditor.neighbours.shrink import shrink_pair, simpler
 from auditor.report.result import Smallest
 from auditor.verdict import Verdict, judge
 
@@ -88,7 +88,9 @@ def without_harm(ledger: Ledger, find: Callable[[], Smallest | None]) -> Smalles
 def _smallest(
     claim: PrivacyClaim | Probability, ledger: Ledger, found: Pair, sample: Sample | None, outputs: int
 ) -> Smallest | None:
-    to_learn = min(outputs, ledger.plan.samples_to_learn)
+    domain, to_learn = ledger.plan.domain, min(outputs, ledger.plan.samples_to_learn)
+    if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
+        return None
     # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
     if sample is None:
         sample = ledger.draw(found, round(SEEING * to_learn), Phase.SHRINK, (1, 0))
@@ -105,7 +107,7 @@ def _smallest(
 
     screening, last_look = int(SCREENING * to_learn), int(LAST_LOOK * to_learn)
     each = _enough(claim, strategy, sample)
-    path = shrink_pair(found, ledger.plan.domain, evaluate, strategy.floor, screening, each, last_look)
+    path = shrink_pair(found, domain, evaluate, strategy.floor, screening, each, last_look)
     smaller = list(reversed(path))[:TRIES]
     # Bets are no event that could be read: one is told on the pair found as well.
     bets = ledger.plan.method == "sequential" and isinstance(claim, PrivacyClaim)
