@@ -260,8 +260,8 @@ class Sampler:
                 pace.note(many, seconds, threads)
                 yield group, error
         except BaseException:  # the consumer's as well: a mechanism is refused, or the time is over
-            if asked:
-                workers.drop(self.share)
+            # Also where none is left to ask for: the one that was late is still at work, and would keep its worker.
+            workers.drop(self.share)
             raise
 
 

@@ -207,6 +207,19 @@ def test_a_mechanism_that_takes_too_long_is_a_timeout(backend: str) -> None:
     assert time.monotonic() - started < 20
 
 
+def test_a_worker_whose_only_batch_is_late_is_free_again() -> None:
+    def hangs(dataset: Any, size: int, rng: Any) -> Any:
+        time.sleep(1000)
+
+    late = sampler(hangs, workers=2, backend="loky", timeout=0.5)
+    with pytest.raises(TimeoutError):
+        draw(late, 20)
+    patience = time.monotonic() + 20
+    while late.share.at_work and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert not late.share.at_work
+
+
 def test_a_worker_that_dies_is_told_as_that() -> None:
     def dies(dataset: Any, size: int, rng: Any) -> Any:
         os._exit(0)
