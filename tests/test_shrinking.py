@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -296,6 +297,11 @@ def test_a_sequential_audit_tells_the_smallest_pair_and_an_event_that_can_be_rea
     assert event["description"] in finding(result)
 
 
+def test_on_the_only_data_set_there_is_nothing_is_drawn_to_shrink_it() -> None:
+    result = audit(many, [([20, 20], [20, 20])], AT_MOST)
+    assert (result.verdict, result.smallest, result.outputs.shrink) == (Verdict.VIOLATION, None, 0)
+
+
 def test_on_the_only_pair_there_is_a_sequential_audit_tells_an_event() -> None:
     result = audit(sound, [([0], [])], auditor.PureDP(0.2), method="sequential", samples=200_000)
     assert result.verdict is Verdict.VIOLATION
@@ -414,6 +420,24 @@ def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_th
     assert (on.verdict, on.bound, on.event, on.smallest) == (Verdict.VIOLATION, off.bound, off.event, None)
     [warning] = on.warnings
     assert warning.startswith("the smallest pair that breaks the claim was not looked for to the end: ")
+
+
+def ends_on_few(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Break the claim on any records, but end the process where there are hardly any."""
+    if len(data) < 2:
+        os._exit(1)
+    return len(data) + rng.laplace(0, 0.3, size)
+
+
+@pytest.mark.parametrize("method", ["fixed", "sequential"])
+def test_a_pair_that_ends_the_process_is_passed_by_whatever_the_workers(method: str) -> None:
+    pairs = [([0] * 9, [0] * 8), ([0], []), ([0] * 4, [0] * 3)]
+    one, two = (
+        audit(ends_on_few, pairs, samples=20_000, search=0, method=method, workers=workers) for workers in (1, 2)
+    )
+    assert (one.verdict, one.warnings) == (Verdict.VIOLATION, ())
+    assert one.smallest.pair.left == [0] * 4
+    assert (one.smallest.to_dict(), one.outputs, one.bound) == (two.smallest.to_dict(), two.outputs, two.bound)
 
 
 @pytest.mark.parametrize(

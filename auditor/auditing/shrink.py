@@ -28,7 +28,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.recording import ENDED
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim, Probability
-from auditor.errors import MechanismError
+from auditor.errors import MechanismError, WorkerLostError
 from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
@@ -71,13 +71,16 @@ def shrink(
 
 
 def without_harm(ledger: Ledger, find: Callable[[], Smallest | None]) -> Smallest | None:
-    """Return what ``find`` returns; None, with a warning, where the mechanism breaks the protocol or ends its worker on the way.
+    """Return what ``find`` returns; None, with a warning, where the mechanism breaks the protocol or holds up the audit on the way.
 
-    The audit has its verdict by then, and does not lose it.
+    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised,
+    for the same audit to be drawn again: its verdict is the same, and so is the smallest pair whatever the workers.
     """
     try:
         return find()
     except (MechanismError, TimeoutError) as error:
+        if ledger.plan.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
+            raise
         told = str(error) or "a batch took longer than the time limit"
         if (recording := ledger.plan.recording) is not None and not recording.replaying:
             recording.note(ENDED, told)
