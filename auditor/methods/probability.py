@@ -8,6 +8,7 @@ import numpy as np
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.methods.guessing import CAUTION, wilson_lower, z_of
@@ -97,8 +98,8 @@ class Rate:
     def profile(self, counts: ScoreCounts) -> tuple[()]:  # noqa: D102
         return ()
 
-    def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> None:  # noqa: D102
-        return None
+    def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
+        return detectable_probability(self.claim, counts.trials, self.alpha, chance)
 
 
 def limit_name(*, lower: bool) -> str:
