@@ -14,7 +14,7 @@ from auditor.neighbours.totals import Totals
 # Which keys each kind of neighbours may have, beside "domain".
 KEYS: dict[str, set[str]] = {
     "value": {"values", "range"},
-    "records": {"record", "size", "columns", "relation", "distance"},
+    "records": {"record", "size", "columns", "relation", "distance", "container"},
     "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
     "pairs": {"pairs", "relation"},
     "generator": {"generator", "relation"},

@@ -35,6 +35,10 @@ _RECORDS = (
     "numbers, one a person; a person is added or removed",
     "{domain: records, record: {low: 0, high: 10}, size: {low: 1, high: 5}, relation: add_remove}",
 )
+_RECORDS_IN_A_LIST = (
+    "numbers in a list, one a person; a person is added or removed",
+    f"{_RECORDS[1][:-1]}, container: list}}",
+)
 _VALUE = ("one value; any other is its neighbour", "{domain: value, values: [0, 1]}")
 _LISTS = (
     "two lists; one person more, or less",
@@ -149,8 +153,8 @@ def _kind(batched: bool, takes_rng: bool) -> str:
 
 def _candidates(dataset: inspect.Parameter) -> Sequence[tuple[str, str]]:
     if dataset.name in _ONE_VALUE or dataset.annotation in (bool, int, float, "bool", "int", "float"):
-        return _VALUE, _RECORDS, _LISTS, _TOTALS
-    return _RECORDS, _LISTS, _VALUE, _TOTALS
+        return _VALUE, _RECORDS, _RECORDS_IN_A_LIST, _LISTS, _TOTALS
+    return _RECORDS, _RECORDS_IN_A_LIST, _LISTS, _VALUE, _TOTALS
 
 
 def _parameters(taken: Any) -> Iterator[tuple[str, tuple[Any, bool]]]:

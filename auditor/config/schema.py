@@ -92,6 +92,8 @@ class Neighbours(_Strict):
     """records: how many numbers a record has."""
     distance: int | None = None
     """records: in how many records neighbours differ, for group privacy."""
+    container: Literal["array", "list"] | None = None
+    """records: what a Python mechanism receives, a NumPy array (the default) or a list."""
     values: list[Any] | LowHigh | None = None
     """value: what there may be; totals with cells: the range of each."""
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None

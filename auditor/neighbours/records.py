@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import MOST_CORNERS
 from auditor.neighbours.numbers import (
     Number,
@@ -27,6 +27,7 @@ from auditor.neighbours.pair import Pair, Relation, relation_named, same
 Record = Any
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+CONTAINERS = ("array", "list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,10 @@ class Records:
         columns: how many numbers or choices a record has; without it a data set is a vector of single ones.
         relation: "add_remove" or "substitute".
         distance: how many such steps apart the pairs may be (group privacy).
+        container: what a Python mechanism receives: "array", a NumPy array of shape (n,) or (n, columns); or "list", a list of
+            n values, or of n lists of ``columns`` values each. A program receives JSON either way.
 
-    Data sets reach the mechanism as arrays of shape (n,) or (n, columns). Raises InvalidInputError for empty ranges.
+    Raises InvalidInputError for empty ranges.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Records:
         columns: int | None = None,
         relation: str = Relation.ADD_REMOVE,
         distance: int = 1,
+        container: str = "array",
     ) -> None:
         if (record is None) == (choices is None):
             raise InvalidInputError(
@@ -93,6 +97,9 @@ class Records:
         if distance < 1:
             raise InvalidInputError(f"distance is {distance}; it must be at least 1")
         self._distance = distance
+        if container not in CONTAINERS:
+            raise InvalidInputError(f'container is "{container}"; {did_you_mean(str(container), CONTAINERS)}')
+        self._container = container
         if not self.corners():
             raise InvalidInputError(
                 f"a records domain of {low} to {high} records has no pairs under {self.relation} at distance {distance}; "
@@ -217,8 +224,15 @@ class Records:
                 moved[place] = move.record
         if tuple(moved) == base or not all(self._low <= n <= self._high for n in (len(base), len(moved))):
             return None
+        return self._contained(base, moved, (base, moves))
+
+    def _contained(self, left: Sequence[Record], right: Sequence[Record], origin: Any = None) -> Pair:
+        if self._container == "list":
+            # As JSON holds them, so that pairs read back from a report are the same.
+            one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
+            return Pair(one, other, self.relation, origin=origin)
         shape = () if self._columns is None else (self._columns,)
-        return Pair(base, tuple(moved), self.relation, shape, (base, moves))
+        return Pair(tuple(left), tuple(right), self.relation, shape, origin)
 
     def _random_record(self, rng: np.random.Generator) -> Record:
         if self._columns is None:
@@ -245,12 +259,12 @@ class Records:
         blocks = list(_blocks([repr(slots[i].left) for i in common]))
         for block in blocks:
             left_out = set(common[block])
-            yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in left_out], pair)
+            yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in left_out])
         for block in blocks:
             changed = list(slots)
             for i in common[block]:
                 changed[i] = _Slot(self._simplest, self._simplest, common=True)
-            yield from self._pair_of(changed, pair)
+            yield from self._pair_of(changed)
         told: set[str] = set()
         for i, slot in enumerate(slots):
             if slot.common and repr(slot.left) not in told:
@@ -260,16 +274,16 @@ class Records:
                         _Slot(record, record, common=True) if other.common and same(other.left, slot.left) else other
                         for other in slots
                     ]
-                    yield from self._pair_of(alike, pair)
+                    yield from self._pair_of(alike)
             if slot.common and not (i and slots[i - 1].common and same(slots[i - 1].left, slot.left)):
                 for record in self._simpler_records(slot.left):
                     alone = _Slot(record, record, common=True)
-                    yield from self._pair_of([*slots[:i], alone, *slots[i + 1 :]], pair)
+                    yield from self._pair_of([*slots[:i], alone, *slots[i + 1 :]])
             if not slot.common and not slot.frozen:
                 options = [_Slot(record, slot.right) for record in self._simpler_records(slot.left)]
                 options += [_Slot(slot.left, record) for record in self._simpler_records(slot.right)]
                 for option in options:
-                    yield from self._pair_of([*slots[:i], option, *slots[i + 1 :]], pair)
+                    yield from self._pair_of([*slots[:i], option, *slots[i + 1 :]])
 
     @property
     def _simplest(self) -> Record:
@@ -293,11 +307,11 @@ class Records:
             return list(simpler_numbers(value, low, high, self._integer))
         return sorted((v for v in self._choices if spelling(v) < spelling(value)), key=spelling)
 
-    def _pair_of(self, slots: "Sequence[_Slot]", pair: Pair) -> Iterator[Pair]:
-        left = tuple(slot.left for slot in slots if slot.left is not _NONE)
-        right = tuple(slot.right for slot in slots if slot.right is not _NONE)
+    def _pair_of(self, slots: "Sequence[_Slot]") -> Iterator[Pair]:
+        left = [slot.left for slot in slots if slot.left is not _NONE]
+        right = [slot.right for slot in slots if slot.right is not _NONE]
         if not same(left, right) and all(self._low <= len(side) <= self._high for side in (left, right)):
-            yield Pair(left, right, self.relation, pair.record_shape)
+            yield self._contained(left, right)
 
 
 _NONE = object()  # no record on this side; None may be a record

@@ -221,3 +221,23 @@ def test_what_cannot_be_meant_is_told(options: dict[str, Any], told: str) -> Non
     with pytest.raises(InvalidInputError) as caught:
         Records(**{"size": (0, 5), **options})
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("columns", [None, 2])
+def test_data_sets_in_lists_are_those_in_arrays(columns: int | None) -> None:
+    arrays, lists = (
+        Records((0, 10), size=(0, 4), columns=columns, container=container) for container in ("array", "list")
+    )
+    for one, other in zip(pairs_of(arrays), pairs_of(lists), strict=True):
+        for side in ("left", "right"):
+            data = other.dataset(side)
+            assert type(data) is list
+            assert data == one.dataset(side).tolist()
+            assert {type(record) for record in data} <= {list if columns else float}
+        simpler = zip(arrays.simpler(one), lists.simpler(other), strict=True)
+        assert all(type(b.left) is list and b.to_dict() == a.to_dict() for a, b in itertools.islice(simpler, 30))
+
+
+def test_an_unknown_container_is_told_with_those_that_are_known() -> None:
+    with pytest.raises(InvalidInputError, match=r'container is "lists"; did you mean "list"\? Allowed: array, list'):
+        Records((0, 1), size=(0, 1), container="lists")
