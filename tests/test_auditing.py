@@ -192,7 +192,9 @@ def fails(bit: int, rng: Any) -> Any:
 def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -> None:
     result = audit(fails)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert result.stop_reason == "the mechanism failed on every call: raises ValueError: 'always'"
+    assert (
+        result.stop_reason == "the mechanism failed on every call: raises ValueError: 'always'; data sets arrive as int"
+    )
     assert (result.bound, result.event) == (None, None)
     assert not result.passed
 
@@ -288,3 +290,33 @@ def test_an_honest_mechanism_on_empty_data_sets_is_not_blamed_for_their_type() -
     assert result.pair.left == ()
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert result.bound.value > 0.5
+
+
+def count_of_a_list(records: Any, rng: np.random.Generator) -> float:
+    """Keep ε = 1, of lists: the truth of an array of none, or of several, raises."""
+    return (len(records) if records else 0) + rng.laplace()
+
+
+@pytest.mark.parametrize(
+    ("container", "verdict", "told"),
+    [("list", "no_violation_found", []), ("array", "violation", ["raises ValueError: 'The truth value of an"])],
+)
+def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
+    container: str, verdict: str, told: list[str]
+) -> None:
+    few = auditor.Records((0, 10), size=(0, 3), container=container)
+    result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000)
+    assert result.verdict == verdict
+    assert len(result.warnings) == len(told)
+    for part in [*told, "data sets arrive as NumPy arrays (as lists by container: list)"] if told else []:
+        assert part in result.warnings[0]
+    assert result.to_dict()["warnings"] == list(result.warnings)
+
+
+def test_no_violation_has_no_warning_of_exceptions() -> None:
+    def sometimes(bit: int, rng: np.random.Generator) -> float:
+        if rng.random() < 0.1:
+            raise LookupError("on either side alike")
+        return rng.laplace(bit, 2.0)
+
+    assert audit(sometimes).warnings == ()

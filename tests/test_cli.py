@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -385,7 +386,10 @@ def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> Non
         assert entry["claim"] == {"epsilon": 1.0}
         assert all(isinstance(n, int) for side in entry["event"]["counts"].values() for n in side)
     assert [failing[key] for key in ("bound", "event", "power")] == [None] * 3
-    assert failing["stop_reason"] == "the mechanism failed on every call: raises ValueError: 'no such luck'"
+    assert (
+        failing["stop_reason"]
+        == "the mechanism failed on every call: raises ValueError: 'no such luck'; data sets arrive as int"
+    )
     assert [entry["verdict"] for entry in report["audits"]] == ["no_violation_found", "violation", "inconclusive"]
     assert report["verdict"] == "violation"
 
@@ -788,14 +792,53 @@ def test_check_draws_one_output_from_each_side_and_writes_nothing(
     folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = folder.write("some.yaml", config(SOUND, FAILING))
-    assert main(["check", file]) == 0
+    assert main(["check", file]) == 3
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
     assert lines[0].startswith(f"{file}: sound: 0 gives ")
     assert lines[1] == f"{file}: failing: 0 raises ValueError: no such luck, 1 raises ValueError: no such luck"
-    assert shown.err.startswith(f"auditor: {file}: failing: it raised on both")
+    assert shown.err.startswith(f"auditor: {file}: failing: it fails on both")
+    assert shown.err.endswith("there is no answer; data sets arrive as int\n")
     assert "sound" not in shown.err
     assert not (folder.path / "reports").exists()
+
+
+OF_LISTS = """
+version: 1
+audits:
+  - name: some
+    mechanism: lists.py:f
+    claim: {epsilon: 1.0}
+    neighbours: {domain: records, record: {low: 0, high: 9}, size: {low: %d, high: 4}%s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "domain", "status", "told", "doubt"),
+    [
+        ("len(records) if records else 0", (0, ""), 0, "array [] raises ValueError: …, array [0.0] gives 0", "one of two"),
+        ("len(records) if records else 0", (0, ", container: list"), 0, "[] gives 0, [0.0] gives 1", ""),
+        ("records.count(1)", (1, ""), 3, "array [0.0] raises AttributeError: …, array [0.0, 0.0] raises", "on both"),
+        ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0] gives 0.0, [0.0, 0.0, 0.0] gives 0.0", ""),
+    ],
+)  # fmt: skip
+def test_check_says_what_arrives_and_doubts_exceptions(
+    folder: Folder,
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    domain: tuple[int, str],
+    status: int,
+    told: str,
+    doubt: str,
+) -> None:
+    folder.write("lists.py", f"def f(records, rng):\n    return {body}\n")
+    assert main(["check", folder.write("some.yaml", OF_LISTS % domain)]) == status
+    shown = capsys.readouterr()
+    assert re.search(re.escape(told).replace("…", ".*"), shown.out), shown.out
+    assert doubt in shown.err
+    assert bool(shown.err) == bool(doubt)
+    if "array" in told:
+        assert shown.err.endswith("; data sets arrive as NumPy arrays (as lists by container: list)\n")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The whole flow of one audit. Nothing here prints; progress is told through a callback."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.deadline import search_budget
+from auditor.auditing.doubts import data_arrive
 from auditor.auditing.plan import Ledger, Listener, Plan, Progress
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
@@ -18,7 +20,7 @@ from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.host import Hosted, held, hosted, isolated
 from auditor.blackbox.journal import Journal, history
-from auditor.blackbox.mechanism import ALWAYS, Drawer, Mechanism, Source
+from auditor.blackbox.mechanism import ALWAYS, SIDES, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
 from auditor.blackbox.sampling import Execution
@@ -35,6 +37,7 @@ __all__ = [
     "Progress",
     "audit",
     "check",
+    "data_arrive",
     "draw_once",
     "history",
     "journalled",
@@ -308,21 +311,34 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
     return replace(plan, domain=domain, search_seconds=None, shrink=False, recording=None)
 
 
-def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
-    """Draw one output from each side of the first pair, as `auditor check` does.
+# A mechanism that raises on one pair is checked on others, so many in all.
+MOST_CHECKED = 10
 
-    Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one.
+
+def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
+    """Draw one output from each side of a pair, as `auditor check` does.
+
+    Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one: the first pair on
+    which it does not raise on both sides, of MOST_CHECKED spread over the domain, or else the first of all.
     Raises MechanismError when the mechanism cannot be built.
     """
-    drawer, pair = isolated(plan.source, plan.execution.timeout), plan.domain.corners()[0]
+    drawer, corners = isolated(plan.source, plan.execution.timeout), plan.domain.corners()
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
+    first = None
     try:
         if isinstance(drawer, Program):
-            drawer.repeats_itself(pair)
-        return pair, drawer.call_once(pair, "left", rng), drawer.call_once(pair, "right", rng)
+            drawer.repeats_itself(corners[0])
+        for pair in corners[:: math.ceil(len(corners) / MOST_CHECKED)]:
+            left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
+            first = first or (pair, left, right)
+            # A process that ends or hangs costs time, and does so on the first pair in a run as well.
+            if not all(isinstance(o, BaseException) and not isinstance(o, ProcessFailure) for o in (left, right)):
+                return pair, left, right
     finally:
         if plan.source.command is not None:
             plan.source.command.close()
+    assert first is not None  # a domain has a pair
+    return first
 
 
 def _name_of(function: Callable[..., Any]) -> str:

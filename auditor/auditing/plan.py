@@ -158,6 +158,7 @@ class Ledger:
     started: float = field(default_factory=time.monotonic)
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     warnings: list[str] = field(default_factory=list)
+    of_violations: list[str] = field(default_factory=list)  # warnings only where the claim is violated
     pairs: set[str] = field(default_factory=set)  # keys of those tried
     so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
     share: Share = field(default_factory=Share)
@@ -262,7 +263,7 @@ class Ledger:
 
     def close_bound(self, tally: Tally) -> None:
         """Note who drew the outputs of the bound, and how many they were."""
-        self.drawn_by, self.tally = str(self._recorded(DRAWN_BY, self.pace.told())), tally
+        self.drawn_by, self.tally = str(self.recorded(DRAWN_BY, self.pace.told())), tally
 
     def drawn(self) -> str:
         """Say how many outputs of the bound were drawn, as the reason to stop."""
@@ -333,7 +334,7 @@ class Ledger:
         broken = (found.get("smallest") or found.get("pair")) if verdict is Verdict.VIOLATION else None
         pair = broken.pair if isinstance(broken, Smallest) else broken
         # A replay tells how to repeat the audit that was recorded.
-        found.setdefault("reproduce", self._recorded(REPRODUCE, command(self.plan, pair)))
+        found.setdefault("reproduce", self.recorded(REPRODUCE, command(self.plan, pair)))
         return AuditResult(
             name=self.plan.name,
             mechanism=self.plan.source.name,
@@ -347,12 +348,12 @@ class Ledger:
             reproducible=self.reproducible,
             seed=self.plan.seed,
             exact=self._kept_exact(),
-            warnings=tuple(self.warnings),
+            warnings=(*self.warnings, *(self.of_violations if verdict is Verdict.VIOLATION else ())),
             tried=Tried(str(self.plan.domain), max(1, len(self.pairs)), self.plan.events, self.plan.fitted_search),
             **found,
         )
 
-    def _recorded(self, name: str, value: Any) -> Any:
+    def recorded(self, name: str, value: Any) -> Any:
         """Return a plain value, and note it where the audit is recorded; in a replay, what was noted."""
         recording = self.plan.recording
         if recording is not None and recording.replaying:
@@ -362,7 +363,7 @@ class Ledger:
         return value
 
     def _kept_exact(self) -> ExactValue | None:
-        kept = self._recorded(EXACT, self.exact.to_dict() if self.exact else None)
+        kept = self.recorded(EXACT, self.exact.to_dict() if self.exact else None)
         return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
 
 

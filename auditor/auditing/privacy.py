@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from auditor.auditing.deadline import fit_search, fitted
+from auditor.auditing.doubts import always_fails, note_exceptions
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import CHANCES, Ledger, Plan, smallest_level
@@ -40,7 +41,8 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     sample = ledger.draw(pair, plan.selection_outputs, Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()
     if failure:
-        return ledger.result(Verdict.INCONCLUSIVE, f"the mechanism failed on every call: {failure}", pair=pair)
+        return ledger.result(Verdict.INCONCLUSIVE, always_fails(ledger, pair, failure), pair=pair)
+    note_exceptions(ledger, pair, sample)
     learner = method.doubting() if has_enough(claim, plan.search_outputs) else method
     test = learner.learn(sample).test
     if sample.failures:

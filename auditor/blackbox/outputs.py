@@ -68,14 +68,20 @@ class Outputs:
 
     def failure(self) -> str | None:
         """Where every output is an exception, return what the first one says; else None."""
+        share, told = self.raised()
+        return told if share == 1 else None
+
+    def raised(self) -> tuple[float, str]:
+        """Return the share of the outputs that are exceptions, and what the first of them says; (0, "") where none is."""
         kinds = self.column("type")
-        if self.size == 0 or kinds.codes is None:
-            return None
-        exception = kinds.atoms.index("exception") if "exception" in kinds.atoms else NUMBER
-        if exception == NUMBER or np.any(kinds.codes != exception):
-            return None
-        first = [self.column(place) for place in ("output", "message of output")]
-        return ": ".join(column.atoms[column.codes[0]] for column in first if column.codes is not None)
+        if self.size == 0 or kinds.codes is None or "exception" not in kinds.atoms:
+            return 0.0, ""
+        raised = np.flatnonzero(kinds.codes == kinds.atoms.index("exception"))
+        if not raised.size:
+            return 0.0, ""
+        said = [self.column(place) for place in ("output", "message of output")]
+        told = ": ".join(column.atoms[column.codes[raised[0]]] for column in said if column.codes is not None)
+        return raised.size / self.size, told
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Outputs":
         columns = tuple(

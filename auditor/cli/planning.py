@@ -2,8 +2,13 @@
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
-from auditor.cli.common import AS_EXPECTED, Commands, add_configs, load_all, naming, open_console
+from auditor.cli.common import AS_EXPECTED, NO_ANSWER, Commands, add_configs, load_all, naming, open_console
+
+if TYPE_CHECKING:
+    from auditor.auditing import Plan
+    from auditor.neighbours.pair import Pair
 
 
 def add_commands(commands: Commands) -> None:
@@ -25,22 +30,55 @@ def add_commands(commands: Commands) -> None:
 def _check(options: argparse.Namespace) -> int:
     from auditor.auditing import draw_once
 
+    status = AS_EXPECTED
     for configuration in load_all(options):
         for plan in configuration.plans:
             with naming(configuration, plan):
-                pair, left, right = draw_once(plan)
-            print(f"{configuration.file}: {plan.name}: {pair.left} {_outcome(left)}, {pair.right} {_outcome(right)}")
-            if isinstance(left, BaseException) and isinstance(right, BaseException):
-                told = "it raised on both; that may be an output, but where nothing else ever comes, there is no answer"
-                print(f"auditor: {configuration.file}: {plan.name}: {told}", file=sys.stderr)
-    return AS_EXPECTED
+                pair, *outputs = draw_once(plan)
+            where = f"{configuration.file}: {plan.name}"
+            sides = zip((pair.left, pair.right), outputs, strict=True)
+            print(
+                f"{where}: {', '.join(f'{_received(plan, pair, data)} {_outcome(output)}' for data, output in sides)}"
+            )
+            doubt = _doubt(plan, pair, *outputs)
+            if doubt:
+                print(f"auditor: {where}: {doubt}", file=sys.stderr)
+            if all(isinstance(output, BaseException) for output in outputs):
+                status = NO_ANSWER
+    return status
+
+
+def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
+    """Say what outputs of two neighbours look wrong for; nothing where they do not."""
+    from auditor.auditing import data_arrive
+    from auditor.blackbox.process import ProcessFailure
+
+    raised = [output for output in (left, right) if isinstance(output, BaseException)]
+    if not raised:
+        return ""
+    arrive = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
+    if len(raised) == 2:
+        return (
+            f"it fails on both data sets of every pair tried; where nothing else ever comes, there is no answer{arrive}"
+        )
+    return f"it fails on one of two neighbours only, which tells them apart: unless that is rare, it is a violation{arrive}"
+
+
+def _received(plan: "Plan", pair: "Pair", data: object) -> str:
+    """Write a data set and, where it is not as written, in what it reaches the mechanism."""
+    from auditor.neighbours.pair import plain
+    from auditor.report.words import data_words
+
+    is_array = pair.record_shape is not None and plan.source.command is None
+    return f"{'array ' if is_array else ''}{data_words(plain(data))}"
 
 
 def _outcome(output: object) -> str:
     from auditor.blackbox.process import ProcessFailure
+    from auditor.neighbours.pair import plain
 
     told = output.told() if isinstance(output, ProcessFailure) else output
-    return f"raises {type(output).__name__}: {told}" if isinstance(output, BaseException) else f"gives {told}"
+    return f"raises {type(output).__name__}: {told}" if isinstance(output, BaseException) else f"gives {plain(told)}"
 
 
 def _plan(options: argparse.Namespace) -> int:

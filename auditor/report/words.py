@@ -71,25 +71,26 @@ def pair_words(pair: Pair | None) -> str:
     if pair is None:
         return "–"
     entry = pair.to_dict()
-    left = _shorten(entry["left"])
-    return left if pair.relation is Relation.ALONE else f"{left} and {_shorten(entry['right'])}"
+    left = data_words(entry["left"])
+    return left if pair.relation is Relation.ALONE else f"{left} and {data_words(entry['right'])}"
 
 
 LEAST_RUN = 4  # shorter ones are as easily read as they are
 
 
-def _data_words(data: object) -> str:
+def _all_words(data: object) -> str:
     if not isinstance(data, list):
         return repr(data) if isinstance(data, str) else str(data)
     parts: list[str] = []
-    for words, run in itertools.groupby(map(_data_words, data)):
+    for words, run in itertools.groupby(map(_all_words, data)):
         times = len(list(run))
         parts += [f"{words} × {times}"] if times >= LEAST_RUN else [words] * times
     return f"[{', '.join(parts)}]"
 
 
-def _shorten(data: object, most: int = 60) -> str:
-    text = _data_words(data) if isinstance(data, list) else str(data)
+def data_words(data: object, most: int = 60) -> str:
+    """Write a data set, cut in the middle where it is long."""
+    text = _all_words(data) if isinstance(data, list) else str(data)
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
 
 
