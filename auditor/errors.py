@@ -17,6 +17,10 @@ class MechanismError(AuditorError):
     """A mechanism that cannot be imported, called or understood; never an output of it."""
 
 
+class NoAnswerError(MechanismError):
+    """A mechanism that was asked and kept silent."""
+
+
 class WorkerLostError(MechanismError):
     """A worker process that ended while it ran a mechanism, which leaves no output to audit."""
 

@@ -12,7 +12,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from auditor import auditing
 from auditor.cli import main
+from auditor.config import first
 from auditor.config.json_schema import json_schema
 from auditor.config.load import load_configuration
 from auditor.config.yaml_text import read_yaml
@@ -315,6 +317,22 @@ def test_a_mechanism_that_takes_none_of_the_data_sets_is_written_with_what_is_mi
     assert main(["init", "odd.py:f"]) == 2
     assert "it does not pass `auditor check` yet: on a first data set the mechanism raises" in capsys.readouterr().out
     assert Path("audit.yaml").is_file()
+
+
+def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in (auditing, first):
+        monkeypatch.setattr(module, "CHECK_SECONDS", 0.5)
+    Path("slow.py").write_text(
+        "import time\ndef f(records, rng):\n    open('calls', 'a').write('x')\n    time.sleep(60)\n", encoding="utf-8"
+    )
+    assert main(["init", "slow.py:f"]) == 2
+    told = "on a first data set the mechanism gave no answer in 0.5 s; if it only needs longer, set execution: {timeout: seconds}"
+    assert told in capsys.readouterr().out
+    assert len(Path("calls").read_text(encoding="utf-8")) <= 2  # of one pair
+    assert main(["check", "audit.yaml"]) == 3
+    assert "; the limit was 0.5 s, execution: {timeout: seconds} sets another" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

@@ -32,6 +32,7 @@ from auditor.report.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
 __all__ = [
+    "CHECK_SECONDS",
     "Journal",
     "Plan",
     "Progress",
@@ -313,6 +314,8 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
 
 # A mechanism that raises on one pair is checked on others, so many in all.
 MOST_CHECKED = 10
+# For an output where no timeout is set: whoever checks, waits.
+CHECK_SECONDS = 30.0
 
 
 def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
@@ -320,14 +323,15 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
 
     Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one: the first pair on
     which it does not raise on both sides, of MOST_CHECKED spread over the domain, or else the first of all.
-    Raises MechanismError when the mechanism cannot be built.
+    Without a timeout, what takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
     """
-    drawer, corners = isolated(plan.source, plan.execution.timeout), plan.domain.corners()
+    limit, corners = plan.execution.timeout, plan.domain.corners()
+    drawer = isolated(plan.source, limit or CHECK_SECONDS)
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
     first = None
     try:
         if isinstance(drawer, Program):
-            drawer.repeats_itself(corners[0])
+            replace(drawer, limit=limit).repeats_itself(corners[0])
         for pair in corners[:: math.ceil(len(corners) / MOST_CHECKED)]:
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or (pair, left, right)

@@ -17,11 +17,12 @@ from pydantic_core import from_json
 from auditor.blackbox.mechanism import SIDES, TRIAL, Patience, Sample
 from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.errors import InvalidInputError, MechanismError
+from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, Side, plain
 
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
+LONGER = "; if it only needs longer, set execution: {timeout: seconds}"
 # Outputs asked for at once: few enough that a program seldom waits while its last answer is read.
 LARGEST = 16_384
 # Seeds that are exact in a language whose numbers are doubles.
@@ -156,10 +157,20 @@ class Program:
 
         On the left data set, or where it fails there, on the right. Then the input ends, so that what an audit would wait for
         in vain is told: too few lines, or lines that stay in a buffer. Raises MechanismError where the program breaks the
-        protocol. Where it fails, that is for the audit to see.
+        protocol, NoAnswerError where it is silent on both sides. Where it fails, that is for the audit to see.
         """
-        trials = (self._trial(self._asked(pair.dataset(side)) % (TRIAL, 0)) for side in SIDES)
-        return next((repeated for repeated in trials if repeated is not None), False)
+        silent = list[NoAnswerError]()
+        for side in SIDES:
+            try:
+                repeated = self._trial(self._asked(pair.dataset(side)) % (TRIAL, 0))
+            except NoAnswerError as error:
+                silent.append(error)
+                continue
+            if repeated is not None:
+                return repeated
+        if len(silent) == len(SIDES):
+            raise silent[0]
+        return False
 
     def _trial(self, request: bytes) -> bool | None:
         patience, wanted = self.limit or TRIAL_SECONDS, 2 * TRIAL
@@ -174,19 +185,26 @@ class Program:
             try:
                 while True:
                     answer += process.receive_lines(1, time.monotonic() + patience, wait=True)[0]
-            except ProcessFailure as end:
-                clean = isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
-            lines = answer.splitlines()
-            if len(lines) > wanted or (clean and len(lines) < wanted):
-                last = lines[-1] if lines else b""
-                raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
-            if clean and in_time < wanted:
-                raise MechanismError(
-                    f'command "{self.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
-                    "ended: it must flush its standard output after each answer, and read line by line"
-                )
+            except ProcessFailure as failure:
+                end = failure
         finally:
             process.kill()
+        lines, clean = answer.splitlines(), isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
+        if len(lines) > wanted or (clean and len(lines) < wanted):
+            last = lines[-1] if lines else b""
+            raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
+        if clean and in_time < wanted:
+            raise MechanismError(
+                f'command "{self.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
+                f"ended: it must flush its standard output after each answer, and read line by line{LONGER}"
+            )
+        # What does not end with its input hangs, which is an output under a limit, and else would be waited for for ever.
+        if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
+            waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor when its input ended"
+            raise NoAnswerError(
+                f'command "{self.name}" answered nothing in {patience:g} s{waits}: it must answer each line of its input at '
+                f"once, flush, and not wait for the end (docs/how-to/program.md){LONGER}"
+            )
         return len(lines) == wanted and lines[:TRIAL] == lines[TRIAL:]
 
     def _asked(self, dataset: Any) -> bytes:

@@ -36,10 +36,10 @@ def _check(options: argparse.Namespace) -> int:
             with naming(configuration, plan):
                 pair, *outputs = draw_once(plan)
             where = f"{configuration.file}: {plan.name}"
-            sides = zip((pair.left, pair.right), outputs, strict=True)
-            print(
-                f"{where}: {', '.join(f'{_received(plan, pair, data)} {_outcome(output)}' for data, output in sides)}"
-            )
+            left, right = map(_outcome, outputs)
+            if right == left and isinstance(outputs[1], BaseException):
+                right = "raises the same"
+            print(f"{where}: {_received(plan, pair, pair.left)} {left}, {_received(plan, pair, pair.right)} {right}")
             doubt = _doubt(plan, pair, *outputs)
             if doubt:
                 print(f"auditor: {where}: {doubt}", file=sys.stderr)
@@ -50,18 +50,22 @@ def _check(options: argparse.Namespace) -> int:
 
 def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
     """Say what outputs of two neighbours look wrong for; nothing where they do not."""
-    from auditor.auditing import data_arrive
-    from auditor.blackbox.process import ProcessFailure
+    from auditor.auditing import CHECK_SECONDS, data_arrive
+    from auditor.blackbox.process import ProcessFailure, TimedOut
 
     raised = [output for output in (left, right) if isinstance(output, BaseException)]
     if not raised:
         return ""
-    arrive = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
+    hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
+    if any(isinstance(output, TimedOut) for output in raised):
+        hint = f"; the limit was {plan.execution.timeout or CHECK_SECONDS:g} s, execution: {{timeout: seconds}} sets another"
     if len(raised) == 2:
         return (
-            f"it fails on both data sets of every pair tried; where nothing else ever comes, there is no answer{arrive}"
+            f"it fails on both data sets of every pair tried; where nothing else ever comes, there is no answer{hint}"
         )
-    return f"it fails on one of two neighbours only, which tells them apart: unless that is rare, it is a violation{arrive}"
+    return (
+        f"it fails on one of two neighbours only, which tells them apart: unless that is rare, it is a violation{hint}"
+    )
 
 
 def _received(plan: "Plan", pair: "Pair", data: object) -> str:

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auditor.auditing import draw_once
+from auditor.auditing import CHECK_SECONDS, draw_once
+from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import Source
+from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.config.load import load_configuration, search_path
-from auditor.errors import AuditorError, InvalidInputError, MechanismError
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError
 
 GUESS = "  # a guess: set it"
 # Values for parameters without a default, by name, then by annotation.
@@ -72,7 +74,10 @@ def first_configuration(words: Sequence[str], file: Path) -> First:
     problem = ""
     for neighbours in found.neighbours:
         text = _text(found, neighbours)
-        reason = _check(text, file)
+        try:
+            reason = _check(text, file)
+        except NoAnswerError as error:  # which costs time, and no data set is likely to change it
+            return First(_text(found, found.neighbours[0]), problem or str(error))
         if not reason:
             return First(text)
         problem = problem or reason
@@ -243,13 +248,18 @@ def _check(text: str, file: Path) -> str:
             written.write(text)
         [plan] = load_configuration(Path(name)).plans
         pair, *outputs = draw_once(plan)
+    except NoAnswerError:
+        raise
     except AuditorError as error:
         return str(error).replace(name, str(file))
     finally:
         Path(name).unlink()
     for output in outputs:
+        if isinstance(output, TimedOut):
+            raise NoAnswerError(f"on a first data set the mechanism gave no answer in {CHECK_SECONDS:g} s{LONGER}")
         if isinstance(output, BaseException):
-            raised = f"{type(output).__name__}: {output}"
+            told = output.told() if isinstance(output, ProcessFailure) else output
+            raised = f"{type(output).__name__}: {told}"
             return f"on a first data set the mechanism raises {raised}; write data sets that it takes under neighbours"
     sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]
     if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:

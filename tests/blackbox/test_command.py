@@ -17,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import auditor
+from auditor.blackbox import command
 from auditor.blackbox.command import Command, Program, from_answer, values_of
 from auditor.blackbox.outputs import ABSENT, Outputs, from_list
 from auditor.blackbox.process import ProcessEnded, TimedOut
 from auditor.cli import main
-from auditor.errors import InvalidInputError, MechanismError
+from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair
 
 PAIR = Pair(0, 1)
@@ -215,6 +216,29 @@ def test_a_program_that_does_not_flush_is_told(folder: Path) -> None:
     made = program(folder, "import atexit; atexit.register(print, '1\\n' * size, end='')", 0.5)
     with pytest.raises(MechanismError, match=r"gave 0 of 64 lines in 0.5 s.*it must flush its standard output"):
         made.repeats_itself(PAIR)
+
+
+@pytest.mark.parametrize(
+    ("code", "limit", "told"),
+    [
+        ("import sys; sys.exit(len(sys.stdin.read()) > 0)", 0.3, "nothing in 0.3 s, and ended when its input did"),
+        ("import sys; sys.exit(len(sys.stdin.read()) > 0)", None, "nothing in 0.2 s, and ended when its input did"),
+        ("import time; time.sleep(60)", None, "nothing in 0.2 s, nor when its input ended"),
+    ],
+)
+def test_a_program_that_answers_nothing_is_told_what_it_must_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, code: str, limit: float | None, told: str
+) -> None:
+    monkeypatch.setattr(command, "TRIAL_SECONDS", 0.2)
+    made = Program(Command([sys.executable, "-c", code, str(folder)]), {}, limit)
+    with pytest.raises(NoAnswerError, match=rf"{told}: .* not wait for the end .* set execution: {{timeout: seconds}}"):
+        made.repeats_itself(PAIR)
+
+
+def test_a_program_that_is_silent_on_one_side_or_under_a_limit_is_audited_as_that(folder: Path) -> None:
+    one_side = program(folder, "if data == 0: sys.exit(len(sys.stdin.read()))\nfor i in range(size): print(1)", 2.0)
+    assert one_side.repeats_itself(PAIR)
+    assert not program(folder, "time.sleep(60)", 0.3).repeats_itself(PAIR)
 
 
 def test_lines_that_come_between_requests_are_told(folder: Path) -> None:
