@@ -1,5 +1,6 @@
 """One audit from end to end, in Python: options, phases, failures, and leaks of every kind of output."""
 
+import copy
 import functools
 import math
 from collections.abc import Callable
@@ -153,8 +154,9 @@ def test_no_output_serves_two_phases() -> None:
     assert len(set(seen)) == len(seen) - 2
 
 
-def test_the_bound_counts_only_what_was_drawn_for_it() -> None:
+def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks in the search and in the selection, but not afterwards, is not blamed."""
+    monkeypatch.setattr("auditor.auditing.doubted", lambda ledger, result: result)  # which would draw, too
     drawn, trial = 0, 2 * TRIAL  # before anything else, whether it repeats itself
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
@@ -320,3 +322,91 @@ def test_no_violation_has_no_warning_of_exceptions() -> None:
         return rng.laplace(bit, 2.0)
 
     assert audit(sometimes).warnings == ()
+
+
+@pytest.mark.parametrize(
+    "side",
+    [[1, 2], [], np.array([0.5, math.nan]), {"a": (1, None)}, "text"],
+    ids=["list", "empty", "array", "dict", "text"],
+)
+def test_one_data_set_on_both_sides_is_no_pair(side: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"both sides of a pair are .* its neighbour"):
+        audit(response, neighbours=[(0, 1), (side, copy.deepcopy(side))])
+    with pytest.raises(auditor.InvalidInputError, match="both sides"):
+        audit(len, auditor.Sensitivity(1.0), [(side, side)])
+
+
+class Opaque:
+    def __init__(self, bit: int) -> None:
+        self.bit = bit
+
+    def __repr__(self) -> str:
+        return "a table of 9,000 rows"
+
+    def __xor__(self, lies: Any) -> Any:
+        return self.bit ^ lies
+
+
+def test_data_sets_that_are_only_spelled_alike_are_two() -> None:
+    assert audit(response, neighbours=[(Opaque(0), Opaque(1))]).verdict == "violation"
+
+
+def test_a_claim_about_single_data_sets_needs_no_second_one() -> None:
+    def never(data: Any, size: int, rng: np.random.Generator) -> Any:
+        return np.zeros(size, bool)
+
+    assert audit(never, auditor.Probability(0.5, at_most=True), [(0, 0)]).verdict == "no_violation_found"
+
+
+# --- Audits in vain ---
+
+
+def forgetful(records: Any, rng: np.random.Generator) -> None:
+    len(records) + rng.laplace()
+
+
+def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(size=size)
+
+
+def of_letters(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return [
+        {k: int(np.sum(records == k)) + x for k, x in zip("ab", rng.laplace(size=2), strict=True)} for _ in range(size)
+    ]
+
+
+def weak(bit: int, size: int, rng: np.random.Generator) -> Any:
+    """Answer by one threshold or another: from one stream the answers differ once in 2,000 times."""
+    return rng.random(size) < 0.5 + 0.0005 * bit
+
+
+def strong_noise(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return len(records) + np.rint(rng.laplace(scale=1000, size=size))
+
+
+NUMBERS = auditor.Records((0, 10), size=(0, 4))
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "sequential"}, {"isolate": False}, {"workers": 2}], ids=str)
+@pytest.mark.parametrize("mechanism", [forgetful, blind, of_letters])
+def test_an_audit_in_which_nothing_told_data_sets_apart_says_so(mechanism: Any, options: dict[str, Any]) -> None:
+    result = audit(mechanism, auditor.PureDP(1.0), NUMBERS, **{"samples": 1000, **options})
+    assert result.verdict == "no_violation_found"
+    assert len(result.warnings) == 1
+    assert "from the same randomness came the same outputs on both data sets of all " in result.warnings[0]
+    assert result.at_level(0.01).warnings == result.warnings
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "neighbours"),
+    [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, rng: np.random.default_rng().laplace(), BITS)],
+    ids=["answers that seldom differ", "strong noise", "randomness of its own"],
+)
+@pytest.mark.parametrize("claim", [auditor.PureDP(0.01), auditor.GaussianDP(0.01), auditor.ZeroConcentratedDP(0.001)])
+def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
+    mechanism: Any, neighbours: Any, claim: Any
+) -> None:
+    """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never."""
+    result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
+    assert result.verdict == "no_violation_found"
+    assert result.warnings == ()

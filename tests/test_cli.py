@@ -395,7 +395,7 @@ def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> Non
 
 
 def test_outputs_of_each_phase_are_counted(folder: Folder) -> None:
-    neighbours = "{pairs: [{left: 0, right: 1}, {left: 0, right: 0}]}"
+    neighbours = "{pairs: [{left: 0, right: 1}, {left: 1, right: 0}]}"
     folder.run(config(audit("a", "laplace", neighbours=neighbours), audit("b", "laplace"), samples=4000))
     several, single = folder.report()["audits"]
     assert several["outputs"]["bound"] == single["outputs"]["bound"] == 4000
@@ -819,6 +819,9 @@ audits:
         ("len(records) if records else 0", (0, ""), 0, "array [] raises ValueError: …, array [0.0] gives 0", "one of two"),
         ("len(records) if records else 0", (0, ", container: list"), 0, "[] gives 0, [0.0] gives 1", ""),
         ("records.count(1)", (1, ""), 3, "array [0.0] raises AttributeError: …, array [0.0, 0.0] raises", "on both"),
+        ("None", (0, ""), 0, "array [] gives None, array [0.0] gives None", "see whether the mechanism returns its result"),
+        ("[len(records)][len(records) > 2:]", (1, ""), 0, "array [0.0] gives [1], array [0.0, 0.0] gives [2]", ""),
+        ("min(2, len(records))", (2, ""), 0, "array [0.0, 0.0] gives 2, array [0.0, 0.0, 0.0] gives 2", "the same outputs on both"),
         ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0] gives 0.0, [0.0, 0.0, 0.0] gives 0.0", ""),
     ],
 )  # fmt: skip
@@ -837,7 +840,7 @@ def test_check_says_what_arrives_and_doubts_exceptions(
     assert re.search(re.escape(told).replace("…", ".*"), shown.out), shown.out
     assert doubt in shown.err
     assert bool(shown.err) == bool(doubt)
-    if "array" in told:
+    if "raises" in told:
         assert shown.err.endswith("; data sets arrive as NumPy arrays (as lists by container: list)\n")
 
 

@@ -1,6 +1,5 @@
 """The whole flow of one audit. Nothing here prints; progress is told through a callback."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.deadline import search_budget
-from auditor.auditing.doubts import data_arrive
+from auditor.auditing.doubts import VAIN, alike, data_arrive, doubted, spread
 from auditor.auditing.plan import Ledger, Listener, Plan, Progress
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
@@ -33,9 +32,11 @@ from auditor.verdict import Verdict, alpha_for_each, holm_levels
 
 __all__ = [
     "CHECK_SECONDS",
+    "VAIN",
     "Journal",
     "Plan",
     "Progress",
+    "alike",
     "audit",
     "check",
     "data_arrive",
@@ -48,6 +49,7 @@ __all__ = [
     "run",
     "run_all",
     "settle",
+    "spread",
     "stop_all",
 ]
 
@@ -171,9 +173,8 @@ def _run(ledger: Ledger) -> AuditResult:
         return ledger.result(Verdict.INCONCLUSIVE, why, pair=plan.domain.corners()[0])
     if isinstance(claim, Probability):
         return audit_probability(claim, ledger)
-    if plan.method == "sequential":
-        return audit_sequentially(claim, ledger)
-    return audit_privacy(claim, ledger)
+    flow = audit_sequentially if plan.method == "sequential" else audit_privacy
+    return doubted(ledger, flow(claim, ledger))
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,8 +313,6 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
     return replace(plan, domain=domain, search_seconds=None, shrink=False, recording=None)
 
 
-# A mechanism that raises on one pair is checked on others, so many in all.
-MOST_CHECKED = 10
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
 
@@ -322,7 +321,7 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     """Draw one output from each side of a pair, as `auditor check` does.
 
     Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one: the first pair on
-    which it does not raise on both sides, of MOST_CHECKED spread over the domain, or else the first of all.
+    which it does not raise on both sides, of a few spread over the domain, or else the first of all.
     Without a timeout, what takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
     """
     limit, corners = plan.execution.timeout, plan.domain.corners()
@@ -332,7 +331,7 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     try:
         if isinstance(drawer, Program):
             replace(drawer, limit=limit).repeats_itself(corners[0])
-        for pair in corners[:: math.ceil(len(corners) / MOST_CHECKED)]:
+        for pair in spread(corners):
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or (pair, left, right)
             # A process that ends or hangs costs time, and does so on the first pair in a run as well.

@@ -3,13 +3,27 @@
 Warnings only: no verdict and no number depends on them.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
 from auditor.auditing.plan import Ledger, Plan
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import TRIAL, Drawer, Sample
+from auditor.blackbox.repeats import shown_keys
+from auditor.claims import PrivacyClaim
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
+from auditor.report.result import AuditResult
 from auditor.report.words import pair_words
 
-ARRIVE = "arrive"  # a note of a recording: as what data sets arrived
+# Notes of a recording: as what data sets arrived, and whether anything told them apart.
+ARRIVE, ALIKE = "arrive", "alike"
+# Pairs that a mechanism is asked about, and outputs on either side of the first: so many agree on both sides of a mechanism
+# that uses its randomness alike on both with a probability of (1 − d)^MOST, where d is how far the two distributions are apart.
+PAIRS, MOST = 10, 10_000
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
@@ -45,3 +59,60 @@ def note_exceptions(ledger: Ledger, pair: Pair, sample: Sample) -> None:
 def _arrive(ledger: Ledger, pair: Pair) -> str:
     # A replay knows neither mechanism nor program, and says what was said then.
     return str(ledger.recorded(ARRIVE, data_arrive(ledger.plan, pair)) or "")
+
+
+def spread(pairs: Sequence[Pair]) -> Sequence[Pair]:
+    """Return PAIRS of the pairs at most, spread over them; the first of all is the first."""
+    return pairs[:: -(-len(pairs) // PAIRS)]
+
+
+def doubted(ledger: Ledger, result: AuditResult) -> AuditResult:
+    """Return a result with a warning where nothing was proved and nothing tells any two data sets apart, randomness included.
+
+    The outputs for that serve for nothing else. Noise as strong as one likes still differs with the data it is added to.
+    """
+    plan, pair = ledger.plan, result.pair
+    if not isinstance(plan.claim, PrivacyClaim) or result.bound is None or result.bound.value > 0 or pair is None:
+        return result
+    if plan.seconds is not None:  # none are left
+        return result
+    most = min(MOST, plan.selection_outputs)
+    told = ledger.kept(ALIKE, lambda: alike(plan, [pair, *spread(plan.domain.corners())], most))
+    if not told:
+        return result
+    ledger.warnings.append(f"{told}, for one {pair_words(pair)}: {VAIN}")
+    return replace(result, warnings=(*result.warnings, ledger.warnings[-1]))
+
+
+VAIN = "see whether the mechanism returns its result, and whether the neighbours hold data that it reads"
+
+
+def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
+    """Say that from the same randomness come the same outputs on both sides of all pairs; nothing where they differ, or raise.
+
+    ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
+    """
+    in_this_process = plan.source.command is None and not plan.execution.isolate
+    drawer = plan.source.build() if in_this_process else isolated(plan.source, plan.execution.timeout)
+    for number, pair in enumerate(pairs):
+        size, drawn = TRIAL, 0
+        while drawn < (most if number == 0 else TRIAL):
+            if not _same(
+                drawer, pair, size, np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK, 2, number, drawn))
+            ):
+                return ""
+            drawn, size = drawn + size, min(4 * size, plan.execution.batch, max(TRIAL, most - drawn - size))
+    asked = len({pair.key() for pair in pairs})
+    many = f"all {asked} pairs asked about" if asked > 1 else "the pair"
+    return f"from the same randomness came the same outputs on both data sets of {many}"
+
+
+def _same(drawer: Drawer, pair: Pair, size: int, seed: np.random.SeedSequence) -> bool:
+    seen = []
+    for label in (True, False):
+        stream = np.random.Generator(np.random.PCG64(seed))
+        sample = drawer.draw(pair, np.full(size, label), stream)
+        if sample.raised():
+            return False
+        seen.append(shown_keys(sample.left if label else sample.right, size).tobytes())
+    return seen[0] == seen[1]

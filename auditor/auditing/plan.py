@@ -22,8 +22,8 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
-from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.pair import Pair, check_differ
 from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest, Tried
 from auditor.verdict import Verdict
 
@@ -89,14 +89,15 @@ class Plan:
             ("search", self.search, 0),
             ("seed", self.seed, 0),
         ):
-            if value is None and name == "search":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            wrong = isinstance(value, bool) or not isinstance(value, int) or value < least
+            if wrong and (value is not None or name != "search"):
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
         if self.search_seconds is not None:
             require_number("search: seconds", self.search_seconds, 0, math.inf, low_open=True)
         if not isinstance(self.claim, Claim):
             raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
+        if isinstance(self.domain, Pairs) and not isinstance(self.claim, Probability):
+            check_differ(self.domain.corners())
         if isinstance(self.claim, PrivacyClaim):
             method_for(self.claim, self.method, self.alpha, self.samples, self.events)
             if self.method == "sequential":

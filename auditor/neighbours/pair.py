@@ -1,7 +1,7 @@
 """A pair of data sets that the claim calls neighbours."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -131,3 +131,27 @@ def _not_neighbours(left: Any, right: Any, relation: Relation) -> InvalidInputEr
     return InvalidInputError(
         f"the pair {plain(left)!r} and {plain(right)!r} is not neighbouring under {relation}: {rule}"
     )
+
+
+def check_differ(pairs: Iterable[Pair]) -> None:
+    """Raise InvalidInputError where both sides of a pair are one data set, as far as can be told.
+
+    1 and 1.0 are not: a mechanism may tell them apart. Of objects that have no form of their own in a report nothing is said.
+    """
+    for pair in pairs:
+        if _is_told(pair.left) and _is_told(pair.right) and repr(plain(pair.left)) == repr(plain(pair.right)):
+            raise InvalidInputError(
+                f"both sides of a pair are {plain(pair.left)!r}: nothing can be learned from one data set; the right side must be "
+                "its neighbour"
+            )
+
+
+def _is_told(data: Any) -> bool:
+    """Whether ``plain`` tells all of it."""
+    if isinstance(data, np.ndarray | np.generic):
+        return _is_told(data.tolist())
+    if isinstance(data, dict):
+        return all(isinstance(key, str) for key in data) and all(map(_is_told, data.values()))
+    if isinstance(data, list | tuple):
+        return all(map(_is_told, data))
+    return data is None or isinstance(data, bool | int | float | str)
