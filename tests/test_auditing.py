@@ -410,3 +410,16 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
     assert result.warnings == ()
+
+
+# --- Words ---
+
+
+def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> None:
+    lines = str(audit(response)).splitlines()
+    assert lines[0] == "response: violation (expected: no violation found); the claim is ε = 0.5"
+    assert lines[1].startswith("On the neighbours 0 and 1, the event")
+    silent = str(audit(fails))
+    assert silent.splitlines()[1].startswith("No answer: the mechanism failed on every call: raises ValueError")
+    assert len(silent) < 400
+    assert "\nwarning: from the same randomness" in str(audit(lambda bit, rng: None))

@@ -174,6 +174,14 @@ class AuditResult:
             "illustration": self.illustration.to_dict(),
         }
 
+    def __str__(self) -> str:
+        """Return the verdict, what was found in a sentence or two, and the warnings."""
+        from auditor.report.failure import headline
+        from auditor.report.words import finding
+
+        warnings = (f"warning: {warning}" for warning in self.warnings)
+        return "\n".join([f"{self.name}: {headline(self)}", finding(self), *warnings])
+
     def _repr_html_(self) -> str:
         """Return the audit as notebooks show it."""
         from auditor.report.html import to_cards
