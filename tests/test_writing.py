@@ -182,7 +182,7 @@ def noisy(x: float, size: int, rng: np.random.Generator, rho: float) -> np.ndarr
     return x + rng.normal(scale=1 / math.sqrt(2 * rho), size=size)
 
 def gaussian(number: "float", rng, mu, clip: int):
-    return float(number) + rng.normal(scale=1 / mu) if clip == 1 else None
+    return float(number) + rng.normal(scale=1 / mu) if clip == 3 else None
 
 def renyi(records, rng, epsilon, order):
     return float(np.sum(records) + rng.normal())
@@ -229,7 +229,7 @@ TYPICAL: list[tuple[str, dict[str, Any], Look]] = [
     ("pure", {"epsilon": 1.0}, lambda audit: audit["parameters"]["delta"] == 0),
     ("response", {"epsilon": 1.0}, lambda audit: audit["neighbours"]["domain"] == "value"),
     ("noisy", {"rho": 0.5}, lambda audit: audit["neighbours"]["domain"] == "value"),
-    ("gaussian", {"mu": 1.0}, lambda audit: audit["parameters"]["clip"] == 1),
+    ("gaussian", {"mu": 1.0}, lambda audit: audit["parameters"]["clip"] == 3),
     ("renyi", {"order": 2.0, "epsilon": 1.0}, lambda audit: audit["neighbours"]["domain"] == "records"),
     ("own_entropy", {"epsilon": 1.0}, lambda audit: "parameters" not in audit),
     ("query", {"sensitivity": 1.0}, lambda audit: audit["neighbours"]["domain"] == "records"),
@@ -280,6 +280,16 @@ def test_a_file_is_written_into_another_folder_with_the_way_to_the_mechanism(fol
     assert main(["init", "mechanisms_to_begin.py:count", "-o", "audits/first.yaml"]) == 0
     assert '"../mechanisms_to_begin.py:count"' in Path("audits/first.yaml").read_text(encoding="utf-8")
     assert main(["check", "audits/first.yaml"]) == 0
+
+
+def test_a_forgotten_factor_is_not_hidden_by_a_guess_of_1(folder: Path) -> None:
+    Path("sums.py").write_text(
+        "def f(records, size, rng, epsilon, clip):\n"
+        "    return records.clip(0, clip).sum() + rng.laplace(scale=1 / epsilon, size=size)\n",
+        encoding="utf-8",
+    )
+    assert main(["init", "sums.py:f"]) == 0
+    assert main(["run", "audit.yaml", "--samples", "20000"]) == 1
 
 
 def test_no_file_is_written_over_unless_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

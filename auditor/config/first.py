@@ -22,12 +22,14 @@ from auditor.config.load import load_configuration, search_path
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError
 
 GUESS = "  # a guess: set it"
-# Values for parameters without a default, by name, then by annotation.
+# Values for parameters without a default, by name, then by annotation: what is promised, and other numbers that are not 1, by
+# which a mechanism may forget to multiply or divide.
 _BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
-_BY_KIND: dict[Any, Any] = {bool: True, int: 1, float: 1.0, str: "text"} | {
+_OTHER = 3.0
+_BY_KIND: dict[Any, Any] = {bool: True, int: 3, float: _OTHER, str: "text"} | {
     "bool": True,
-    "int": 1,
-    "float": 1.0,
+    "int": 3,
+    "float": _OTHER,
     "str": "text",
 }
 # First parameters of these names or annotations are one value rather than many records.
@@ -172,7 +174,7 @@ def _parameters(taken: Any) -> Iterator[tuple[str, tuple[Any, bool]]]:
             if _is_plain(parameter.default):
                 yield parameter.name, (parameter.default, False)
             continue
-        guess = _BY_NAME.get(parameter.name, _BY_KIND.get(parameter.annotation, 1.0))
+        guess = _BY_NAME.get(parameter.name, _BY_KIND.get(parameter.annotation, _OTHER))
         yield parameter.name, (guess, True)
 
 
