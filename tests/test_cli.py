@@ -914,3 +914,30 @@ def test_plan_foresees_without_drawing_anything(folder: Folder, capsys: pytest.C
     shown = capsys.readouterr().out
     for part in (name, "2,000", "80%", "95%", "any counterexample found settles it"):
         assert part in shown
+
+
+@pytest.mark.parametrize("arguments", [["schema"], ["--print-completion", "bash"]])
+def test_output_that_nobody_reads_to_its_end_is_no_defect(arguments: list[str]) -> None:
+    called = subprocess.Popen(
+        [sys.executable, "-m", "auditor", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pipesize=4096,
+    )
+    assert called.stdout is not None
+    assert called.stderr is not None
+    called.stdout.read(1)
+    called.stdout.close()
+    assert called.stderr.read() == b""
+    called.stderr.close()
+    assert called.wait() == 141
+
+
+def test_options_of_a_command_are_told_their_place(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["init", "awk", "-f", "count.awk"])
+    assert ended.value.code == 2
+    assert 'options of a command go behind "--": auditor init -- awk -f count.awk' in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", "a.yaml", "--smaples", "5"])
+    assert "unrecognized arguments: --smaples 5\n" in capsys.readouterr().err

@@ -6,6 +6,8 @@ once.
 
 import argparse
 import io
+import os
+import shlex
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -14,7 +16,7 @@ from typing import Any
 
 from auditor import __version__
 from auditor.cli import planning, release, run, self_check, show, specimens, writing
-from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER
+from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS
 from auditor.errors import AuditorError
 
 
@@ -22,12 +24,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.
 
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration
-    or the command line is wrong. 3: no answer, and nothing worse.
+    or the command line is wrong. 3: no answer, and nothing worse. 141: whoever read the output left before its end.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ε must not cost a result
-    options = _parser().parse_args(arguments)
+    try:
+        try:
+            return _run(_parsed(arguments))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer would be written at exit, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        hint = ""
+        if words := getattr(options, "mechanism", None):
+            hint = f'; options of a command go behind "--": auditor init -- {shlex.join([*words[:1], *unknown, *words[1:]])}'
+        parser.error(f"unrecognized arguments: {shlex.join(unknown)}{hint}")
+    return options
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         status: int = options.command(options)
     except AuditorError as error:
@@ -35,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"auditor: {error}", file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:
+        raise
     except Exception:  # whose own exit status, 1, would say that a violation was found
         traceback.print_exc()
         print("auditor: no answer, because of the error above, which is a defect of the auditor", file=sys.stderr)

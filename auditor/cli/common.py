@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from auditor.config.load import Overrides
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
+NOBODY_READS = 141  # as of a command that SIGPIPE ends
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

@@ -15,7 +15,7 @@ def add_commands(commands: Commands) -> None:
         "mechanism",
         nargs="+",
         metavar="MECHANISM",
-        help="file.py:function, module:function, or a command and its arguments",
+        help='file.py:function, module:function, or a command and its arguments; "--" before it where these begin with a dash',
     )
     init_parser.add_argument(
         "-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml"
