@@ -388,7 +388,7 @@ def test_an_epsilon_that_is_none_is_told_with_file_line_and_value(file: Path, te
 
 WRONG: list[tuple[str, str, int, str]] = [
     # what is written, what instead, the line (0 where the audit's is told), and what is said of it
-    ("version: 1", "version: 2", 1, "version is 2"),
+    ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
     ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
     ("confidence: 0.9", "confidence: .nan", 3, "confidence is nan"),
     ("confidence: 0.9", "confidence: high", 3, "confidence is 'high'; input should be a valid number"),
@@ -418,6 +418,18 @@ WRONG: list[tuple[str, str, int, str]] = [
     ("high: 20", "high: -1", 17, "people goes from 0 to -1"),
     ("high: 20", "high: many", 22, "'many'"),
     ("    claim:\n      epsilon: 1.0", "    claim: hello", 15, "claim is 'hello'"),
+    (
+        "    claim:\n      epsilon: 1.0",
+        "    claim: 1.0",
+        15,
+        "audits.0.claim is 1.0; it must say what is promised, such as {epsilon: 1.0}",
+    ),
+    (
+        "mechanism: somewhere:f",
+        "mechanism: {command: node x.js}",
+        12,
+        "is 'node x.js'; it must be a list of the program and its",
+    ),
     ("      epsilon: 1.0", "      delta: 1.0", 15, "claim has the keys ['delta']"),
     ("      scale: 2", "      1: 2", 14, "should be a valid string"),
 ]
@@ -545,3 +557,9 @@ def test_no_value_in_any_place_is_a_crash(tmp_path_factory: pytest.TempPathFacto
             load(file, json.dumps(data).replace("NaN", ".nan"))
         except InvalidInputError as told:
             assert str(file) in str(told)
+
+
+def test_what_is_of_the_wrong_kind_is_told_once_without_the_words_of_the_checker(file: Path) -> None:
+    told = error(file, changed("    claim:\n      epsilon: 1.0", "    claim: 1.0"))
+    assert len(told.splitlines()) == 1
+    assert "dict" not in told

@@ -155,7 +155,9 @@ def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
     """
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
-        raise MechanismError(f'mechanism "{name}" must be written module:function or file.py:function')
+        raise MechanismError(
+            f'mechanism "{name}" must be written module:function or file.py:function; a program is {{command: [program, argument]}}'
+        )
     for folder in reversed(search_path):
         if folder not in sys.path:
             sys.path.insert(0, folder)

@@ -235,8 +235,19 @@ def _problem(problem: Any, document: Document, file: str) -> str:
     return f"{where}: {name} is {problem['input']!r}; {_what_it_must_be(problem, path)}"
 
 
+# For what is of another kind, by key: what to write.
+_EXAMPLES = {
+    "claim": "it must say what is promised, such as {epsilon: 1.0}",
+    "command": "it must be a list of the program and its arguments, such as [node, mechanism.js]",
+    "parameters": "it must be a mapping, such as {epsilon: 1.0}",
+    "version": "it must be 1",
+}
+
+
 def _what_it_must_be(problem: Any, path: tuple[str | int, ...]) -> str:
     kind, given = problem["type"], problem["input"]
+    if kind in ("dict_type", "list_type", "literal_error") and path and path[-1] in _EXAMPLES:
+        return _EXAMPLES[str(path[-1])]
     if kind == "literal_error" and (allowed := re.findall(r"'([^']*)'", problem["ctx"]["expected"])):
         return did_you_mean(str(given), allowed)
     if kind == "model_type":
@@ -257,7 +268,7 @@ def _is_step(step: str | int, data: Any, loc: tuple[str | int, ...]) -> bool:
         or (
             step == loc[-1]
             and step not in {"LowHigh", "int", "float", "a function", "a program"}
-            and (not step.startswith(("list[", "constrained-")))
+            and (not step.startswith(("list[", "dict[", "constrained-")))
         )
     )
 
