@@ -103,7 +103,7 @@ class DPAudit:
             chosen = _chosen(self._item, options)
             return self._audit(mechanism, claim, neighbours, **chosen)
         except AuditorError as error:
-            pytest.fail(f"dp_audit: {error}", pytrace=False)
+            raise pytest.fail.Exception(f"dp_audit: {error}", pytrace=False) from None
 
     def _audit(self, mechanism: Any, claim: Any, neighbours: Any, *, expect: str, **options: Any) -> "AuditResult":
         __tracebackhide__ = True

@@ -412,6 +412,17 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     assert result.warnings == ()
 
 
+@pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5, None])
+def test_neighbours_that_are_none_are_told_what_they_may_be(neighbours: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"neighbours is .* a list of pairs .* auditor.Records"):
+        audit(response, neighbours=neighbours)
+
+
+def test_ends_of_a_range_in_a_dict_are_told_as_such() -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"record is {'low': 0, 'high': 9}; it must be the two ends"):
+        auditor.Records({"low": 0, "high": 9}, size=(0, 1))  # type: ignore[arg-type]
+
+
 # --- Words ---
 
 

@@ -188,6 +188,7 @@ def test_marked(dp_audit):
     result.assert_outcomes(failed=len(WRONG) + 1)
     result.stdout.fnmatch_lines([f"dp_audit: {told}*" for _, told in [*WRONG, ("", "the marker has (1000,)")]])
     assert "Traceback" not in result.stdout.str()
+    assert "During handling of the above exception" not in result.stdout.str()
 
 
 # --- The budget ---

@@ -115,6 +115,11 @@ def audit(
         source = Source(mechanism, parameters or {})
     else:
         source = Source(_name_of(mechanism), parameters or {}, function=mechanism)
+    if not isinstance(neighbours, Sequence) and not hasattr(neighbours, "corners"):
+        raise InvalidInputError(
+            f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
+            "auditor.Records((0, 10), size=(0, 20))"
+        )
     plan = Plan(
         name=name or source.name,
         source=source,

@@ -92,7 +92,7 @@ def simpler_numbers(value: Number, low: Number, high: Number, integer: bool) -> 
 
 def check_range(name: str, bounds: Sequence[Number]) -> tuple[Number, Number]:
     """Return the ends of a range, or raise InvalidInputError unless both are finite and in order."""
-    if len(bounds) != 2:
+    if isinstance(bounds, dict) or not hasattr(bounds, "__len__") or len(bounds) != 2:
         raise InvalidInputError(f"{name} is {bounds!r}; it must be the two ends, [low, high]")
     low, high = bounds
     for end, value in (("low", low), ("high", high)):
