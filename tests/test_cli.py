@@ -596,7 +596,18 @@ def test_a_violation_is_shown_with_pair_event_rates_bound_and_claim(
     assert "violation (expected: no violation found)" in shown
     assert "On the neighbours 0 and 1, the event “output" in shown
     assert "99.90 % confidence, above the claimed ε = 1" in shown
-    assert "1 of 1 audits did NOT end as expected" in shown
+    assert "1 of 1 audits did NOT end as expected, “broken” (1 audit" in shown
+
+
+def test_several_files_end_with_a_total_and_where_their_reports_are(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [folder.write("one.yaml", config(SOUND, KNOWN)), folder.write("two.yaml", config(SOUND))]
+    assert main(["run", *files, "--quiet"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(
+        r"all 2 configurations, 3 audits: every audit ended as expected \(\d+ s\); reports: reports", last
+    )
 
 
 def test_every_audit_of_a_file_tells_the_command_that_repeats_it(folder: Folder) -> None:
@@ -705,6 +716,9 @@ def test_show_prints_what_run_printed(folder: Folder, capsys: pytest.CaptureFixt
     assert main(["show", "reports/some/report.json"]) == 0
     shown = capsys.readouterr().out
     assert shown.strip()
+    for beside in ("", "/report.html", "/summary.md"):
+        assert main(["show", f"reports/some{beside}"]) == 0
+        assert capsys.readouterr().out == shown
     assert shown.split("   audit", 1)[1].splitlines()[:-1] == printed.split("   audit", 1)[1].splitlines()[:-2]
 
 

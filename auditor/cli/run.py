@@ -151,7 +151,7 @@ def _audit(
 
     from auditor.report.files import to_json, write_reports
     from auditor.report.terminal import print_result
-    from auditor.report.words import closing_line
+    from auditor.report.words import closing_line, closing_line_of_all
 
     if options.json is not None and len(chosen) != 1:
         raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
@@ -183,6 +183,8 @@ def _audit(
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:
         write_junit(results, options.junit)
+    if len(results) > 1:
+        print(f"\n{closing_line_of_all(results)}; reports: {options.out}")
     # Not sooner, so that an interrupted command of several files finds all it has done.
     for journal, result in zip(journals, results, strict=True):
         if journal is not None:

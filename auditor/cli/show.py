@@ -20,7 +20,10 @@ def add_commands(commands: Commands) -> None:
 def _show(options: argparse.Namespace) -> int:
     from auditor.report.reader import read_report
 
-    result = read_report(options.report)
+    # The folder, or another file that `auditor run` wrote there, means the report in it.
+    beside = options.report if options.report.is_dir() else options.report.parent
+    is_meant = options.report.is_dir() or options.report.suffix in (".html", ".md")
+    result = read_report(beside / "report.json" if is_meant else options.report)
     if options.html is not None:
         from auditor.report.html import to_html
 

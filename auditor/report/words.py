@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auditor.claims import Probability, QueryClaim
@@ -193,14 +193,28 @@ def _rate(hits: int, trials: int) -> str:
 
 def closing_line(result: RunResult) -> str:
     """Say in one line how the run ended."""
-    met = sum(audit.passed for audit in result.audits)
-    total = len(result.audits)
+    wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     allowed = f"{100 * (1 - result.confidence):.3g} %"
     what = (
-        "every audit ended as expected" if result.passed else f"{total - met} of {total} audits did NOT end as expected"
+        "every audit ended as expected"
+        if result.passed
+        else f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
     )
     audits = "1 audit" if total == 1 else f"{total} audits"
     return f"{result.name}: {what} ({audits}, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
+
+
+def closing_line_of_all(results: Sequence[RunResult]) -> str:
+    """Say in one line how several runs ended.
+
+    >>> closing_line_of_all([RunResult("one", 0.999, [], 2.0), RunResult("two", 0.999, [], 3.0)])
+    'all 2 configurations, 0 audits: every audit ended as expected (5 s)'
+    """
+    audits = [audit for result in results for audit in result.audits]
+    wrong = sum(not audit.passed for audit in audits)
+    ended = f"{wrong} did NOT end as expected" if wrong else "every audit ended as expected"
+    seconds = sum(result.seconds for result in results)
+    return f"all {len(results)} configurations, {len(audits)} audits: {ended} ({seconds:.0f} s)"
 
 
 def headline(result: RunResult) -> str:
