@@ -4,6 +4,7 @@ import html
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ def test_a_page_is_no_wider_than_a_screen_and_the_console_stays_empty(page: str,
     [over, wide, small, *_, which], complaints = framed(page, tmp_path, width)
     assert (over, wide, small) == ("0", "0", "0"), which
     assert complaints == []
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_a_long_name_without_blanks_is_broken(tmp_path: Path, width: int) -> None:
+    run = every_kind()
+    long = replace(run, audits=[replace(audit, name=f"{i:x>92}") for i, audit in enumerate(run.audits)])
+    [over, wide, *_, which], _ = framed(to_html(long), tmp_path, width)
+    assert (over, wide) == ("0", "0"), which
 
 
 def test_this_file_would_notice_what_is_too_wide_and_what_is_complained_of(page: str, tmp_path: Path) -> None:
