@@ -72,7 +72,7 @@ def two_intervals_deltas(counts: Counts, epsilons: NDArray[np.float64], alpha: f
     none exceeds the truth.
 
     >>> two_intervals_deltas(Counts(60, 100, 10, 100), np.array([0.0, 2.0]), 0.05).round(3).tolist()
-    [0.32, 0.0]
+    [0.321, 0.0]
     """
     low, high = _two_limits(counts, alpha)
     with np.errstate(over="ignore"):

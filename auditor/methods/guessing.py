@@ -42,13 +42,18 @@ def log_ratio(above: Floats, below: Floats) -> Floats:
         return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)
 
 
-# Points of a curve of δ over ε.
+# Points of a curve of δ over ε, and how far it is drawn: twice as far as the claim, but not less than LEAST_REACH (nats), or up
+# to MOST_REACH where a claim is small and δ above 0 further out.
 PROFILE_POINTS = 41
+LEAST_REACH, MOST_REACH = 0.01, 1.0
 
 
 def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
     """Return (ε, δ) at many ε (nats) around ``near``."""
-    epsilons = np.linspace(0.0, 2.0 * max(near, 0.5), PROFILE_POINTS)
+    reach = 2.0 * max(near, LEAST_REACH / 2)
+    while reach < MOST_REACH and deltas(np.array([reach]))[0] > 0:
+        reach = min(2.0 * reach, MOST_REACH)
+    epsilons = np.linspace(0.0, reach, PROFILE_POINTS)
     return tuple(zip(epsilons.tolist(), deltas(epsilons).tolist(), strict=True))
 
 

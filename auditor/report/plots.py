@@ -371,7 +371,7 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
     broken = any(found > most for found, most in zip(proved, allowed, strict=True))
 
     def draw(figure: "Figure") -> None:
-        axes = _axes(figure, 0.45, HEIGHT - 0.1)
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.72)
         axes.fill_between(epsilons, allowed, color=CLAIM, alpha=0.18, lw=0)
         axes.plot(epsilons, allowed, color=CLAIM, lw=1.2, dashes=(4, 2))
         axes.plot(epsilons, proved, color=BAD if broken else INK, lw=1.6)

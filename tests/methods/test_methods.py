@@ -24,7 +24,7 @@ from auditor.events.selection import BITS
 from auditor.exact.known_continuous import gaussian_delta
 from auditor.methods import method_for
 from auditor.methods.divergence import mildest_refuted
-from auditor.methods.guessing import GaussianGuesses, Guesses
+from auditor.methods.guessing import GaussianGuesses, Guesses, profile_points
 from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
 from auditor.selfcheck import gaussian, laplace, revealing
@@ -105,6 +105,15 @@ def test_profiles_lie_above_the_truth_anywhere_at_most_at_their_level(
     assert points[0][0] == 0.0
     assert points[0][1] > 2 / 3 * delta_of(mechanism, 0.0)
     assert [delta for _, delta in points] == sorted((delta for _, delta in points), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("near", "vanishes", "reach"),
+    [(0.1, 0.09, 0.2), (0.1, 0.3, 0.4), (0.1, 9.0, 1.0), (0.0, 0.0, 0.01), (3.0, 9.0, 6.0)],
+)
+def test_a_profile_is_drawn_as_far_as_there_is_something_to_see(near: float, vanishes: float, reach: float) -> None:
+    points = profile_points(lambda epsilons: np.maximum(0.0, vanishes - epsilons), near)
+    assert points[-1][0] == pytest.approx(reach)
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
