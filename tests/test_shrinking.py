@@ -455,7 +455,7 @@ def test_the_smallest_of_every_kind_is_kept_shown_and_seen_again(
     run = RunResult("some", 0.999, [result], 1.0)
     (tmp_path / "report.json").write_text(to_json(run.to_dict()), encoding="utf-8")
     read = read_report(tmp_path / "report.json")
-    assert read.to_dict() == json.loads(to_json(run.to_dict()))
+    assert to_json(read.to_dict()) == to_json(run.to_dict())
     assert finding(read.audits[0]) == finding(result)
     assert "still breaks the claim</summary>" in to_html(read)
     names = vars(auditor) | {"auditor": auditor, "numpy": np, mechanism.__name__: mechanism}
