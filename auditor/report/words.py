@@ -89,9 +89,16 @@ def _all_words(data: object) -> str:
 
 
 def data_words(data: object, most: int = 60) -> str:
-    """Write a data set, cut in the middle where it is long."""
+    """Write a data set, cut in the middle where it is long; of a list is told then how many it holds.
+
+    >>> data_words([1, 22] * 20, 30)
+    '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
+    """
     text = _all_words(data) if isinstance(data, list) else str(data)
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
+    if len(text) <= most:
+        return text
+    many = f" ({len(data):,} in all)" if isinstance(data, list) else ""
+    return f"{text[: most // 2]} … {text[-most // 3 :]}{many}"
 
 
 def finding(audit: AuditResult) -> str:
