@@ -955,3 +955,6 @@ def test_options_of_a_command_are_told_their_place(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main(["run", "a.yaml", "--smaples", "5"])
     assert "unrecognized arguments: --smaples 5\n" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", "a.yaml", "--html", "page.html"])
+    assert "`auditor run` writes report.html and summary.md anyway" in capsys.readouterr().err

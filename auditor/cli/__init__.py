@@ -47,6 +47,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         hint = ""
         if words := getattr(options, "mechanism", None):
             hint = f'; options of a command go behind "--": auditor init -- {shlex.join([*words[:1], *unknown, *words[1:]])}'
+        if {"--html", "--markdown"} & {*unknown}:
+            hint = "; `auditor run` writes report.html and summary.md anyway, `auditor show REPORT.json` others"
         parser.error(f"unrecognized arguments: {shlex.join(unknown)}{hint}")
     return options
 
