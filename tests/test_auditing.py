@@ -423,6 +423,14 @@ def test_ends_of_a_range_in_a_dict_are_told_as_such() -> None:
         auditor.Records({"low": 0, "high": 9}, size=(0, 1))  # type: ignore[arg-type]
 
 
+def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
+    def breaks_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
+        return np.zeros(size - (size == TRIAL))
+
+    result = audit(breaks_at_last, samples=1000, search=0)
+    assert (result.verdict, result.warnings) == ("no_violation_found", ())
+
+
 # --- Words ---
 
 

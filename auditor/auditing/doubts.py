@@ -14,6 +14,7 @@ from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import TRIAL, Drawer, Sample
 from auditor.blackbox.repeats import shown_keys
 from auditor.claims import PrivacyClaim
+from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.report.result import AuditResult
@@ -77,7 +78,14 @@ def doubted(ledger: Ledger, result: AuditResult) -> AuditResult:
     if plan.seconds is not None:  # none are left
         return result
     most = min(MOST, plan.selection_outputs)
-    told = ledger.kept(ALIKE, lambda: alike(plan, [pair, *spread(plan.domain.corners())], most))
+
+    def ask() -> str:
+        try:
+            return alike(plan, [pair, *spread(plan.domain.corners())], most)
+        except MechanismError:  # the audit is done, and a warning must not take its verdict
+            return ""
+
+    told = ledger.kept(ALIKE, ask)
     if not told:
         return result
     ledger.warnings.append(f"{told}, for one {pair_words(pair)}: {VAIN}")
