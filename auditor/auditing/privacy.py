@@ -13,13 +13,13 @@ from auditor.auditing.doubts import always_fails, note_exceptions
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.plan import CHANCES, Ledger, Plan, smallest_level
-from auditor.auditing.search import find_pair, has_enough
+from auditor.auditing.search import ends, enough_for, find_pair, method_over
 from auditor.auditing.shrink import shrink
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Bound
-from auditor.claims import PrivacyClaim
+from auditor.claims import PrivacyClaim, RenyiDP, ZeroConcentratedDP
 from auditor.events.histogram import Histogram
 from auditor.events.selection import VALUES
 from auditor.methods import method_for
@@ -37,14 +37,20 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     ledger.plan = plan = fitted(ledger)
     method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)
     ledger.plan = plan = fit_search(ledger, functools.partial(find_pair, method))
-    pair, _ = find_pair(method, ledger, plan.search_outputs)
-    sample = ledger.draw(pair, plan.selection_outputs, Phase.SELECTION)
+    found = find_pair(method, ledger, plan.search_outputs)
+    pair, afar = found.pair, found.path and not isinstance(claim, RenyiDP | ZeroConcentratedDP)
+    sample = ledger.draw(pair, plan.selection_outputs // (2 if afar else 1), Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()
     if failure:
         return ledger.result(Verdict.INCONCLUSIVE, always_fails(ledger, pair, failure), pair=pair)
     note_exceptions(ledger, pair, sample)
-    learner = method.doubting() if has_enough(claim, plan.search_outputs) else method
-    test = learner.learn(sample).test
+    if afar:
+        # What showed from afar alone may be too weak to learn it from neighbours.
+        far_sample = ledger.draw(ends(found.path), sample.size, Phase.SELECTION, number=(1,))
+        test = method_over(len(found.path), plan).learn(far_sample).test
+    else:
+        learner = method.doubting() if enough_for(claim, plan.search_outputs) else method
+        test = learner.learn(sample).test
     if sample.failures:
         ledger.plan = plan = _affordable(plan, sample)
         method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)

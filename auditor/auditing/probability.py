@@ -100,4 +100,4 @@ def _worst(claim: Probability, ledger: Ledger, outputs: int, stage: int = 0) -> 
 
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
     # All outputs are of one side.
-    return search_pairs(plan.domain, evaluate, outputs, rng, least_outputs=LEAST_OUTPUTS // 2)
+    return search_pairs(plan.domain, evaluate, outputs, rng, least_outputs=LEAST_OUTPUTS // 2).pair

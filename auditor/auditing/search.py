@@ -1,91 +1,173 @@
 """The search for a pair, by the bound that a method forecasts for it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.auditing.plan import Ledger
+from auditor.auditing.plan import Ledger, Plan
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column
 from auditor.bounds.power import relative_size
-from auditor.claims import PrivacyClaim
+from auditor.claims import PrivacyClaim, PrivacyProfile, RenyiDP, ZeroConcentratedDP
+from auditor.methods import method_for
 from auditor.methods.base import Method
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, search_pairs
+from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, path, search_pairs
+
+T = TypeVar("T")
 
 
-def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0) -> tuple[Pair, int]:
-    """Search the domain for the pair with the best forecast; return it, and how many outputs that took."""
-    plan, rounds, before = ledger.plan, 0, ledger.spent.search
+@dataclass(frozen=True, slots=True)
+class FoundPair:
+    """The pair that a search ends with, how many outputs it took, and the path on which it was seen from afar, if it was."""
+
+    pair: Pair
+    outputs: int
+    path: Sequence[Pair] = ()
+
+
+def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0) -> FoundPair:
+    """Search the domain for the pair with the best forecast.
+
+    What is weak where the claim is small takes most of the outputs, and is looked for from afar, or on few pairs where no path
+    leads far; the rest goes to what is glaring, on neighbours everywhere.
+    """
+    plan, before = ledger.plan, ledger.spent.search
     assert isinstance(plan.claim, PrivacyClaim)
-    # Who spells pairs out wants each of them tried.
-    enough = LEAST_OUTPUTS if isinstance(plan.domain, Pairs) else enough_outputs(plan.claim, outputs)
-    if enough > LEAST_OUTPUTS:
-        method = method.doubting()
-    known: dict[str, str] = {}
-
-    def draw(pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-        nonlocal rounds
-        ledger.pairs.update(pair.key() for pair in pairs)
-        batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(pairs)]
-        score = _PairScore(Forecast(method.boldly(CAUTION[min(rounds, len(CAUTION) - 1)])))
-        rounds += 1
-        seen = ledger.draw_each(batches, score)
-        known.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
-        return [forecast for forecast, _ in seen]
-
-    def kinds(pairs: Sequence[Pair]) -> list[str]:
-        new = [pair for pair in pairs if pair.key() not in known]
-        if new:
-            batches = [
-                Batch(p, OUTPUTS_FOR_KIND, Phase.SEARCH, (stage, EDGES, len(known) + i)) for i, p in enumerate(new)
-            ]
-            known.update(zip((pair.key() for pair in new), ledger.draw_each(batches, kind_of), strict=True))
-        return [known[pair.key()] for pair in pairs]
-
+    domain, looks = plan.domain, _Looks(ledger, stage)
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
-    pair = search_pairs(plan.domain, draw, outputs, rng, enough_outputs=enough, kinds=kinds)
-    return pair, ledger.spent.search - before
+    search = functools.partial(search_pairs, domain, rng=rng)
+    steps, for_weak = steps_apart(plan.claim), round(SHARE_OF_WEAK * outputs)
+    weak, on_path = None, list[Pair]()
+    # Who spells pairs out wants each of them tried.
+    if steps > 1 and not isinstance(domain, Pairs):
+        if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
+            weak = search(functools.partial(looks.from_afar, steps), for_weak, most_pairs=MOST_PAIRS)
+            on_path = path(domain, weak.pair, steps)
+        elif (few := enough_for(plan.claim, for_weak)) > 0:
+            weak = search(functools.partial(looks.at, method.doubting()), for_weak, most_pairs=few)
+    left = outputs - (ledger.spent.search - before)
+    first = on_path or ([] if weak is None else [weak.pair])
+    near = search(
+        functools.partial(looks.at, method),
+        left,
+        first=first,
+        most_pairs=MOST_PAIRS if first else None,
+        kinds=looks.kinds,
+    )
+    spent = ledger.spent.search - before
+    if weak is None or near.score > weak.score:
+        return FoundPair(near.pair, spent)
+    # What is known of all steps together is known best of the middle one.
+    return FoundPair(on_path[len(on_path) // 2], spent, on_path) if len(on_path) > 1 else FoundPair(weak.pair, spent)
 
 
 # Standard errors on the safe side, by round: a pair that looks good by luck is found out in the next round, one that is
 # dismissed is not looked at again.
 CAUTION = (1.0, 1.5, 2.0, 3.0)
+# From afar, evidence is strong enough for this to be all.
+CAUTION_AFAR = 1.0
+# Of a search for what is weak: its share of the outputs. How many pairs the first round then looks at, at most.
+SHARE_OF_WEAK, MOST_PAIRS = 0.75, 128
+# Fewer than so many pairs are no search.
+FEWEST_PAIRS = 12
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
-# How many pairs the first round looks at, at least, where each is given what its claim needs.
-FEWEST_PAIRS = 16
+MOST_STEPS_APART = 101
 
 
-def enough_outputs(claim: PrivacyClaim, outputs: int) -> int:
-    """Return how many outputs each pair should get in a search that has so many.
+def steps_apart(claim: PrivacyClaim) -> int:
+    """Return how many moves apart pairs are to be looked at, so that together they lose about as much as ε = 1 does.
+
+    To tell a loss of ε takes some 1/ε² outputs. If all moves on a path lose the same, its ends differ by their sum, which takes
+    the square of their number fewer; and if only one of them loses anything, the ends show that too. An odd number, since two
+    moves may undo each other. 1 for a profile, whose excess is no sum.
+
+    >>> from auditor.claims import PureDP
+    >>> steps_apart(PureDP(1.0)), steps_apart(PureDP(0.3)), steps_apart(PureDP(0.1))
+    (1, 3, 9)
+    """
+    if isinstance(claim, PrivacyProfile):
+        return 1
+    return 1 + 2 * round((1 / max(relative_size(claim), 1 / MOST_STEPS_APART) - 1) / 2)
+
+
+def method_over(steps: int, plan: Plan) -> Method[Any]:
+    """Return the method for ends of a path: a loss so many times as large is known as well from its square fewer outputs."""
+    outputs = max(1, plan.samples // steps**2)
+    return method_for(plan.claim, plan.method, plan.alpha, outputs, plan.events).boldly(CAUTION_AFAR)
+
+
+def ends(along: Sequence[Pair]) -> Pair:
+    """Return the two data sets at the ends of a path: neighbours only where it has one step."""
+    return replace(along[0], right=along[-1].right)
+
+
+def enough_for(claim: PrivacyClaim, outputs: int) -> int:
+    """Return on how many pairs a search with so many outputs can tell what a small claim is about; 0 where on too few.
 
     To tell a difference takes the inverse square of its size. The cube is a rule of thumb and not derived: it leaves ε = 1 as it
-    is, and gives about 50,000 at ε = 0.1, where simulated searches on sparse vectors did better with some 20 to 50 pairs than
-    with 100. Where this leaves too few pairs, little can be told of any, and to look at many is taken to be worth more.
+    is, and asks for about 50,000 outputs a pair at ε = 0.1.
 
     >>> from auditor.claims import PureDP
-    >>> enough_outputs(PureDP(1.0), 150_000), enough_outputs(PureDP(0.1), 150_000), enough_outputs(PureDP(0.1), 6_000_000)
-    (64, 64, 50654)
+    >>> enough_for(PureDP(0.1), 150_000), enough_for(PureDP(0.1), 6_000_000)
+    (0, 29)
     """
     needed = LEAST_OUTPUTS / max(relative_size(claim), 1e-3) ** 3
-    affordable = outputs // LEAST_ROUNDS >= FEWEST_PAIRS * needed
-    return max(LEAST_OUTPUTS, round(needed)) if affordable else LEAST_OUTPUTS
+    pairs = int(outputs / LEAST_ROUNDS / needed)
+    return pairs if pairs >= FEWEST_PAIRS else 0
 
 
-def has_enough(claim: PrivacyClaim, outputs: int) -> bool:
-    """Whether an audit whose search has so many outputs can give a small claim what it needs, so that rules are doubted.
+class _Looks:
+    """What a search asks of pairs, each time on fresh outputs."""
 
-    >>> from auditor.claims import PureDP
-    >>> has_enough(PureDP(1.0), 150_000), has_enough(PureDP(0.1), 150_000), has_enough(PureDP(0.1), 6_000_000)
-    (False, False, True)
-    """
-    return enough_outputs(claim, outputs) > LEAST_OUTPUTS
+    def __init__(self, ledger: Ledger, stage: int) -> None:
+        self._ledger, self._stage, self._drawn = ledger, stage, 0
+        self._rounds = dict[Method[Any], int]()
+        self._known: dict[str, str] = {}
+
+    def at(self, method: Method[Any], pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+        """Return the forecast for each pair."""
+        self._ledger.pairs.update(pair.key() for pair in pairs)
+        caution = CAUTION[min(self._rounds.setdefault(method, 0), len(CAUTION) - 1)]
+        self._rounds[method] += 1
+        seen = self._draw(pairs, outputs_each, _PairScore(Forecast(method.boldly(caution))))
+        self._known.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
+        return [forecast for forecast, _ in seen]
+
+    def from_afar(self, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+        """Return the forecast for the ends of a path of so many steps through each pair, by step."""
+        plan = self._ledger.plan
+        self._ledger.pairs.update(pair.key() for pair in pairs)
+        paths = [path(plan.domain, pair, steps) for pair in pairs]
+        seen = self._draw([*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan)))
+        power = 2 if isinstance(plan.claim, RenyiDP | ZeroConcentratedDP) else 1
+        return [forecast / len(along) ** power for forecast, along in zip(seen, paths, strict=True)]
+
+    def kinds(self, pairs: Sequence[Pair]) -> list[str]:
+        """Return the kind of each pair, on few outputs where it is not known."""
+        new = [pair for pair in pairs if pair.key() not in self._known]
+        if new:
+            known = len(self._known)
+            batches = [
+                Batch(pair, OUTPUTS_FOR_KIND, Phase.SEARCH, (self._stage, EDGES, known + i))
+                for i, pair in enumerate(new)
+            ]
+            kinds = self._ledger.draw_each(batches, kind_of)
+            self._known.update(zip((pair.key() for pair in new), kinds, strict=True))
+        return [self._known[pair.key()] for pair in pairs]
+
+    def _draw(self, pairs: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]) -> list[T]:
+        address = self._stage, self._drawn
+        self._drawn += 1
+        batches = [Batch(pair, outputs_each, Phase.SEARCH, (*address, i)) for i, pair in enumerate(pairs)]
+        return self._ledger.draw_each(batches, observe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,8 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     stage, left, pair, reason = 0, plan.samples, plan.domain.corners()[0], ""
     while left > 0 and not reason:
         length = FIRST_STAGE * GROWTH_OF_STAGES**stage
-        pair, searched = find_pair(method, ledger, round(STAGE_FOR_SEARCH * length), stage)
+        found = find_pair(method, ledger, round(STAGE_FOR_SEARCH * length), stage)
+        pair, searched = found.pair, found.outputs
         game = new_game(claim, plan.alpha)
         # With a single pair there is nothing to search for, and one game takes it all.
         outputs = min(left, length - searched) if searched else left

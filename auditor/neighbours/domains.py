@@ -8,7 +8,7 @@ promising pair by one step.
 import builtins
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -28,8 +28,11 @@ class Domain(Protocol):
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
 
-    def move(self, pair: Pair) -> Hashable:
-        """Return how the sides of a pair of this domain differ, whatever they have in common; None where that is no use."""
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        """Return the pair by the same move that begins where the given one ends, or (way −1) ends where it begins.
+
+        The given one came from this domain. None where there is no such pair, or it is not known.
+        """
 
     def random(self, rng: np.random.Generator) -> Pair:
         """Return a random pair."""
@@ -84,7 +87,7 @@ class Value:
         pairs = itertools.combinations(self.values, 2)
         return [self._pair(a, b) for a, b in itertools.islice(pairs, MOST_CORNERS)]
 
-    def move(self, pair: Pair) -> Hashable:  # noqa: D102
+    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102
         return None
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
@@ -150,7 +153,7 @@ class Pairs:
     def corners(self) -> list[Pair]:  # noqa: D102
         return list(self._pairs)
 
-    def move(self, pair: Pair) -> Hashable:  # noqa: D102
+    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102
         return None
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
@@ -181,7 +184,7 @@ class DataSets:
             found.setdefault(alone.key(), alone)
         return list(found.values())
 
-    def move(self, pair: Pair) -> Hashable:  # noqa: D102
+    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102
         return None
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102

@@ -4,8 +4,8 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,8 +130,20 @@ class Records:
         ]
         return list({pair.key(): pair for pair in found if pair is not None}.values())[:MOST_CORNERS]
 
-    def move(self, pair: Pair) -> Hashable:  # noqa: D102 - see Domain
-        return str(pair.origin[1])  # a record may be NaN, or no two alike
+    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102 - see Domain
+        base, moves = pair.origin
+        if way == -1 or len(moves) > 1:
+            return None
+        [move] = moves
+        if move.op == "replace":
+            # The next record of another value, round the end.
+            n, place = len(base), min(int(move.at * len(base)), len(base) - 1)
+            places = ((place + i) % n for i in range(1, n))
+            other = next((i for i in places if not same(pair.right[i], move.record)), None)
+            if other is None:
+                return None
+            move = replace(move, at=(other + 0.5) / n)
+        return self._pair(pair.right, (move,))
 
     def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102 - see Domain
         def attempt() -> Pair | None:

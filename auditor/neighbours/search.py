@@ -1,8 +1,8 @@
 """Spend outputs where the evidence grows: successive halving over pairs, with mutation of the best."""
 
-import itertools
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,14 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 # The more rounds, the more outputs the last choice is made on; but no more than leave room to begin with all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
 SURVIVORS = 1 / 4  # of each round
-GOLDEN = (math.sqrt(5) - 1) / 2
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
+
+
+class Found(NamedTuple):
+    """The pair with the most evidence, and its score in the last round; −∞ where nothing was spent."""
+
+    pair: Pair
+    score: float
 
 
 def search_pairs(
@@ -26,41 +32,39 @@ def search_pairs(
     outputs: int,
     rng: np.random.Generator,
     *,
+    first: Sequence[Pair] = (),
     least_outputs: int = LEAST_OUTPUTS,
-    enough_outputs: int = 0,
+    most_pairs: int | None = None,
     kinds: Kinds | None = None,
-) -> Pair:
+) -> Found:
     """Return the pair with the most evidence after spending at most ``outputs`` outputs.
 
-    The budget is split evenly over rounds. The first looks at the domain's corners and at random members, each
-    later one at the best quarter so far and at pairs one step away from those; all on fresh outputs, and none on
-    fewer than ``least_outputs``. Each pair should get ``enough_outputs``. Where there is no room for all then, the first round
-    is left to corners spread over all, and to the best by a glance at all for a quarter, which finds what is glaring.
+    The budget is split evenly over rounds. The first looks at the pairs of ``first``, all different, at the domain's corners and
+    at random members, of these at no more than make ``most_pairs``; each later one at the best quarter so far and at pairs one
+    step away from those; all on fresh outputs, and none on fewer than ``least_outputs``.
     With ``kinds``, which tells what kinds of output a pair gives and spends at most OUTPUTS_FOR_KIND on each, the second
     round also looks at the edges between kinds.
     Where the domain has one pair only, nothing is spent.
     """
     corners = domain.corners()
     if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
-        return corners[0]
+        return Found(corners[0], -math.inf)
     if outputs // LEAST_ROUNDS < least_outputs:
-        return corners[0]
-    candidates = _distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
-    looked_at, each, glance = candidates, max(least_outputs, enough_outputs), len(candidates) * least_outputs
-    if len(candidates) * each > outputs // LEAST_ROUNDS >= glance and each > least_outputs:
-        order = _best_first(evaluate(candidates, least_outputs))
-        outputs -= glance
-        room = max(1, outputs // LEAST_ROUNDS // each)
-        first = spread(corners, room - math.ceil(room * SURVIVORS), domain.move)
-        candidates = _distinct([*first, *(candidates[i] for i in order)])[:room]
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * each)))
+        return Found((*first, *corners)[0], -math.inf)
+    candidates = _distinct([*first, *corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
+    if most_pairs is not None and len(candidates) > most_pairs:
+        others = rng.permutation(np.arange(len(first), len(candidates)))[: max(0, most_pairs - len(first))]
+        candidates = [*candidates[: len(first)], *(candidates[i] for i in sorted(others))]
+    looked_at = candidates
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * least_outputs)))
     per_round = outputs // rounds
-    room = max(1, per_round // each)
+    room = per_round // least_outputs
     if len(candidates) > room:
         looked_at = candidates = candidates[:room]
     budget = per_round
     for number in range(rounds):
-        order = _best_first(evaluate(candidates, budget // len(candidates)))
+        scores = evaluate(candidates, budget // len(candidates))
+        order = _best_first(scores)
         best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
         if number == rounds - 1:
             break
@@ -71,28 +75,16 @@ def search_pairs(
             nearby = find_edges(domain, kinds, looked_at, kinds(looked_at)) + nearby
             budget -= for_edges
         candidates = _distinct([*best, *nearby])[:room]
-    return best[0]
+    return Found(best[0], scores[order[0]])
 
 
-def spread(corners: Sequence[Pair], number: int, move: Callable[[Pair], Hashable]) -> list[Pair]:
-    """Return so many of the corners: moves take turns, and each time come with another data set, from all of its range.
-
-    >>> pairs = [Pair(n, step) for n in range(9) for step in ("up", "down")]
-    >>> [(pair.left, pair.right) for pair in spread(pairs, 4, lambda pair: pair.right)]
-    [(0, 'up'), (5, 'down'), (5, 'up'), (2, 'down')]
-    """
-    by_move: dict[Hashable, list[Pair]] = {}
-    for pair in corners:
-        by_move.setdefault(move(pair), []).append(pair)
-    # Multiples of the golden ratio leave gaps of three lengths at most, and fall in step with no period.
-    in_turn = [
-        list(dict.fromkeys(int(len(group) * ((turn + first) * GOLDEN % 1)) for turn in range(50 * len(group))))
-        for first, group in enumerate(by_move.values())
-    ]
-    turns = itertools.zip_longest(
-        *([group[i] for i in places] for group, places in zip(by_move.values(), in_turn, strict=True))
-    )
-    return [pair for turn in turns for pair in turn if pair is not None][:number]
+def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
+    """Return pairs by the same move, each of which begins where the one before ends: at most so many, this one among them."""
+    steps = [pair]
+    for way in (1, -1):
+        while len(steps) < most and (further := domain.step(steps[-1 if way == 1 else 0], way)) is not None:
+            steps.insert(len(steps) if way == 1 else 0, further)
+    return steps
 
 
 def _best_first(scores: Sequence[float]) -> list[int]:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -46,8 +46,13 @@ class _People:
         found = (self._pair(crowd, move) for crowd in dict.fromkeys(crowds) for move in moves)
         return list(dict.fromkeys(pair for pair in found if pair is not None))
 
-    def move(self, pair: Pair) -> Hashable:
-        return pair.origin[1]  # type: ignore[no-any-return]
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        crowd, (leaves, arrives) = pair.origin
+        moved = list(crowd)
+        moved[arrives] += way
+        if leaves is not None:
+            moved[leaves] -= way
+        return self._pair(tuple(moved), (leaves, arrives))
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
@@ -100,7 +105,7 @@ class _People:
         moved[arrives] += 1
         if leaves is not None:
             moved[leaves] -= 1
-        if not all(self.low <= people <= self.high for people in moved):
+        if not all(self.low <= people <= self.high for people in (*crowd, *moved)):
             return None
         return Pair(self._totals(crowd), self._totals(moved), self.relation, (), (crowd, move))
 
@@ -138,8 +143,13 @@ class _Cells:
         pairs = {frozenset((pair.left, pair.right)): pair for pair in found if pair is not None}
         return list(pairs.values())[:MOST_CORNERS]
 
-    def move(self, pair: Pair) -> Hashable:
-        return pair.origin  # type: ignore[no-any-return]
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        move: tuple[Number, ...] = pair.origin
+        if way == 1:
+            return self._pair(pair.right, move)
+        before = tuple(v - m if self.integer else _moved(v, -m) for v, m in zip(pair.left, move, strict=True))
+        found = self._pair(before, move)
+        return None if found is None else replace(found, right=pair.left)
 
     def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
@@ -225,7 +235,7 @@ class _Cells:
 
     def _pair(self, vector: tuple[Number, ...], move: tuple[Number, ...]) -> Pair | None:
         moved = tuple(v + m if self.integer else _moved(v, m) for v, m in zip(vector, move, strict=True))
-        if moved == vector or not all(self.low <= v <= self.high for v in moved):
+        if moved == vector or not all(self.low <= v <= self.high for v in (*vector, *moved)):
             return None
         return Pair(vector, moved, Relation.AS_GIVEN, (), move)
 

@@ -16,13 +16,14 @@ from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import ladder, nearby, random_number
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.records import Records
+from auditor.neighbours.search import path
 from auditor.neighbours.totals import Totals, groups
 
 Number = int | float
 
 
 def pairs_of(domain: Domain, seed: int = 0, walk: int = 12) -> list[Pair]:
-    """Return every corner, random members, and walks of single steps from each kind."""
+    """Return every corner, random members, walks of single steps from each kind, and paths by one move."""
     rng = np.random.default_rng(seed)
     corners = domain.corners()
     pairs = [*corners, *(domain.random(rng) for _ in range(walk))]
@@ -31,6 +32,7 @@ def pairs_of(domain: Domain, seed: int = 0, walk: int = 12) -> list[Pair]:
         for _ in range(walk):
             pair = domain.mutate(pair, rng)
             pairs.append(pair)
+    pairs += [step for pair in pairs[:: max(1, len(pairs) // walk)] for step in path(domain, pair, 5)]
     return pairs
 
 
@@ -339,6 +341,33 @@ def test_pairs_travel_to_workers_and_are_the_same_there(make: Callable[[], Domai
 
     for pair in pairs_of(make())[:50]:
         assert pickle.loads(pickle.dumps(pair)) == pair
+
+
+@every_domain
+def test_a_path_holds_its_pair_and_each_step_begins_where_the_one_before_ends(make: Callable[[], Domain]) -> None:
+    domain, long = make(), 0
+    for pair in pairs_of(domain):
+        along = path(domain, pair, 5)
+        assert pair in along
+        assert len(along) <= 5
+        assert all(one.right == other.left for one, other in itertools.pairwise(along))
+        assert len({repr(step.left) for step in along}) == len(along), "a path does not come back"
+        long += len(along) == 5
+    assert bool(long) == (not isinstance(domain, Value | Pairs))
+
+
+def test_a_path_turns_round_at_the_end_of_its_range() -> None:
+    domain = Totals(cells=2, values=(0, 10), contribution={"linf": 3})
+    steps = path(domain, next(pair for pair in domain.corners() if pair.origin == (3, 3)), 9)
+    assert [(step.left, step.right) for step in steps] == [((0, 0), (3, 3)), ((3, 3), (6, 6)), ((6, 6), (9, 9))]
+    for step in steps:
+        assert path(domain, step, 9) == steps
+
+
+def test_a_path_of_substitutions_goes_on_to_records_that_are_not_yet_alike() -> None:
+    domain = Records(choices=[0, 1], size=(3, 3), relation="substitute")
+    [start] = [pair for pair in domain.corners() if (pair.left, pair.right) == ((1, 1, 0), (0, 1, 0))]
+    assert [step.right for step in path(domain, start, 9)] == [(0, 1, 0), (0, 0, 0)]
 
 
 # --- Numbers ---
