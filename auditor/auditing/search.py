@@ -100,6 +100,7 @@ def steps_apart(claim: PrivacyClaim) -> int:
 
 def method_over(steps: int, plan: Plan) -> Method[Any]:
     """Return the method for ends of a path: a loss so many times as large is known as well from its square fewer outputs."""
+    assert isinstance(plan.claim, PrivacyClaim)
     outputs = max(1, plan.samples // steps**2)
     return method_for(plan.claim, plan.method, plan.alpha, outputs, plan.events).boldly(CAUTION_AFAR)
 
