@@ -111,15 +111,17 @@ def ends(along: Sequence[Pair]) -> Pair:
 
 
 def enough_for(claim: PrivacyClaim, outputs: int) -> int:
-    """Return on how many pairs a search with so many outputs can tell what a small claim is about; 0 where on too few.
+    """Return on how many pairs a search with so many outputs can tell what a small claim is about; 0 for too few or a large one.
 
-    To tell a difference takes the inverse square of its size. The cube is a rule of thumb and not derived: it leaves ε = 1 as it
-    is, and asks for about 50,000 outputs a pair at ε = 0.1.
+    To tell a difference takes the inverse square of its size. The cube is a rule of thumb and not derived: it asks for about
+    50,000 outputs a pair at ε = 0.1.
 
     >>> from auditor.claims import PureDP
-    >>> enough_for(PureDP(0.1), 150_000), enough_for(PureDP(0.1), 6_000_000)
-    (0, 29)
+    >>> enough_for(PureDP(0.1), 150_000), enough_for(PureDP(0.1), 6_000_000), enough_for(PureDP(1.0), 6_000_000)
+    (0, 29, 0)
     """
+    if steps_apart(claim) == 1:
+        return 0
     needed = LEAST_OUTPUTS / max(relative_size(claim), 1e-3) ** 3
     pairs = int(outputs / LEAST_ROUNDS / needed)
     return pairs if pairs >= FEWEST_PAIRS else 0
