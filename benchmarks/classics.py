@@ -51,7 +51,7 @@ CASES: list[tuple[str, Any, dict[str, Any], Any, float, int, int]] = [
         12_000_000,
     ),
     ("sparse vector 5", sparse_vector.svt_5, {"epsilon": 0.1, "threshold": 1}, TEN, 1.761, 4_000_000, 10_000_000),
-    ("prefix sums", classics.prefix_sums, {"epsilon": 0.1}, TEN, 0.577, 4_000_000, 10_000_000),
+    ("prefix sums", classics.prefix_sums, {"epsilon": 0.1}, TEN, 0.577, 1_000_000, 10_000_000),
     (
         "RAPPOR",
         rappor.rappor,

@@ -74,9 +74,9 @@ CAUTION = (1.0, 1.5, 2.0, 3.0)
 # From afar, evidence is strong enough for this to be all.
 CAUTION_AFAR = 1.0
 # Of a search for what is weak: its share of the outputs. How many pairs the first round then looks at, at most.
-SHARE_OF_WEAK, MOST_PAIRS = 0.75, 128
+SHARE_OF_WEAK, MOST_PAIRS = 0.75, 96
 # Fewer than so many pairs are no search.
-FEWEST_PAIRS = 12
+FEWEST_PAIRS = 24
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
 MOST_STEPS_APART = 101
@@ -114,15 +114,15 @@ def enough_for(claim: PrivacyClaim, outputs: int) -> int:
     """Return on how many pairs a search with so many outputs can tell what a small claim is about; 0 for too few or a large one.
 
     To tell a difference takes the inverse square of its size. The cube is a rule of thumb and not derived: it asks for about
-    50,000 outputs a pair at ε = 0.1.
+    25,000 outputs a pair at ε = 0.1.
 
     >>> from auditor.claims import PureDP
     >>> enough_for(PureDP(0.1), 150_000), enough_for(PureDP(0.1), 6_000_000), enough_for(PureDP(1.0), 6_000_000)
-    (0, 29, 0)
+    (0, 59, 0)
     """
     if steps_apart(claim) == 1:
         return 0
-    needed = LEAST_OUTPUTS / max(relative_size(claim), 1e-3) ** 3
+    needed = LEAST_OUTPUTS / 2 / max(relative_size(claim), 1e-3) ** 3
     pairs = int(outputs / LEAST_ROUNDS / needed)
     return pairs if pairs >= FEWEST_PAIRS else 0
 
