@@ -39,7 +39,7 @@ CASES: list[tuple[str, Any, dict[str, Any], Any, float, int, int]] = [
         TEN,
         0.0858,
         6_000_000,
-        12_000_000,
+        12_900_000,
     ),
     (
         "sparse vector 4",
@@ -48,7 +48,7 @@ CASES: list[tuple[str, Any, dict[str, Any], Any, float, int, int]] = [
         TEN,
         0.1696,
         6_000_000,
-        12_000_000,
+        12_900_000,
     ),
     ("sparse vector 5", sparse_vector.svt_5, {"epsilon": 0.1, "threshold": 1}, TEN, 1.761, 4_000_000, 10_000_000),
     ("prefix sums", classics.prefix_sums, {"epsilon": 0.1}, TEN, 0.577, 1_000_000, 10_000_000),
@@ -58,8 +58,8 @@ CASES: list[tuple[str, Any, dict[str, Any], Any, float, int, int]] = [
         {**BITS, "f": 0.75, "p": 0.45, "q": 0.55},
         TOLD,
         0.301,
-        4_000_000,
-        10_000_000,
+        3_600_000,
+        8_000_000,
     ),
     ("sparse vector 5, ε = 1", sparse_vector.svt_5, {"epsilon": 1.0, "threshold": 1}, TEN, 5.0, 4_000_000, 10_000_000),
     (
