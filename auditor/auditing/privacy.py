@@ -47,7 +47,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if afar:
         # What showed from afar alone may be too weak to learn it from neighbours.
         far_sample = ledger.draw(ends(found.path), sample.size, Phase.SELECTION, number=(1,))
-        test = method_over(len(found.path), plan).learn(far_sample).test
+        test = method_over(len(found.path), plan).doubting().learn(far_sample).test
     else:
         learner = method.doubting() if enough_for(claim, plan.search_outputs) else method
         test = learner.learn(sample).test

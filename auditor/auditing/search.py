@@ -102,7 +102,7 @@ def method_over(steps: int, plan: Plan) -> Method[Any]:
     """Return the method for ends of a path: a loss so many times as large is known as well from its square fewer outputs."""
     assert isinstance(plan.claim, PrivacyClaim)
     outputs = max(1, plan.samples // steps**2)
-    return method_for(plan.claim, plan.method, plan.alpha, outputs, plan.events).boldly(CAUTION_AFAR)
+    return method_for(plan.claim, plan.method, plan.alpha, outputs, plan.events)
 
 
 def ends(along: Sequence[Pair]) -> Pair:
@@ -149,7 +149,7 @@ class _Looks:
         plan = self._ledger.plan
         self._ledger.pairs.update(pair.key() for pair in pairs)
         paths = [path(plan.domain, pair, steps) for pair in pairs]
-        seen = self._draw([*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan)))
+        seen = self._draw([*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan).boldly(CAUTION_AFAR)))
         power = 2 if isinstance(plan.claim, RenyiDP | ZeroConcentratedDP) else 1
         return [forecast / len(along) ** power for forecast, along in zip(seen, paths, strict=True)]
 
