@@ -265,14 +265,14 @@ class Records:
         return tuple(nearby(value, low, high, self._integer, rng) for value in record)
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
-        """See Domain; fewer common records first, then simpler ones. What is changed is changed on both sides alike."""
+        """See Domain; fewer common records or simpler ones, many before few. What is changed is changed on both sides alike."""
         slots = _aligned(pair.left, pair.right, self.relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
         blocks = list(_blocks([repr(slots[i].left) for i in common]))
         for block in blocks:
             left_out = set(common[block])
             yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in left_out])
-        for block in blocks:
+            # Before smaller blocks are left out: of records that are alike there are fewer blocks.
             changed = list(slots)
             for i in common[block]:
                 changed[i] = _Slot(self._simplest, self._simplest, common=True)
