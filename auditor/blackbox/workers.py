@@ -4,7 +4,9 @@ A worker that is free goes to the audit that has had the least of their time, so
 back. What a task computes does not depend on when or where it runs.
 """
 
+import contextlib
 import functools
+import queue
 import threading
 import time
 from collections import deque
@@ -228,6 +230,10 @@ class Processes:
 
     def stop(self) -> None:  # noqa: D102
         if self._started and (executor := self._forget()) is not None:
+            # What has just been submitted: loky's thread, told to kill, still looks for it where it no longer is, and says so.
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    executor._work_ids.get_nowait()
             executor.shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:
