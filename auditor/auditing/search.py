@@ -44,28 +44,27 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
     search = functools.partial(search_pairs, domain, rng=rng)
     steps, for_weak = steps_apart(plan.claim), round(SHARE_OF_WEAK * outputs)
-    weak, on_path = None, list[Pair]()
+    weak, seen = None, list[Pair]()  # the best of what is weak, and the path it was seen on
     # Who spells pairs out wants each of them tried.
     if steps > 1 and not isinstance(domain, Pairs):
         if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
             weak = search(functools.partial(looks.from_afar, steps), for_weak, most_pairs=MOST_PAIRS)
-            on_path = path(domain, weak.pair, steps)
+            seen = path(domain, weak.pair, steps)
         elif (few := enough_for(plan.claim, for_weak)) > 0:
             weak = search(functools.partial(looks.at, method.doubting()), for_weak, most_pairs=few)
-    left = outputs - (ledger.spent.search - before)
-    first = on_path or ([] if weak is None else [weak.pair])
+            seen = [weak.pair]
     near = search(
         functools.partial(looks.at, method),
-        left,
-        first=first,
-        most_pairs=MOST_PAIRS if first else None,
+        outputs - (ledger.spent.search - before),
+        first=seen,
+        most_pairs=MOST_PAIRS if seen else None,
         kinds=looks.kinds,
     )
     spent = ledger.spent.search - before
     if weak is None or near.score > weak.score:
         return FoundPair(near.pair, spent)
     # What is known of all steps together is known best of the middle one.
-    return FoundPair(on_path[len(on_path) // 2], spent, on_path) if len(on_path) > 1 else FoundPair(weak.pair, spent)
+    return FoundPair(seen[len(seen) // 2], spent, seen if len(seen) > 1 else ())
 
 
 # Standard errors on the safe side, by round: a pair that looks good by luck is found out in the next round, one that is
