@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.distributions import Product
-from auditor.exact.known_continuous import laplace_totals
-from auditor.exact.known_discrete import discrete_laplace_totals as exact_discrete_laplace
 from auditor.specimens import each, truth
 from mechanisms.noise import discrete_laplace
+from mechanisms.truths.continuous import laplace_totals
+from mechanisms.truths.discrete import discrete_laplace_totals as exact_discrete_laplace
 
 
 @truth(each(lambda totals, sensitivity, epsilon: laplace_totals(totals, sensitivity / epsilon)))

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.distributions import MassFunction, Product
-from auditor.exact.known_continuous import laplace, laplace_totals
+from auditor.exact.known_continuous import laplace
 from auditor.specimens import each, truth
+from mechanisms.truths.continuous import laplace_totals
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.distributions import Product
-from auditor.exact.known_continuous import gaussian_totals
-from auditor.exact.two_stage_gaussian import two_stage_gaussian
 from auditor.specimens import each, truth
+from mechanisms.truths.continuous import gaussian_totals
+from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 
 Reals = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact import known_discrete
 from auditor.specimens import each, truth
+from mechanisms.truths import discrete
 
 
-@truth(each(known_discrete.kary_randomised_response))
+@truth(each(discrete.kary_randomised_response))
 @specimen(1, "002", "ε", "one value of k; any two values", holds=True)
 def kary_randomised_response(
     value: int, size: int, rng: np.random.Generator, *, k: int, epsilon: float
@@ -25,7 +25,7 @@ def kary_randomised_response(
     return np.where(rng.random(size) <= p, rng.integers(k, size=size), value)
 
 
-@truth(each(known_discrete.basic_rappor))
+@truth(each(discrete.basic_rappor))
 @specimen(2, "002", "ε", "one value of k; any two values", holds=True)
 def basic_rappor(value: int, size: int, rng: np.random.Generator, *, k: int, epsilon: float) -> NDArray[np.bool_]:
     """Return the one-hot vector of the value with each of its k bits flipped with probability f/2.

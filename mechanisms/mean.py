@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.known_continuous import laplace
-from auditor.exact.laplace_ratio import laplace_ratio
 from auditor.specimens import each, truth
+from mechanisms.truths.laplace_ratio import laplace_ratio
 
 Reals = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.noise import Exponential, Laplace
-from auditor.exact.noisy_max import noisy_max_index, noisy_max_value
 from auditor.specimens import each, truth
+from mechanisms.truths.noise import Exponential, Laplace
+from mechanisms.truths.noisy_max import noisy_max_index, noisy_max_value
 
 WHERE = "answers, each moved by up to 1"
 Reals = NDArray[np.float64]

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.distributions import Density, MassFunction
-from auditor.exact.known_continuous import laplace, test_then_release
+from auditor.exact.known_continuous import laplace
 from auditor.specimens import each, truth
 from mechanisms.mean import mean
+from mechanisms.truths.continuous import test_then_release
 
 Reals = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.distributions import Product
-from auditor.exact.known_discrete import bernoulli
 from auditor.specimens import each, truth
+from mechanisms.truths.discrete import bernoulli
 
 Bits = NDArray[np.bool_]
 WORD = 0xFFFFFFFF

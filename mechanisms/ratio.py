@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.laplace_ratio import ksw_ratio, laplace_ratio
 from auditor.specimens import each, truth
 from mechanisms.noise import discrete_laplace
+from mechanisms.truths.laplace_ratio import ksw_ratio, laplace_ratio
 
 Reals = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from auditor import specimen
 from auditor.exact.distributions import MassFunction
-from auditor.exact.noise import Laplace, NoNoise
-from auditor.exact.sparse_vector import sparse_vector
 from auditor.specimens import F, each, truth
+from mechanisms.truths.noise import Laplace, NoNoise
+from mechanisms.truths.sparse_vector import sparse_vector
 
 Answers = NDArray[Any]
 Codes = NDArray[np.int8]

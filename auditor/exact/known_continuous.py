@@ -1,13 +1,12 @@
-"""Ready distributions over the reals: Laplace, Gaussian, test-then-release; and the Gaussian's closed forms."""
+"""Laplace and Gaussian densities, and the closed forms of the Gaussian."""
 
 import math
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, require_number
-from auditor.exact.distributions import Density, MassFunction, Product, Reals, mixture
+from auditor.errors import require_number
+from auditor.exact.distributions import Density, Reals
 
 # Beside the location, breakpoints at these multiples of the scale tell a mesh how wide the peak is.
 WIDTHS = (-8.0, -1.0, 0.0, 1.0, 8.0)
@@ -42,34 +41,9 @@ def laplace(location: float, scale: float) -> Density:
     return _peak(_Laplace, location, scale)
 
 
-def laplace_totals(totals: Sequence[float], scale: float) -> Product:
-    """Return each total plus independent Laplace noise of this scale (document 002)."""
-    return Product(tuple(laplace(float(total), scale) for total in totals))
-
-
 def gaussian(location: float, scale: float) -> Density:
     """Return ``location`` plus normal noise of this standard deviation. Raises as :func:`laplace` does."""
     return _peak(_Gaussian, location, scale)
-
-
-def gaussian_totals(totals: Sequence[float], scale: float) -> Product:
-    """Return each total plus independent normal noise of this standard deviation."""
-    return Product(tuple(gaussian(float(total), scale) for total in totals))
-
-
-def test_then_release(chance: float, release: Density, refusal: Hashable = None) -> Density | MassFunction:
-    """Return a mechanism that releases an output with probability ``chance`` and else answers ``refusal``.
-
-    The test must be independent of the release, as in propose-test-release (document 001; Dwork & Lei 2009).
-
-    Raises InvalidInputError unless 0 ≤ chance ≤ 1.
-    """
-    chance = require_number("chance", chance, 0, 1)
-    return mixture([1 - chance, chance], [MassFunction({refusal: 0.0}), release])
-
-
-# pytest collects functions whose name begins with "test_".
-test_then_release.__test__ = False  # type: ignore[attr-defined]
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -106,10 +80,3 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     # δ(ε) ≤ Φ(μ/2 − ε/μ) ≤ exp(−(ε/μ − μ/2)²/2), which is at most δ from here on.
     high = mu * (mu / 2 + math.sqrt(2 * math.log(1 / delta)))
     return float(brentq(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, high, xtol=1e-14))
-
-
-def gaussian_renyi(mu: float, order: float) -> float:
-    """Return D_α = αμ²/2 in nats, of Gaussian noise whose means lie ``mu`` standard deviations apart (Mironov 2017)."""
-    if not order > 1:
-        raise InvalidInputError(f"order is {order!r}; it must be above 1")
-    return order * require_number("mu", mu, 0, math.inf) ** 2 / 2

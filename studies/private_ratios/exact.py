@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from auditor.exact.distributions import Density, mixture
-from auditor.exact.laplace_ratio import laplace_ratio
+from mechanisms.truths.laplace_ratio import laplace_ratio
 
 Reals = NDArray[np.float64]
 Bound = Callable[[Reals, Reals, Reals, Reals], Reals]

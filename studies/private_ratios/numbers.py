@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 import auditor
 from auditor.exact.distributions import Density
 from auditor.exact.divergences import exact_epsilon
-from auditor.exact.laplace_ratio import ksw_ratio, laplace_ratio
 from mechanisms.ratio import (
     bound_as_printed,
     bound_by_theorem_2,
@@ -19,6 +18,7 @@ from mechanisms.ratio import (
     local_sensitivity_corrected,
     naive,
 )
+from mechanisms.truths.laplace_ratio import ksw_ratio, laplace_ratio
 from studies.private_ratios.exact import local_sensitivity_ratio
 
 Reals = NDArray[np.float64]

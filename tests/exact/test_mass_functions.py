@@ -20,11 +20,10 @@ from auditor.exact.divergences import (
     renyi_curve,
     renyi_divergence,
 )
-from auditor.exact.known_discrete import (
+from mechanisms.truths.discrete import (
     basic_rappor,
     discrete_laplace,
     discrete_laplace_totals,
-    exponential_mechanism,
     kary_randomised_response,
 )
 
@@ -230,6 +229,13 @@ def test_vectors_of_discrete_laplace_add_up() -> None:
     found, truth = exact_epsilon(left, right, 0.01), exact_epsilon(*whole, 0.01)
     assert abs(found.value - truth.value) <= found.error + truth.error <= 1e-10
     assert 0 < found.value < 1.2 - 0.01
+
+
+def exponential_mechanism(losses: dict[str, int], epsilon: float, sensitivity: float = 1.0) -> MassFunction:
+    """Each output with probability proportional to e^(−ε loss/(2Δ)) (McSherry & Talwar 2007)."""
+    weights = {output: -epsilon / (2 * sensitivity) * loss for output, loss in losses.items()}
+    log_total = float(np.logaddexp.reduce(list(weights.values())))
+    return MassFunction({output: weight - log_total for output, weight in weights.items()})
 
 
 def test_the_exponential_mechanism_by_brute_force() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import dlaplace
 
 from auditor.exact.divergences import exact_delta
-from auditor.exact.known_continuous import laplace, test_then_release
+from auditor.exact.known_continuous import laplace
 from mechanisms import (
     propose_test_release,
     queries,
@@ -19,6 +19,7 @@ from mechanisms import (
     smooth_sensitivity,
 )
 from mechanisms.local_sensitivity import local_sensitivity_of_ratio, ratio_formula
+from mechanisms.truths.continuous import test_then_release
 
 # The name as it is would be collected as a test.
 released_with = test_then_release

@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from auditor.exact.divergences import renyi_divergence
-from auditor.exact.two_stage_gaussian import two_stage_gaussian
 from mechanisms.group_counts import arsinh_gaussian, arsinh_guarantee
+from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 from studies.larger_groups import numbers as study
 from studies.study import read
 

@@ -11,8 +11,8 @@ from scipy.stats import expon, laplace
 from auditor.errors import InvalidInputError
 from auditor.exact.divergences import exact_delta, exact_epsilon, max_divergence
 from auditor.exact.known_continuous import gaussian
-from auditor.exact.noise import Exponential, Laplace
-from auditor.exact.noisy_max import noisy_max_index, noisy_max_value
+from mechanisms.truths.noise import Exponential, Laplace
+from mechanisms.truths.noisy_max import noisy_max_index, noisy_max_value
 
 NOISES = [(Laplace, laplace), (Exponential, expon)]
 TOTALS = [[0.0, 1.0, 1.0, -3.0], [2.0, 2.0, 2.0, 2.0], [-10.0, 10.0, 9.5, 0.0]]

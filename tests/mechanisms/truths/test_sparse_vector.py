@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.stats import laplace
 
 from auditor.exact.distributions import MassFunction
-from auditor.exact.noise import Laplace, NoNoise
-from auditor.exact.sparse_vector import sparse_vector
+from mechanisms.truths.noise import Laplace, NoNoise
+from mechanisms.truths.sparse_vector import sparse_vector
 
 
 def masses(found: MassFunction) -> dict[tuple[int, ...], float]:

@@ -14,7 +14,7 @@ from auditor.exact.distributions import Density
 from auditor.exact.divergences import exact_delta, exact_epsilon, exact_rho, hockey_stick, renyi_curve, renyi_divergence
 from auditor.exact.known_continuous import gaussian
 from auditor.exact.quadrature import Mesh, integrate, make_mesh
-from auditor.exact.two_stage_gaussian import two_stage_gaussian
+from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 
 SETTINGS = [
     (0.0, 10.0, 0.3),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.exact.distributions import Density, MassFunction, Reals
-from auditor.exact.noise import (
+from mechanisms.truths.noise import (
     TAIL,
     Exponential,
     Laplace,

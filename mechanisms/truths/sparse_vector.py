@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 
 from auditor.exact.distributions import MassFunction, Reals
-from auditor.exact.noise import (
+from mechanisms.truths.noise import (
     TAIL,
     Laplace,
     NoNoise,

@@ -1,7 +1,7 @@
-"""Ready distributions over outputs that can be listed: randomised response, RAPPOR, discrete Laplace, exponential."""
+"""Ready distributions over outputs that can be listed: randomised response, RAPPOR, discrete Laplace."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -80,22 +80,6 @@ def discrete_laplace_totals(
             for total, window in zip(totals, windows, strict=True)
         )
     )
-
-
-def exponential_mechanism(losses: Mapping[Hashable, float], epsilon: float, sensitivity: float = 1.0) -> MassFunction:
-    """Return the exponential mechanism: each output with probability proportional to e^(−ε loss/(2Δ)).
-
-    It is ε-private for losses that move by at most Δ = ``sensitivity`` (McSherry & Talwar 2007).
-
-    Raises InvalidInputError for no outputs, losses that are not finite, epsilon < 0 or sensitivity ≤ 0.
-    """
-    rate = require_number("epsilon", epsilon, 0, math.inf) / 2
-    rate /= require_number("sensitivity", sensitivity, 0, math.inf, low_open=True)
-    if not losses or not all(math.isfinite(loss) for loss in losses.values()):
-        raise InvalidInputError(f"losses are {dict(losses)!r}; there must be at least one output, all losses finite")
-    weights = {output: -rate * loss for output, loss in losses.items()}
-    log_total = float(np.logaddexp.reduce(list(weights.values())))
-    return MassFunction({output: weight - log_total for output, weight in weights.items()})
 
 
 def _require_value(value: int, k: int) -> None:
