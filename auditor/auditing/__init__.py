@@ -23,7 +23,7 @@ from auditor.blackbox.mechanism import ALWAYS, SIDES, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
 from auditor.blackbox.sampling import Execution
-from auditor.claims import PrivacyClaim, Probability, QueryClaim
+from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, Relation
@@ -56,7 +56,7 @@ __all__ = [
 
 def audit(
     mechanism: Callable[..., Any] | str | Command,
-    claim: PrivacyClaim | QueryClaim | Probability,
+    claim: Claim,
     neighbours: Domain | Sequence[tuple[Any, Any]],
     *,
     parameters: Mapping[str, Any] | None = None,
@@ -178,6 +178,7 @@ def _run(ledger: Ledger) -> AuditResult:
         return ledger.result(Verdict.INCONCLUSIVE, why, pair=plan.domain.corners()[0])
     if isinstance(claim, Probability):
         return audit_probability(claim, ledger)
+    assert isinstance(claim, PrivacyClaim)
     flow = audit_sequentially if plan.method == "sequential" else audit_privacy
     return doubted(ledger, flow(claim, ledger))
 

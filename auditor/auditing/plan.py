@@ -18,7 +18,7 @@ from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Execution, Sampler
 from auditor.blackbox.workers import Share
 from auditor.bounds.drift import FALSE_WARNING, drifts
-from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
+from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.methods import NAMES, method_for
 from auditor.methods.sequential import new_game
@@ -62,7 +62,7 @@ class Plan:
 
     name: str
     source: Source
-    claim: PrivacyClaim | QueryClaim | Probability
+    claim: Claim
     domain: Domain
     alpha: float
     samples: int = 1_000_000

@@ -11,8 +11,7 @@ from auditor.auditing.plan import Ledger, Plan
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column
-from auditor.bounds.power import relative_size
-from auditor.claims import PrivacyClaim, PrivacyProfile, RenyiDP, ZeroConcentratedDP
+from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
 from auditor.methods.base import Method
 from auditor.neighbours.domains import Pairs
@@ -92,9 +91,9 @@ def steps_apart(claim: PrivacyClaim) -> int:
     >>> steps_apart(PureDP(1.0)), steps_apart(PureDP(0.3)), steps_apart(PureDP(0.1))
     (1, 3, 9)
     """
-    if isinstance(claim, PrivacyProfile):
+    if claim.group_exponent is None:
         return 1
-    return 1 + 2 * round((1 / max(relative_size(claim), 1 / MOST_STEPS_APART) - 1) / 2)
+    return 1 + 2 * round((1 / max(claim.relative_size, 1 / MOST_STEPS_APART) - 1) / 2)
 
 
 def method_over(steps: int, plan: Plan) -> Method[Any]:
@@ -121,7 +120,7 @@ def enough_for(claim: PrivacyClaim, outputs: int) -> int:
     """
     if steps_apart(claim) == 1:
         return 0
-    needed = LEAST_OUTPUTS / 2 / max(relative_size(claim), 1e-3) ** 3
+    needed = LEAST_OUTPUTS / 2 / max(claim.relative_size, 1e-3) ** 3
     pairs = int(outputs / LEAST_ROUNDS / needed)
     return pairs if pairs >= FEWEST_PAIRS else 0
 
@@ -149,7 +148,8 @@ class _Looks:
         self._ledger.pairs.update(pair.key() for pair in pairs)
         paths = [path(plan.domain, pair, steps) for pair in pairs]
         seen = self._draw([*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan).boldly(CAUTION_AFAR)))
-        power = 2 if isinstance(plan.claim, RenyiDP | ZeroConcentratedDP) else 1
+        assert isinstance(plan.claim, PrivacyClaim)
+        power = plan.claim.group_exponent or 1
         return [forecast / len(along) ** power for forecast, along in zip(seen, paths, strict=True)]
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:

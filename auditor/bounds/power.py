@@ -11,16 +11,7 @@ from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
-from auditor.claims import (
-    ApproximateDP,
-    GaussianDP,
-    PrivacyClaim,
-    PrivacyProfile,
-    Probability,
-    PureDP,
-    RenyiDP,
-    ZeroConcentratedDP,
-)
+from auditor.claims import Probability
 
 Floats = NDArray[np.float64]
 
@@ -135,37 +126,6 @@ def detectable_probability(claim: Probability, trials: int, alpha: float, chance
         lambda misses: bool(clopper_pearson_upper(trials - misses, trials, alpha) < p), trials, chance
     )
     return -math.inf if rate is None else 1 - rate
-
-
-def total_variation(claim: PrivacyClaim) -> float:
-    """Return the most by which P[S] may exceed Q[S] under a claim, for any event S; for divergences an upper limit of it.
-
-    >>> round(total_variation(PureDP(0.1)), 4), total_variation(ApproximateDP(0.0, 0.5)), total_variation(GaussianDP(0.0))
-    (0.05, 0.5, 0.0)
-    """
-    if isinstance(claim, PureDP | ApproximateDP):
-        # Kairouz, Oh & Viswanath 2015: with probability δ all is told, else a coin of bias tanh(ε/2) is.
-        return claim.delta + (1 - claim.delta) * math.tanh(claim.epsilon / 2)
-    if isinstance(claim, PrivacyProfile):
-        return min(total_variation(point) for point in claim.profile)
-    if isinstance(claim, GaussianDP):
-        return math.erf(claim.mu / math.sqrt(8))
-    assert isinstance(claim, RenyiDP | ZeroConcentratedDP)
-    # Pinsker: D_1 is at most that of any order, and ρ.
-    return min(1.0, math.sqrt(claim.value / 2))
-
-
-# A claim that allows less than this one is called small.
-LARGE = PureDP(1.0)
-
-
-def relative_size(claim: PrivacyClaim) -> float:
-    """Return how much of the total variation that ε = 1 allows a claim allows; at most 1.
-
-    >>> relative_size(PureDP(2.0)), round(relative_size(PureDP(0.1)), 3)
-    (1.0, 0.108)
-    """
-    return min(1.0, total_variation(claim) / total_variation(LARGE))
 
 
 def smallest_number(holds: Callable[[float], bool], most: float) -> float:

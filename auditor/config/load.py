@@ -14,7 +14,7 @@ from auditor.auditing.deadline import search_budget
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, Probability, QueryClaim, claim_from_dict
+from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domains import make_domain
 from auditor.config.yaml_text import Document, read_yaml
@@ -121,14 +121,14 @@ class _Question:
     name: str
     audit: schema.Audit
     here: tuple[str | int, ...]
-    claim: PrivacyClaim | QueryClaim | Probability
+    claim: Claim
     domain: Domain
 
 
 def _questions(
     audit: schema.Audit, here: tuple[str | int, ...], place: _Place, folders: tuple[str, ...]
 ) -> list[_Question]:
-    def claim_of(numbers: dict[str, Any]) -> PrivacyClaim | QueryClaim | Probability:
+    def claim_of(numbers: dict[str, Any]) -> Claim:
         return place.checked((*here, "claim"), lambda: claim_from_dict(numbers))
 
     domain = place.checked((*here, "neighbours"), lambda: make_domain(audit.neighbours, folders))

@@ -12,7 +12,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_delta, guess_deltas, guess_epsilon, guess_mu
 from auditor.bounds.intervals import two_intervals_deltas, two_intervals_epsilon
-from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu, relative_size
+from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
@@ -85,7 +85,7 @@ class Guesses:
 
     def doubting(self) -> Self:
         """See Method; rules are taken to show about as much as the claim allows until they are seen to show more."""
-        return replace(self, prior=2 / relative_size(self.claim) ** 2)
+        return replace(self, prior=2 / self.claim.relative_size**2)
 
     def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
         return select_event(*sample.halves(), self, self.events)

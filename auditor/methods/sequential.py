@@ -15,7 +15,7 @@ from auditor.blackbox.outputs import Outputs
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull
 from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
 from auditor.bounds.power import rate_that_refutes
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Place
@@ -71,6 +71,7 @@ def new_game(claim: PrivacyClaim, alpha: float) -> Game:
     grid = hypotheses(claim)
     if isinstance(claim, PureDP | ApproximateDP | GaussianDP):
         return GuessGame(_null(claim, grid), claim)
+    assert isinstance(claim, RenyiDP | ZeroConcentratedDP)
     return DivergenceGame(grid, claim, alpha)
 
 

@@ -123,27 +123,12 @@ def _claim(old: AuditResult, new: AuditResult) -> Found:
     if old.claim == new.claim:
         return
     was = f"the claim was {old.claim} and is {new.claim}"
-    if _implies(new.claim, old.claim):
+    if new.claim.implies(old.claim):
         yield Kind.BETTER, f"{was}, which promises more"
-    elif _implies(old.claim, new.claim):
+    elif old.claim.implies(new.claim):
         yield Kind.WORSE, f"{was}: it was weakened"
     else:
         yield Kind.WORSE, f"{was}: another promise, which the earlier run says nothing of"
-
-
-def _implies(one: Claim, other: Claim) -> bool:
-    """Whether a claim of the same form promises at least as much as another, number by number."""
-    mine, others = one.to_dict(), other.to_dict()
-    if mine.keys() != others.keys():
-        return False
-    more_is_stronger = {"order"} | ({"probability"} if "at_least" in mine else set())
-    pairs = [(key, mine[key], others[key]) for key in mine]
-    if isinstance(one, PrivacyProfile) and isinstance(other, PrivacyProfile):
-        if len(one.profile) != len(other.profile):
-            return False
-        points = zip(one.profile, other.profile, strict=True)
-        pairs = [pair for a, b in points for pair in (("epsilon", a.epsilon, b.epsilon), ("delta", a.delta, b.delta))]
-    return all(a >= b if key in more_is_stronger else a <= b for key, a, b in pairs)
 
 
 def _verdict(old: AuditResult, new: AuditResult) -> Found:

@@ -12,8 +12,6 @@ from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import (
     detectable_by_guesses,
     detectable_by_two_intervals,
-    relative_size,
-    total_variation,
 )
 from auditor.claims import (
     ApproximateDP,
@@ -70,19 +68,19 @@ def test_the_total_variation_that_a_claim_allows_is_reached_by_the_worst_mechani
     left = np.array([delta, 0, (1 - delta) * told, (1 - delta) * (1 - told)])
     right = left[[1, 0, 3, 2]]
     claim = ApproximateDP(epsilon, delta)
-    assert total_variation(claim) == pytest.approx(np.maximum(left - right, 0).sum(), abs=1e-12)
-    assert total_variation(PrivacyProfile([(epsilon, delta), (9.0, 0.9)])) == pytest.approx(total_variation(claim))
+    assert claim.total_variation() == pytest.approx(np.maximum(left - right, 0).sum(), abs=1e-12)
+    assert PrivacyProfile([(epsilon, delta), (9.0, 0.9)]).total_variation() == pytest.approx(claim.total_variation())
 
 
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 def test_of_gaussians_it_is_their_own_and_no_divergence_allows_less(mu: float) -> None:
     own = 1 - 2 * norm.cdf(-mu / 2)
-    assert total_variation(GaussianDP(mu)) == pytest.approx(own)
-    assert total_variation(ZeroConcentratedDP(mu**2 / 2)) >= own
-    assert total_variation(RenyiDP(4.0, 2 * mu**2)) >= own
+    assert GaussianDP(mu).total_variation() == pytest.approx(own)
+    assert ZeroConcentratedDP(mu**2 / 2).total_variation() >= own
+    assert RenyiDP(4.0, 2 * mu**2).total_variation() >= own
 
 
 @pytest.mark.parametrize("claim", [PureDP(3.0), GaussianDP(0.2), ZeroConcentratedDP(1e-4), ApproximateDP(0.0, 0.0)])
 def test_a_claim_is_at_most_large(claim: PrivacyClaim) -> None:
-    assert 0 <= relative_size(claim) <= 1
-    assert relative_size(PureDP(1.0)) == 1
+    assert 0 <= claim.relative_size <= 1
+    assert PureDP(1.0).relative_size == 1
