@@ -39,8 +39,7 @@ class Claim(ABC):
     @property
     def value(self) -> float:
         """What the claim says of its quantity; 0 where that is no number of the claim, such as an excess."""
-        number: float = getattr(self, self.quantity, 0.0)
-        return number
+        return float(self.to_dict().get(self.quantity, 0.0))
 
     def excess(self, value: float) -> float:
         """Return how far a value of the quantity lies beyond what is claimed; above 0 where it breaks the claim."""
