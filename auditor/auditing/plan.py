@@ -17,6 +17,7 @@ from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Execution, Sampler
 from auditor.blackbox.workers import Share
+from auditor.bounds.bisection import halved
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError, did_you_mean, require_number
@@ -375,10 +376,8 @@ def smallest_level(refutes: Callable[[float], Any]) -> float:
         return 1.0
     if refutes(10**low):
         return 10**low
-    while high - low > 1e-4:
-        middle = (low + high) / 2
-        low, high = (low, middle) if refutes(10**middle) else (middle, high)
-    return float(10**high)
+    _, least = halved(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
+    return float(10**least)
 
 
 def _proved(bound: Callable[[Any], float], tally: Tally) -> float:

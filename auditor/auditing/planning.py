@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from auditor.auditing.plan import CHANCES, Plan
+from auditor.bounds.bisection import doubled, halved, smallest_number
 from auditor.bounds.divergences import tuned
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.power import (
@@ -21,7 +22,6 @@ from auditor.bounds.power import (
     detectable_by_two_intervals,
     detectable_mu,
     detectable_probability,
-    smallest_number,
 )
 from auditor.claims import (
     ApproximateDP,
@@ -130,12 +130,5 @@ def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
         caught = smallest_caught(replace(plan, samples=outputs), share, chance)
         return caught >= wanted if isinstance(claim, Probability) and claim.at_least else caught <= wanted
 
-    low, high = 100, 200
-    while not catches(high):
-        low, high = high, 2 * high
-        if high > MOST_OUTPUTS:
-            return math.inf
-    while high - low > low // 100 + 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if catches(middle) else (middle, high)
-    return high
+    ends = doubled(catches, 100, 200, MOST_OUTPUTS)
+    return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import InvalidInputError
 
@@ -126,17 +127,12 @@ def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
         raise InvalidInputError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1")
     target = -math.log(alpha)
 
-    def refuted(divergence: float) -> bool:
-        return log_capital(wager, counts, divergence) >= target
+    def stands(divergence: float) -> bool:
+        return not log_capital(wager, counts, divergence) >= target
 
-    if not refuted(0.0):
+    if stands(0.0):
         return 0.0
-    low, high = 0.0, 1.0
-    while refuted(high):
-        low, high = high, 2 * high
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    ends = doubled(stands, 0.0, 1.0)
+    assert ends is not None, "without a limit"
+    largest_refuted, _ = halved(stands, *ends, lambda low, high: high - low <= 1e-12 * high)
+    return largest_refuted

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.bounds.bisection import halved
 from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
@@ -46,12 +47,9 @@ def rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: floa
     """Return the rate of wins at which the critical number of them is reached with probability ``chance``."""
     if guesses == 0 or not refutes(guesses):
         return None
-    low, high = 0, guesses
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if refutes(middle) else (middle, high)
-    # P[Bin(K, r) ≥ high] = chance is P[Bin(K, r) ≤ high − 1] = 1 − chance, the equation of an upper limit.
-    return float(clopper_pearson_upper(high - 1, guesses, 1 - chance))
+    _, critical = halved(refutes, 0, guesses, lambda low, high: high - low <= 1)
+    # P[Bin(K, r) ≥ critical] = chance is P[Bin(K, r) ≤ critical − 1] = 1 − chance, the equation of an upper limit.
+    return float(clopper_pearson_upper(critical - 1, guesses, 1 - chance))
 
 
 def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
@@ -126,20 +124,3 @@ def detectable_probability(claim: Probability, trials: int, alpha: float, chance
         lambda misses: bool(clopper_pearson_upper(trials - misses, trials, alpha) < p), trials, chance
     )
     return -math.inf if rate is None else 1 - rate
-
-
-def smallest_number(holds: Callable[[float], bool], most: float) -> float:
-    """Return the smallest number above 0, to four digits, from which on a condition holds; infinite where none up to ``most`` does.
-
-    >>> round(smallest_number(lambda x: x * x >= 2, 100.0), 4), smallest_number(lambda x: False, 100.0)
-    (1.4143, inf)
-    """
-    low, high = 0.0, 1.0
-    while not holds(high):
-        low, high = high, 2 * high
-        if high > most:
-            return math.inf
-    while high - low > 1e-4 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
-from auditor.events.line import Line
+from auditor.events.sorted_column import SortedColumn
 
 Floats = NDArray[np.float64]
 
@@ -74,23 +74,23 @@ class Blocks:
     edges: list[float]
     atoms: list[str]
 
-    def count(self, line: Line) -> NDArray[np.int64]:
+    def count(self, column: SortedColumn) -> NDArray[np.int64]:
         """Return how many entries lie in each block, intervals first."""
         return np.concatenate(
-            [line.count(self.edges), np.array([line.atoms.get(atom, 0) for atom in self.atoms], np.int64)]
+            [column.count(self.edges), np.array([column.atoms.get(atom, 0) for atom in self.atoms], np.int64)]
         )
 
-    def means(self, line: Line) -> Floats:
+    def means(self, column: SortedColumn) -> Floats:
         """Return the mean of the numbers in each interval, in rising order; where that is not finite, the finite median."""
-        if len(line.finite) == 0:
+        if len(column.finite) == 0:
             return np.arange(len(self.edges) + 1.0)
-        seen = line.count(self.edges)
+        seen = column.count(self.edges)
         begin = np.cumsum(seen) - seen
-        middles = line.numbers[np.minimum(begin + seen // 2, len(line.numbers) - 1)]
-        means = np.clip(middles, line.finite[0], line.finite[-1])
+        middles = column.numbers[np.minimum(begin + seen // 2, len(column.numbers) - 1)]
+        means = np.clip(middles, column.finite[0], column.finite[-1])
         some = seen > 0
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.add.reduceat(line.numbers, begin[some])
+            sums = np.add.reduceat(column.numbers, begin[some])
         means[some] = np.where(np.isfinite(sums), sums / seen[some], means[some])
         return np.asarray(means, np.float64)
 
@@ -223,7 +223,7 @@ def cells_for(outputs: int) -> int:
     return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))
 
 
-def cut(line: Line) -> Blocks:
-    """Cut a line into cells and its most frequent atoms."""
-    edges = readable_edges(line, cells_for(line.size))
-    return Blocks(edges, sorted(line.atoms, key=lambda atom: -line.atoms[atom])[:MOST_ATOMS])
+def cut(column: SortedColumn) -> Blocks:
+    """Cut a column into cells and its most frequent atoms."""
+    edges = readable_edges(column, cells_for(column.size))
+    return Blocks(edges, sorted(column.atoms, key=lambda atom: -column.atoms[atom])[:MOST_ATOMS])

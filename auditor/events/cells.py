@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Column
-from auditor.events.line import Line
+from auditor.events.sorted_column import SortedColumn
 
 # What a rule guesses in a cell: the side that an output came from.
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
@@ -42,7 +42,7 @@ class Cells:
         of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
         return np.where(column.codes >= 0, of_atoms[column.codes], found)
 
-    def count(self, entries: Column | Line) -> dict[float, int]:
+    def count(self, entries: Column | SortedColumn) -> dict[float, int]:
         """Count the entries in the cells of each value, as ``look_up`` gives them."""
         if isinstance(entries, Column) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
@@ -96,27 +96,27 @@ def _interval(name: str, low: float, high: float) -> str:
     return f"{name} > {low:.12g}" if high == math.inf else f"{low:.12g} < {name} ≤ {high:.12g}"
 
 
-def readable_edges(line: Line, most: int) -> list[float]:
-    """Cut the numbers of a line into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
+def readable_edges(column: SortedColumn, most: int) -> list[float]:
+    """Cut the numbers of a column into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
 
     Values that repeat are kept apart from their neighbours where there is room.
     """
-    numbers, entries = line.numbers, len(line.numbers)
+    numbers, entries = column.numbers, len(column.numbers)
     if entries == 0:
         return []
-    lows = line.distinct(most)
+    lows = column.distinct(most)
     if lows is None:
         targets = np.concatenate([np.arange(1, most) * entries / most, _tails(entries, most)])
         # One of these positions lies in every run of more than entries / most.
         heavy = np.unique(numbers[:: entries // most + 1])
-        begin, end = line.ends(heavy)
+        begin, end = column.ends(heavy)
         is_heavy = end - begin > entries / most
         # The value before a heavy one ends a cell too, so that the heavy one stands alone.
         before = begin[is_heavy & (begin > 0)] - 1
         lows = np.unique(
             np.concatenate([numbers[np.ceil(targets).astype(np.intp) - 1], heavy[is_heavy], numbers[before]])
         )
-    return _spell_edges(line, lows[lows < numbers[-1]])
+    return _spell_edges(column, lows[lows < numbers[-1]])
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -140,11 +140,11 @@ def _tails(numbers: int, most: int) -> NDArray[np.float64]:
     return np.concatenate([few, numbers - few])
 
 
-def _spell_edges(line: Line, lows: NDArray[np.float64]) -> list[float]:
-    """Return edges between some of the numbers, in rising order, and the next ones on the line."""
-    begin, end = line.ends(lows)
-    highs = line.numbers[end]
-    is_once = (end - begin == 1) & (line.ends(highs)[1] - end == 1)
+def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]:
+    """Return edges between some of the numbers, in rising order, and the next larger ones."""
+    begin, end = column.ends(lows)
+    highs = column.numbers[end]
+    is_once = (end - begin == 1) & (column.ends(highs)[1] - end == 1)
     edges: list[float] = []
     for at in range(len(lows)):
         low, high = float(lows[at]), float(highs[at])

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.events.newton import Labelled, ridge_for
+
 Floats = NDArray[np.float64]
 Cells = NDArray[np.intp]
 
@@ -23,7 +25,6 @@ MARGIN = 2.0
 GIVEN_UP = 2.0
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1
-NEWTON_STEPS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,43 +136,29 @@ def _steps(cells: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counts:
-    """Of ``total`` outputs of each cell, ``left`` came from the left side: a logistic likelihood."""
+class _Counts(Labelled):
+    """The outputs of each cell."""
 
-    left: Floats
-    total: Floats
-
-    def fit(self, design: Floats, beta: Floats) -> tuple[Floats, float]:
+    def fit(self, design: Floats, start: Floats) -> tuple[Floats, float]:
         """Return the likeliest weights, from a start, and ln of their likelihood (with a slight ridge)."""
-        penalty = np.full(design.shape[1], RIDGE)
-        penalty[0] = 0.0
-        for _ in range(NEWTON_STEPS):
-            weight, rest = self._weights(design, beta)
-            curvature = (design * weight[:, None]).T @ design + np.diag(penalty + 1e-9)
-            step = np.linalg.solve(curvature, design.T @ rest - penalty * beta)
-            largest = float(np.abs(step).max())
-            beta = beta + step * min(1.0, 5.0 / max(largest, 1e-12))
-            if largest < 1e-5:
+        penalty = ridge_for(design.shape[1], RIDGE)
+        for beta, step in self.steps(design, start, penalty, longest=5.0):  # noqa: B007 - returned below
+            if step < 1e-5:
                 break
-        score = np.clip(design @ beta, -30, 30)
-        return beta, float((self.left * score - self.total * np.logaddexp(0, score)).sum() - penalty @ beta**2 / 2)
+        return beta, self.log_likelihood(design, beta, penalty)
 
     def errors(self, design: Floats, beta: Floats) -> Floats:
         """Return the standard error of the score of each row of the design."""
-        weight, _ = self._weights(design, beta)
+        weight, _ = self.weights(design, beta)
         curvature = (design * weight[:, None]).T @ design + RIDGE * np.eye(design.shape[1])
         return np.asarray(np.sqrt((design * np.linalg.solve(curvature, design.T).T).sum(axis=1)))
 
     def gains(self, design: Floats, beta: Floats, columns: Floats) -> Floats:
         """Return what each column would gain in ln of likelihood if it were added, to second order (score test)."""
-        weight, rest = self._weights(design, beta)
+        weight, rest = self.weights(design, beta)
         weighted = (design * weight[:, None]).T
         across = weighted @ columns
         explained = np.linalg.solve(weighted @ design + 1e-9 * np.eye(design.shape[1]), across)
         # A quarter of an output more keeps columns that nothing was seen on from dividing by zero.
         spread = weight @ columns**2 - (across * explained).sum(axis=0) + 0.25
         return np.asarray((rest @ columns) ** 2 / (2 * spread))
-
-    def _weights(self, design: Floats, beta: Floats) -> tuple[Floats, Floats]:
-        chance = 1 / (1 + np.exp(-np.clip(design @ beta, -30, 30)))
-        return self.total * chance * (1 - chance) + 1e-9, self.left - self.total * chance

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.mechanism import Sample
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
-from auditor.events.line import Line
+from auditor.events.sorted_column import SortedColumn
 
 Floats = NDArray[np.float64]
 Guess = Literal["left", "right"] | None
@@ -81,7 +81,7 @@ class Histogram:
 
 def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
     """Count outputs by a feature, in cells that show where a rule on it guesses."""
-    left, right = Line.of(feature.extract(sample.left)), Line.of(feature.extract(sample.right))
+    left, right = SortedColumn.of(feature.extract(sample.left)), SortedColumn.of(feature.extract(sample.right))
     both = left + right
     marks = () if rule is None else _marks(rule)
     values = both.distinct(MOST_VALUES)
@@ -114,7 +114,7 @@ def _guess_at(value: float, marks: Sequence[Mark]) -> Guess:
     return next((mark.guess for mark in marks if mark.low < value <= mark.high or value == mark.low == -math.inf), None)
 
 
-def _bars(left: Line, right: Line, rule: Cells | None) -> list[Bar]:
+def _bars(left: SortedColumn, right: SortedColumn, rule: Cells | None) -> list[Bar]:
     """Return a bar for each of the commonest atoms, and one for all others."""
     seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
     atoms = sorted((atom for atom in seen if any(seen[atom])), key=lambda atom: (-sum(seen[atom]), atom))
@@ -128,9 +128,9 @@ def _bars(left: Line, right: Line, rule: Cells | None) -> list[Bar]:
     return bars
 
 
-def _edges(line: Line, marks: Sequence[Mark]) -> list[float]:
-    """Cut the line into cells of one width, about where most outputs and the thresholds lie."""
-    low, high = _middle(line.finite)
+def _edges(column: SortedColumn, marks: Sequence[Mark]) -> list[float]:
+    """Cut the numbers into cells of one width, about where most outputs and the thresholds lie."""
+    low, high = _middle(column.finite)
     ends = sorted({end for mark in marks for end in (mark.low, mark.high) if math.isfinite(end)})
     width = high - low
     if not 0 < width < math.inf:
@@ -143,7 +143,7 @@ def _edges(line: Line, marks: Sequence[Mark]) -> list[float]:
         reached = [end for end in ends if low - MOST_STRETCH * width <= end <= high + MOST_STRETCH * width]
         low, high = min([low, *reached]), max([high, *reached])
     step = (high - low) / CELLS
-    if line.is_whole:
+    if column.is_whole:
         # Cells of a whole number of integers each, or some would hold one more than others.
         step = max(1, math.ceil(step))
         low, high = math.floor(low) - 0.5, math.ceil(high) + 0.5

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.events.newton import Labelled, ridge_for
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +26,6 @@ MOST_ATOMS = 16  # of one place, the most frequent
 LEAST_ON_ATOM = 8
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
-NEWTON_STEPS = 25
 # More outputs would hardly move a threshold that a few dozen weights decide.
 MOST_OUTPUTS = 20_000
 
@@ -85,7 +85,7 @@ def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | No
     products = tuple(itertools.combinations(numeric, 2)) if few else ()
     design = _design(terms, products, both)
     labels = np.concatenate([np.ones(sample.left.size), np.zeros(sample.right.size)])
-    intercept, weights = _newton(design, labels)
+    intercept, weights = _fitted(design, labels)
     # The fair coin makes the sides equally likely, whatever their shares in this sample.
     intercept -= math.log(sample.left.size / sample.right.size)
     return LogisticScore(terms, products, intercept, tuple(weights.tolist()))
@@ -118,26 +118,16 @@ def _design(terms: Sequence[_Terms], products: Sequence[tuple[int, int]], output
     return np.stack([*itertools.chain.from_iterable(columns), *multiplied], axis=1)
 
 
-def _newton(design: Floats, labels: Floats) -> tuple[float, Floats]:
-    """Maximise the logistic likelihood with a ridge on the standardised weights; return intercept and weights."""
+def _fitted(design: Floats, labels: Floats) -> tuple[float, Floats]:
+    """Return the likeliest intercept and weights, with a ridge on the standardised columns."""
     mean, scale = design.mean(axis=0), design.std(axis=0)
     scale[scale == 0] = np.inf  # a regressor that does not vary gets no weight
     standard = np.column_stack([np.ones(len(labels)), (design - mean) / scale])
-    penalty = np.full(standard.shape[1], RIDGE)
-    penalty[0] = 0.0
-    beta = np.zeros(standard.shape[1])
-    objective = -np.inf
-    for _ in range(NEWTON_STEPS):
-        score = standard @ beta
-        chance = 1 / (1 + np.exp(-np.clip(score, -30, 30)))
-        gradient = standard.T @ (labels - chance) - penalty * beta
-        curvature = (standard * (chance * (1 - chance) + 1e-9)[:, None]).T @ standard + np.diag(penalty + 1e-9)
-        step = np.linalg.solve(curvature, gradient)
-        # Damped where a full step would overshoot, as it does on separable data.
-        beta = beta + step * min(1.0, 10.0 / max(1e-12, float(np.abs(step).max())))
-        value = -np.logaddexp(0, -(2 * labels - 1) * (standard @ beta)).sum() - 0.5 * float(penalty @ beta**2)
-        if value - objective < 1e-6 * len(labels) * 1e-3:
+    penalty, seen = ridge_for(standard.shape[1], RIDGE), Labelled(labels, np.ones(len(labels)))
+    reached = -np.inf
+    for beta, _ in seen.steps(standard, np.zeros(len(penalty)), penalty, longest=10.0):
+        before, reached = reached, seen.log_likelihood(standard, beta, penalty)
+        if reached - before < 1e-9 * len(labels):
             break
-        objective = value
     weights = beta[1:] / scale
     return float(beta[0] - weights @ mean), weights

@@ -30,8 +30,8 @@ from auditor.events.blocks import (
 from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
-from auditor.events.line import Line
 from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import along_the_line, beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
@@ -147,7 +147,7 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
     return len(Whole(tuple(places)).extract(outputs).atoms) <= min(most, outputs.size // LEAST_IN_CELL)
 
 
-def _evidence_table(left: Line, right: Line) -> Cells:
+def _evidence_table(left: SortedColumn, right: SortedColumn) -> Cells:
     """Learn the log-likelihood ratio (nats, left over right) of each value of a feature."""
     blocks = cut(left + right)
     merged, ranks = _merged(blocks, blocks.count(left), blocks.count(right))
@@ -165,8 +165,8 @@ def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks
     return merged, np.concatenate([ratios, log_ratios(on_left[cells:], on_right[cells:])])
 
 
-def _lines(feature: Feature, sample: Sample) -> tuple[Line, Line]:
-    return Line.of(feature.extract(sample.left)), Line.of(feature.extract(sample.right))
+def _lines(feature: Feature, sample: Sample) -> tuple[SortedColumn, SortedColumn]:
+    return SortedColumn.of(feature.extract(sample.left)), SortedColumn.of(feature.extract(sample.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ class _Extracted:
     """The values of a feature on both sides of both halves."""
 
     feature: Feature
-    fit: tuple[Line, Line]
-    judge: tuple[Line, Line]
+    fit: tuple[SortedColumn, SortedColumn]
+    judge: tuple[SortedColumn, SortedColumn]
 
     @classmethod
     def of(cls, feature: Feature, fit: Sample, judge: Sample) -> "_Extracted":
@@ -187,7 +187,7 @@ class _Extracted:
         return isinstance(self.feature, EvidenceSum | LogisticScore)
 
 
-def _size(half: tuple[Line, Line]) -> int:
+def _size(half: tuple[SortedColumn, SortedColumn]) -> int:
     return half[0].size + half[1].size
 
 

@@ -16,7 +16,7 @@ from auditor.events.blocks import Blocks, Choice, Forecast, Forecaster, RuleCoun
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.curve import Curve, fit_curve
 from auditor.events.features import Feature
-from auditor.events.line import Line
+from auditor.events.sorted_column import SortedColumn
 
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
@@ -40,7 +40,7 @@ Counted = NDArray[np.int64]
 
 
 def place_thresholds(
-    feature: Feature, left: Line, right: Line, chosen: Callable[[], Choice], forecaster: Forecaster
+    feature: Feature, left: SortedColumn, right: SortedColumn, chosen: Callable[[], Choice], forecaster: Forecaster
 ) -> Choice:
     """Place the thresholds on a feature anew, by its values on either side: on a curve where one is known, else by the counts.
 
@@ -88,15 +88,15 @@ class _Evidence:
     """What is known of a feature: its values on either side, and how many of them lie in each block."""
 
     feature: Feature
-    left: Line
-    right: Line
-    both: Line
+    left: SortedColumn
+    right: SortedColumn
+    both: SortedColumn
     blocks: Blocks
     on_left: Counted
     on_right: Counted
 
     @classmethod
-    def of(cls, feature: Feature, left: Line, right: Line) -> "_Evidence":
+    def of(cls, feature: Feature, left: SortedColumn, right: SortedColumn) -> "_Evidence":
         both = left + right
         blocks = cut(both)
         return cls(feature, left, right, both, blocks, blocks.count(left), blocks.count(right))

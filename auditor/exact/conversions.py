@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.bounds.bisection import doubled
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.exact.known_continuous import gaussian_delta
@@ -23,10 +24,9 @@ def implied_mu(epsilon: float, delta: float) -> float:
     """
     from scipy.optimize import brentq
 
-    high = 1.0
-    while gaussian_delta(high, epsilon) < delta:
-        high *= 2
-    return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-9, high, xtol=1e-13))
+    ends = doubled(lambda mu: gaussian_delta(mu, epsilon) >= delta, 1e-9, 1.0)
+    assert ends is not None, "δ approaches 1"
+    return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-9, ends[1], xtol=1e-13))
 
 
 # Orders at which a claim on all of them is converted: each is right, and between neighbours the best is missed by little.

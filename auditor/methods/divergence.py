@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs
+from auditor.bounds.bisection import smallest_number
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
-from auditor.bounds.power import Round, capital_reached, smallest_number
+from auditor.bounds.power import Round, capital_reached
 from auditor.bounds.profiles import privacy_profile
 from auditor.claims import RenyiDP, ZeroConcentratedDP
 from auditor.events.blocks import log_ratios

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy.stats import binom, multinomial
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
 from auditor.bounds.power import detectable_mu
-from auditor.bounds.profiles import privacy_profile, trade_off
+from auditor.bounds.profiles import privacy_profile
 from auditor.errors import InvalidInputError
 
 
@@ -96,63 +95,6 @@ def test_delta_is_the_smallest_that_is_not_refuted() -> None:
 def test_delta_of_nothing_is_nothing(epsilon: float) -> None:
     assert guess_delta(counted(0, 0, 100), epsilon, 0.05) == 0
     assert guess_delta(counted(0, 50, 100), epsilon, 0.05) == 0
-
-
-# --- trade-off curves ---
-
-P, Q = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])
-TRUE_CURVE = [(0.0, 1.0), (0.1, 0.4), (0.4, 0.1), (1.0, 0.0)]
-
-
-def lies_below_somewhere(curve: list[tuple[float, float]], truth: list[tuple[float, float]]) -> bool:
-    (x, y), (u, v) = np.array(curve).T, np.array(truth).T
-    at = np.union1d(x, u)
-    return bool(np.any(np.interp(at, x, y) < np.interp(at, u, v) - 1e-12))
-
-
-def nested(left: Any, right: Any) -> list[Counts]:
-    """Count the events {0} and {0, 1} from the counts of 0 and of 1."""
-    n = 8
-    return [
-        Counts(int(left[0]), n, int(right[0]), n),
-        Counts(int(left[0] + left[1]), n, int(right[0] + right[1]), n),
-    ]
-
-
-def test_a_trade_off_curve_lies_below_the_truth_at_most_at_its_level() -> None:
-    """Exact: over all counts of three values on both sides; each event may err by itself, all must hold together."""
-    alpha, error = 0.5, 0.0
-    lefts, chances_left = joint(8, P[0], P[1])
-    rights, chances_right = joint(8, Q[0], Q[1])
-    for left, a in zip(lefts, chances_left, strict=True):
-        for right, b in zip(rights, chances_right, strict=True):
-            error += a * b * lies_below_somewhere(trade_off(nested(left, right), alpha), TRUE_CURVE)
-    assert 0 < error <= alpha
-
-
-def test_a_trade_off_curve_comes_near_the_truth() -> None:
-    n = 10**6
-    events = [Counts(600_000, n, 100_000, n), Counts(900_000, n, 400_000, n)]
-    for found, true in zip(trade_off(events, 0.01), TRUE_CURVE, strict=True):
-        assert found == pytest.approx(true, abs=0.003)
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        [Counts(5, 10, 10, 10)],  # always on the right: the limit of type I errors is 1
-        [Counts(0, 10, 0, 10)],
-        [Counts(10, 10, 10, 10), Counts(9, 10, 1, 10)],
-        [Counts(9, 10, 1, 10), Counts(9, 10, 1, 10), Counts(8, 10, 2, 10), Counts(0, 0, 0, 0)],
-    ],
-)
-def test_a_trade_off_curve_is_convex_and_runs_from_corner_to_corner(events: list[Counts]) -> None:
-    curve = trade_off(events, 0.1)
-    assert curve[0] == (0.0, 1.0)
-    assert curve[-1] == (1.0, 0.0)
-    steps = np.diff(np.array(curve), axis=0)
-    assert np.all(steps[:, 0] > 0)
-    assert np.all(np.diff(steps[:, 1] / steps[:, 0]) > 0)
 
 
 # --- μ ---

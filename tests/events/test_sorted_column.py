@@ -10,7 +10,7 @@ import pytest
 from auditor.blackbox.outputs import Column, from_list
 from auditor.events.blocks import Blocks
 from auditor.events.cells import Cells
-from auditor.events.line import Line
+from auditor.events.sorted_column import SortedColumn
 
 RNG = np.random.default_rng(0)
 KINDS: dict[str, list[Any]] = {
@@ -29,27 +29,27 @@ def column(outputs: list[Any]) -> Column:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_line_is_counted_as_its_entries_are(kind: str) -> None:
+def test_a_sorted_column_is_counted_as_its_entries_are(kind: str) -> None:
     entries = column(KINDS[kind])
-    line = Line.of(entries)
-    assert line.size == len(KINDS[kind])
+    ordered = SortedColumn.of(entries)
+    assert ordered.size == len(KINDS[kind])
     numbers = entries.numbers if entries.codes is None else entries.numbers[entries.codes < 0]
     ends = [-math.inf, *EDGES, math.inf]
     expected = [
         sum((low < x or i == 0) and (x <= high or i == len(EDGES)) for x in numbers.tolist())
         for i, (low, high) in enumerate(itertools.pairwise(ends))
     ]
-    assert line.count(EDGES).tolist() == expected
-    assert sorted(x for x in numbers.tolist() if math.isfinite(x)) == line.finite.tolist()
+    assert ordered.count(EDGES).tolist() == expected
+    assert sorted(x for x in numbers.tolist() if math.isfinite(x)) == ordered.finite.tolist()
     values = sorted(set(numbers.tolist()))
-    distinct = line.distinct(len(values))
+    distinct = ordered.distinct(len(values))
     assert distinct is not None
     assert distinct.tolist() == values
-    assert line.distinct(len(values) - 1) is None
-    begin, end = line.ends(distinct)
+    assert ordered.distinct(len(values) - 1) is None
+    begin, end = ordered.ends(distinct)
     assert begin.tolist() == [sum(y < x for y in numbers.tolist()) for x in values]
     assert end.tolist() == [sum(y <= x for y in numbers.tolist()) for x in values]
-    assert line.is_whole == all(math.isinf(x) or x.is_integer() for x in values)
+    assert ordered.is_whole == all(math.isinf(x) or x.is_integer() for x in values)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,20 +59,23 @@ def test_a_rule_counts_a_line_and_a_column_alike(kind: str, edges: tuple[float, 
     rule, entries = Cells(edges, worths, {"None": 1.0}, otherwise=7.0), column(KINDS[kind])
     each = rule.look_up(entries).tolist()
     expected = {worth: each.count(worth) for worth in (-1.0, 0.0, 1.0, 7.0)}
-    assert rule.count(entries) == rule.count(Line.of(entries)) == expected
+    assert rule.count(entries) == rule.count(SortedColumn.of(entries)) == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
 def test_two_lines_are_one_of_all_entries(kind: str, other: str) -> None:
-    both, together = Line.of(column(KINDS[kind])) + Line.of(column(KINDS[other])), KINDS[kind] + KINDS[other]
-    whole = Line.of(column(together))
+    both, together = (
+        SortedColumn.of(column(KINDS[kind])) + SortedColumn.of(column(KINDS[other])),
+        KINDS[kind] + KINDS[other],
+    )
+    whole = SortedColumn.of(column(together))
     assert both.numbers.tolist() == whole.numbers.tolist()
     assert {atom: n for atom, n in both.atoms.items() if n} == {atom: n for atom, n in whole.atoms.items() if n}
 
 
 def test_the_mean_of_each_interval() -> None:
-    line = Line.of(column([1.0, 2.0, 6.0, 8.0, 9.0, 1e308, 1.5e308, 1.7e308, math.inf]))
+    ordered = SortedColumn.of(column([1.0, 2.0, 6.0, 8.0, 9.0, 1e308, 1.5e308, 1.7e308, math.inf]))
     blocks = Blocks([5.0, 7.0, 7.5, 10.0, 1e308], [])
-    assert blocks.means(line).tolist() == [1.5, 6.0, 8.0, 8.5, 1e308, 1.7e308]
-    assert Blocks([0.0], []).means(Line.of(column([math.inf, -math.inf]))).tolist() == [0.0, 1.0]
+    assert blocks.means(ordered).tolist() == [1.5, 6.0, 8.0, 8.5, 1e308, 1.7e308]
+    assert Blocks([0.0], []).means(SortedColumn.of(column([math.inf, -math.inf]))).tolist() == [0.0, 1.0]

@@ -1,4 +1,4 @@
-"""The entries of a column along the number line: all that cutting, counting and placing thresholds need to know of them."""
+"""The entries of a column in rising order: all that cutting, counting and placing thresholds need to know of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ PART = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class SortedColumn:
     """The numbers of a column in rising order, and how often each atom stands in it.
 
     Sorted once, they are counted between any edges without another look at them.
@@ -24,7 +24,7 @@ class Line:
     atoms: Mapping[str, int]
 
     @classmethod
-    def of(cls, column: Column) -> "Line":
+    def of(cls, column: Column) -> "SortedColumn":
         """Return the entries of a column."""
         if column.codes is None:
             return cls(np.sort(column.numbers), {})
@@ -32,11 +32,13 @@ class Line:
         seen = np.bincount(column.codes[is_atom], minlength=len(column.atoms)).tolist()
         return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, seen, strict=True)))
 
-    def __add__(self, other: "Line") -> "Line":
+    def __add__(self, other: "SortedColumn") -> "SortedColumn":
         """Return the entries of both."""
         # Timsort only merges what is sorted already.
         numbers = np.sort(np.concatenate([self.numbers, other.numbers]), kind="stable")
-        return Line(numbers, {a: self.atoms.get(a, 0) + other.atoms.get(a, 0) for a in {**self.atoms, **other.atoms}})
+        return SortedColumn(
+            numbers, {a: self.atoms.get(a, 0) + other.atoms.get(a, 0) for a in {**self.atoms, **other.atoms}}
+        )
 
     @property
     def size(self) -> int:
@@ -67,5 +69,5 @@ class Line:
         return self.numbers[is_last] if np.count_nonzero(is_last) <= most else None
 
     def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return where each number begins on the line, and where the next one does."""
+        """Return where each number begins in the order, and where the next one does."""
         return np.searchsorted(self.numbers, numbers, side="left"), np.searchsorted(self.numbers, numbers, side="right")
