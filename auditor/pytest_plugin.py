@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from auditor.defaults import CONFIDENCE
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ _DEFAULTS: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_viola
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the ini setting for the session's confidence."""
-    told = "chance that sound mechanisms raise no alarm in the whole session (default: 0.999)"
+    told = f"chance that sound mechanisms raise no alarm in the whole session (default: {CONFIDENCE})"
     parser.getgroup(FIXTURE, "differential-privacy audits").addoption(
         "--dp-confidence", type=float, metavar="C", help=told
     )
-    parser.addini("dp_confidence", told, default="0.999")
+    parser.addini("dp_confidence", told, default=str(CONFIDENCE))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -152,9 +153,7 @@ def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
 
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the markers, outermost first, then those of the call. Raises InvalidInputError for unknown ones."""
-    import inspect
-
-    from auditor.auditing import audit
+    from auditor.auditing import SettingsKeywords
 
     chosen = dict(_DEFAULTS)
     for marker in reversed(list(item.iter_markers(FIXTURE))):
@@ -168,11 +167,10 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
         raise InvalidInputError(
             "confidence is that of the whole session; set --dp-confidence, or dp_confidence in the ini"
         )
-    keywords = inspect.signature(audit).parameters.values()
-    known = {keyword.name for keyword in keywords if keyword.kind is keyword.KEYWORD_ONLY} - {"name", "confidence"}
+    known = {"expect", "parameters", *SettingsKeywords.__annotations__}
     for option in chosen:
-        if option not in known | {"expect"}:
-            raise InvalidInputError(f'there is no option "{option}"; {did_you_mean(option, known | {"expect"})}')
+        if option not in known:
+            raise InvalidInputError(f'there is no option "{option}"; {did_you_mean(option, known)}')
     ends = ("no_violation_found", "violation")
     if chosen["expect"] not in ends:
         raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from auditor.auditing import Plan, run, settle
+from auditor.auditing import Plan, Settings, run, settle
 from auditor.blackbox.mechanism import Source
-from auditor.blackbox.sampling import Execution
 from auditor.claims import claim_from_dict
 from auditor.neighbours.domains import Pairs
 from auditor.report.result import AuditResult, RunResult
@@ -52,9 +51,13 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 
 def audited(name: str) -> AuditResult:
     function, claim, more = AUDITS[name]
-    options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "execution": Execution(workers=1), **more}
+    options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "workers": 1, "seed": 5, **more}
+    domain = options.pop("domain")
+    settings = Settings.of(options)
     source = Source(f"module:{name}", function=function)
-    return run(Plan(name=name, source=source, claim=claim_from_dict(claim), alpha=0.01, seed=5, **options))
+    return run(
+        Plan(name=name, source=source, claim=claim_from_dict(claim), domain=domain, alpha=0.01, settings=settings)
+    )
 
 
 @functools.cache

@@ -3,17 +3,18 @@
 import copy
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan, Progress, run
+from auditor.auditing import Plan, Progress, Settings, SettingsKeywords, run
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import TRIAL, Source
 from auditor.blackbox.sampling import Execution
+from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
 
@@ -37,13 +38,29 @@ def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
         "claim": auditor.PureDP(0.5),
         "domain": Pairs([(0, 1), (0, 2)]),
         "alpha": 0.001,
-        "samples": 2000,
-        "execution": Execution(workers=1, batch=300),
     }
-    return Plan(**{**made, **options})
+    settings = {name: options.pop(name) for name in set(options) & set(Settings.__slots__)}
+    settings = {"samples": 2000, "execution": Execution(workers=1, batch=300), **settings}
+    return Plan(**{**made, **options}, settings=Settings(**settings))
 
 
 # --- Options ---
+
+
+def test_the_keywords_of_a_call_are_the_settings_and_their_types() -> None:
+    declared = {**get_type_hints(Settings), **get_type_hints(Execution)}
+    for within in ("execution", "lost"):
+        del declared[within]
+    # Written more freely in a call.
+    declared |= {"search": int | Mapping[str, Any] | None, "events": Sequence[str]}
+    assert get_type_hints(SettingsKeywords) == declared
+
+
+def test_a_setting_that_is_none_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InvalidInputError, match='there is no setting "sample"; did you mean "samples"'):
+        audit(response, sample=2000)
+    with pytest.raises(InvalidInputError, match='there is no setting "lost"'):
+        audit(response, lost=True)
 
 
 class Responder:

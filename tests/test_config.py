@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.auditing.settings import Search, Settings
 from auditor.blackbox.sampling import Execution
 from auditor.claims import ApproximateDP, PureDP
 from auditor.config import Configuration, load_configuration
@@ -80,9 +81,8 @@ def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
     assert (configuration.name, configuration.file, configuration.confidence) == ("some", file, 0.9)
     assert (plan.name, plan.source.name, plan.source.parameters) == ("first", "somewhere:f", {"scale": 2})
     assert (plan.claim, plan.expect) == (PureDP(1.0), Verdict.NO_VIOLATION_FOUND)
-    assert (plan.seed, plan.samples, plan.method, plan.search) == (5, 1000, "fixed", 500)
+    assert plan.settings == Settings(1000, "fixed", Search(500), seed=5, execution=Execution(workers=1))
     assert plan.alpha == pytest.approx(0.1)
-    assert plan.execution == Execution(workers=1)
 
 
 def test_defaults_are_those_of_the_contract(file: Path) -> None:
@@ -92,8 +92,9 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
     text = "\n".join(kept).replace("execution:\n  workers: 1\nsearch:\n  outputs: 500\n", "")
     configuration = load(file, text)
     [plan] = configuration.plans
-    assert (configuration.confidence, plan.samples, plan.method, plan.search) == (0.999, 1_000_000, "fixed", None)
-    assert plan.execution == Execution("auto", -1, 65_536, None)
+    assert configuration.confidence == 0.999
+    assert plan.settings == Settings(1_000_000, "fixed", Search(None))
+    assert plan.settings.execution == Execution("auto", -1, 65_536, None)
 
 
 def test_the_example_of_the_contract_is_read(file: Path) -> None:
@@ -118,12 +119,12 @@ audits:
 """
     configuration = load(file, text)
     [plan] = configuration.plans
-    assert plan.samples == 1_000_000
-    assert plan.execution == Execution("loky", -1, 65_536, 60)
+    assert plan.settings.samples == 1_000_000
+    assert plan.settings.execution == Execution("loky", -1, 65_536, 60)
     assert plan.claim == ApproximateDP(1.0, 1e-5)
     assert plan.source.parameters == {"epsilon": 1.0, "delta": 1e-5}
     assert plan.expect is Verdict.VIOLATION
-    assert plan.seed == 20240720
+    assert plan.settings.seed == 20240720
 
 
 @pytest.mark.parametrize(
@@ -182,22 +183,17 @@ def test_an_audit_may_set_the_file_s_keys_anew(file: Path) -> None:
         PLAIN[PLAIN.index("  - name") :].replace("first", "second").replace("parameters:", f"{own}\n    parameters:")
     )
     first_plan, second_plan = load(file, PLAIN + second).plans
-    assert (first_plan.samples, first_plan.seed, first_plan.search) == (1000, 5, 500)
-    assert (second_plan.samples, second_plan.seed, second_plan.method, second_plan.search) == (
-        200,
-        9,
-        "two-intervals",
-        0,
-    )
-    assert second_plan.execution == Execution(batch=7, workers=2)
+    assert first_plan.settings == Settings(1000, "fixed", Search(500), seed=5, execution=Execution(workers=1))
+    execution = Execution(batch=7, workers=2)
+    assert second_plan.settings == Settings(200, "two-intervals", Search(0), seed=9, execution=execution)
     assert first_plan.alpha == second_plan.alpha == pytest.approx(0.05)
 
 
 def test_the_command_line_overrules_the_file_and_the_audit(file: Path) -> None:
     text = changed("    parameters:", "    samples: 300\n    seed: 8\n    parameters:")
     [plan] = load(file, text, samples=400, seed=0, workers=3, backend="threading").plans
-    assert (plan.samples, plan.seed) == (400, 0)
-    assert plan.execution == Execution("threading", 3)
+    assert (plan.settings.samples, plan.settings.seed) == (400, 0)
+    assert plan.settings.execution == Execution("threading", 3)
 
 
 def test_mechanisms_are_not_imported_while_loading(file: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import auditor
 from auditor.auditing.plan import Ledger, Plan
 from auditor.auditing.search import FoundPair, ends, find_pair, steps_apart
+from auditor.auditing.settings import Search, Settings
 from auditor.blackbox.mechanism import Source
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
@@ -23,9 +24,10 @@ SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
 def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Ledger]:
-    plan = Plan("search", Source("m", function=mechanism), claim, domain, 0.001, search=outputs, seed=seed)
+    settings = Settings(search=Search(outputs), seed=seed)
+    plan = Plan("search", Source("m", function=mechanism), claim, domain, 0.001, settings)
     ledger = Ledger(plan, lambda progress: None, reproducible=True)
-    return find_pair(method_for(claim, "fixed", plan.alpha, plan.samples), ledger, outputs), ledger
+    return find_pair(method_for(claim, "fixed", plan.alpha, plan.settings.samples), ledger, outputs), ledger
 
 
 def compares(totals: Any, size: int, rng: Rng) -> Any:

@@ -11,6 +11,7 @@ from scipy.stats import binom
 import auditor
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.planning import CUT, EXCESS, SHARES, foresee, smallest_caught
+from auditor.auditing.settings import Settings
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
@@ -23,7 +24,7 @@ ALPHA = 0.01
 
 
 def planned(claim: Any, samples: int = 2000, method: str = "fixed") -> Plan:
-    return Plan("", Source("m", function=len), claim, Pairs([(0, 1)]), ALPHA, samples, method)
+    return Plan("", Source("m", function=len), claim, Pairs([(0, 1)]), ALPHA, Settings(samples, method))
 
 
 def counted(wins: int, losses: int, trials: int) -> GuessCounts:
@@ -73,7 +74,11 @@ def test_of_a_profile_the_point_that_is_caught_first_counts() -> None:
     caught = smallest_caught(planned(auditor.PrivacyProfile(points), 20_000), 1.0, 0.8)
     alone = [
         smallest_caught(
-            Plan("", Source("m", function=len), auditor.ApproximateDP(*p), Pairs([(0, 1)]), ALPHA / 2, 20_000), 1.0, 0.8
+            Plan(
+                "", Source("m", function=len), auditor.ApproximateDP(*p), Pairs([(0, 1)]), ALPHA / 2, Settings(20_000)
+            ),
+            1.0,
+            0.8,
         )
         - p[0]
         for p in points

@@ -295,8 +295,8 @@ def test_nothing_is_imported_and_nothing_is_said_when_no_test_audits(pytester: p
 import sys
 
 def test_plain():
-    loaded = {name for name in sys.modules if name.startswith("auditor.")} - {"auditor.pytest_plugin", "auditor.errors"}
-    assert loaded == set()
+    loaded = {name for name in sys.modules if name.startswith("auditor.")}
+    assert loaded == {"auditor.pytest_plugin", "auditor.errors", "auditor.defaults"}
     assert not {"numpy", "scipy", "joblib", "rich"} & set(sys.modules)
 """
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan, run, settle
+from auditor.auditing import Plan, Settings, run, settle
 from auditor.blackbox.mechanism import Source
 from auditor.report.words import finding
 from auditor.verdict import Verdict
@@ -209,7 +209,7 @@ def test_queries_spend_neither_outputs_nor_error() -> None:
 
 def test_a_file_settles_its_random_audits_as_if_there_were_no_queries() -> None:
     def plan(name: str, claim: Any, function: Any) -> Plan:
-        return Plan(name, Source(name, function=function), claim, auditor.Pairs([(0, 1)]), 0.01, 2000)
+        return Plan(name, Source(name, function=function), claim, auditor.Pairs([(0, 1)]), 0.01, Settings(2000))
 
     def response(bit: int, size: int, rng: np.random.Generator) -> Any:
         return bit ^ (rng.random(size) < 0.25)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan
+from auditor.auditing import Plan, Settings
 from auditor.auditing.deadline import fitted
 from auditor.auditing.plan import Ledger
 from auditor.blackbox.mechanism import TRIAL, Source
@@ -93,12 +93,10 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
         auditor.PureDP(1.0),
         Pairs([(0.0, 1.0)]),
         1e-3,
-        ENDLESS,
-        seconds=1.0,
-        execution=Execution(workers=1, isolate=False),
+        Settings(ENDLESS, seconds=1.0, execution=Execution(workers=1, isolate=False)),
     )
     ledger = Ledger(plan, lambda progress: None, True)
-    assert 100 <= fitted(ledger).samples < ENDLESS
+    assert 100 <= fitted(ledger).settings.samples < ENDLESS
     assert asked
     assert ledger.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
 

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import Plan, Progress, run, settle
+from auditor.auditing import Plan, Progress, Settings, run, settle
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import TRIAL, Source
 from auditor.blackbox.sampling import Execution
@@ -227,7 +227,7 @@ ALPHA, RUNS = 0.05, 120
 def respond(seed: int, claimed: float, samples: int) -> Any:
     execution = Execution(workers=1, isolate=False)
     source, claim = Source("response", function=response), auditor.PureDP(claimed)
-    return run(Plan("some", source, claim, ANSWERS, ALPHA, samples=samples, seed=seed, execution=execution))
+    return run(Plan("some", source, claim, ANSWERS, ALPHA, Settings(samples, seed=seed, execution=execution)))
 
 
 def test_the_bound_on_the_smallest_pair_exceeds_the_truth_as_seldom_as_it_says() -> None:
@@ -257,7 +257,7 @@ def test_progress_of_shrinking_is_told() -> None:
     told: list[Progress] = []
     execution = Execution(workers=1, isolate=False)
     source = Source("cliff", function=leaks_large_values)
-    result = run(Plan("some", source, CLAIM, SMALL, 0.001, samples=40_000, execution=execution), told.append)
+    result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
     phases = [progress.phase for progress in told]
     assert phases == sorted(phases)
     assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
@@ -471,10 +471,8 @@ def honest(bit: Any, size: int, rng: np.random.Generator) -> Any:
 
 def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
     execution = Execution(workers=1, isolate=False)
-    plan = Plan(
-        "some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, seed=seed, execution=execution, **options
-    )
-    return run(plan)
+    settings = Settings(seed=seed, execution=execution, **options)
+    return run(Plan("some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
 
 
 def test_the_bound_after_a_sequential_audit_exceeds_the_truth_as_seldom_as_it_says() -> None:
@@ -520,7 +518,7 @@ def test_files_and_audits_turn_it_on_and_off(of_file: str, of_audit: str, tmp_pa
     file = tmp_path / "some.yaml"
     file.write_text(FILE.format(of_file=of_file, of_audit=of_audit))
     plans = load_configuration(file).plans
-    assert [plan.shrink for plan in plans] == [of_file == "true", of_audit == "true"]
+    assert [plan.settings.shrink for plan in plans] == [of_file == "true", of_audit == "true"]
     assert plans[0].rerun == (str(file), "--only", "it's one", "--seed", "3")
     assert load_configuration(file, Overrides(samples=500)).plans[1].rerun[-2:] == ("--samples", "500")
 
@@ -529,7 +527,8 @@ def test_a_violation_of_a_file_is_told_with_its_command_line() -> None:
     source = Source("cliff", function=leaks_large_values)
     execution = Execution(workers=1, isolate=False)
     rerun = ("a file.yaml", "--only", "it's one", "--seed", "3")
-    result = run(Plan("it's one", source, CLAIM, SMALL, 0.001, samples=100_000, execution=execution, rerun=rerun))
+    settings = Settings(100_000, execution=execution)
+    result = run(Plan("it's one", source, CLAIM, SMALL, 0.001, settings, rerun=rerun))
     assert result.reproduce is not None
     assert shlex.split(result.reproduce) == ["auditor", "run", *rerun]
     told = to_markdown(RunResult("some", 0.999, [result], 1.0))

@@ -9,6 +9,7 @@ import pytest
 
 from auditor.auditing import Plan, run
 from auditor.auditing.oracle import exact_value
+from auditor.auditing.settings import Search
 from auditor.blackbox.sampling import Execution
 from auditor.config import load_configuration
 from auditor.neighbours.domains import Domain
@@ -22,7 +23,7 @@ PLANS = {
     f"{file.stem.split('-')[0]} {plan.name}": plan
     for file in CONFIGS
     for plan in load_configuration(file).plans
-    if hasattr(plan.source.load(), "__truth__") and plan.events == ("values",)
+    if hasattr(plan.source.load(), "__truth__") and plan.settings.events == ("values",)
 }
 SOUND = [name for name, plan in PLANS.items() if plan.expect is Verdict.NO_VIOLATION_FOUND]
 FAULTY = [name for name, plan in PLANS.items() if plan.expect is Verdict.VIOLATION]
@@ -35,14 +36,9 @@ def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
 
 
 def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
-    return replace(
-        plan,
-        seed=seed,
-        alpha=alpha,
-        samples=samples,
-        search=min(6000, plan.search_outputs),
-        execution=Execution(workers=1),
-    )
+    search = Search(min(6000, plan.settings.search_outputs))
+    settings = replace(plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1))
+    return replace(plan, alpha=alpha, settings=settings)
 
 
 def test_every_row_with_a_truth_is_here() -> None:
@@ -96,13 +92,13 @@ def share_reached(plan: Plan) -> float:
 @pytest.mark.parametrize("row", ["1", "2", "3", "4", "22"])
 def test_most_of_the_truth_is_reached_with_few_outputs(row: str) -> None:
     plan = PLANS[TIGHT[row]]
-    assert share_reached(replace(plan, samples=100_000, execution=Execution(workers=1))) >= 0.75
+    assert share_reached(plan.with_settings(samples=100_000, execution=Execution(workers=1))) >= 0.75
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", TIGHT)
 def test_nearly_all_of_the_truth_is_reached_with_a_million_outputs(row: str) -> None:
-    assert share_reached(replace(PLANS[TIGHT[row]], samples=1_000_000)) >= 0.95
+    assert share_reached(PLANS[TIGHT[row]].with_settings(samples=1_000_000)) >= 0.95
 
 
 # --- The truth and the claim ---

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from auditor.auditing.deadline import search_budget
 from auditor.auditing.doubts import VAIN, alike, data_arrive, doubted, spread
 from auditor.auditing.plan import Ledger, Listener, Plan, Progress
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
 from auditor.auditing.queries import audit_query
 from auditor.auditing.sequential import audit_sequentially
+from auditor.auditing.settings import Settings, SettingsKeywords
 from auditor.auditing.together import run_together, stop_all
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
@@ -22,8 +22,8 @@ from auditor.blackbox.journal import Journal, history
 from auditor.blackbox.mechanism import ALWAYS, SIDES, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
-from auditor.blackbox.sampling import Execution
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
+from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, Relation
@@ -36,6 +36,8 @@ __all__ = [
     "Journal",
     "Plan",
     "Progress",
+    "Settings",
+    "SettingsKeywords",
     "alike",
     "audit",
     "check",
@@ -61,20 +63,8 @@ def audit(
     *,
     parameters: Mapping[str, Any] | None = None,
     name: str | None = None,
-    confidence: float = 0.999,
-    samples: int = 1_000_000,
-    method: str = "fixed",
-    search: int | Mapping[str, Any] | None = None,
-    seconds: float | None = None,
-    events: Sequence[str] = ("values",),
-    shrink: bool = True,
-    seed: int = 0,
-    workers: int = -1,
-    backend: str = "auto",
-    batch: int = 65_536,
-    timeout: float | None = None,
-    isolate: bool = True,
-    address: str | None = None,
+    confidence: float = CONFIDENCE,
+    **settings: Unpack[SettingsKeywords],
 ) -> AuditResult:
     """Audit one mechanism against one claim.
 
@@ -86,22 +76,25 @@ def audit(
         parameters: passed on to the mechanism as keywords.
         name: of the audit; part of the seed of every output.
         confidence: the chance that a sound mechanism raises no alarm.
-        samples: outputs for the bound, both sides together; search and selection come on top.
-        method: "fixed", "sequential" or "two-intervals".
-        search: outputs for the search over pairs, or {"seconds": s} for as many as fit into these.
-        seconds: after which the audit ends with the bound it has; outputs are fewer then.
-        events: what events may look at: "values", and "bits", the floating-point representation.
-        shrink: whether to look for the smallest pair and a simple event that still break a refuted claim, on at most as many
-            outputs again as samples; not under seconds.
-        seed: the root of all randomness.
-        workers: how many at once; -1 for one for each core. Changes no result.
-        backend: "auto", which measures whether threads are faster than processes; "loky", processes; "threading"; "dask"; "ray".
-        address: where the scheduler of a Dask or Ray cluster is.
-        batch: outputs asked for in one call.
-        timeout: seconds for a batch; what takes longer is an output of its own kind.
-        isolate: whether the mechanism runs in a process of its own, where its crash is an output.
 
-    Raises InvalidInputError for options out of range, MechanismError when the mechanism cannot be called.
+    Keyword Args:
+        samples (int): outputs for the bound, both sides together, 1,000,000 by default; search and selection come on top.
+        method (str): "fixed", the default, "sequential" or "two-intervals".
+        search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
+        seconds (float | None): after which the audit ends with the bound it has; outputs are fewer then.
+        events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
+        shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
+            samples more outputs; not under seconds.
+        seed (int): the root of all randomness.
+        workers (int): how many at once; -1, the default, for one for each core. Changes no result.
+        backend (str): "auto", which measures whether threads are faster than processes; "loky", processes; "threading"; "dask";
+            "ray".
+        address (str | None): where the scheduler of a Dask or Ray cluster is.
+        batch (int): outputs asked for in one call, 65,536 by default.
+        timeout (float | None): seconds for a batch; what takes longer is an output of its own kind.
+        isolate (bool): whether the mechanism runs in a process of its own, where its crash is an output.
+
+    Raises InvalidInputError for settings out of range or unknown, MechanismError when the mechanism cannot be called.
 
     >>> import auditor
     >>> def leaky(dataset, size, rng):
@@ -126,14 +119,7 @@ def audit(
         claim=claim,
         domain=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
         alpha=alpha_for_each(confidence, 1),
-        samples=samples,
-        method=method,
-        **search_budget(search),
-        seconds=seconds,
-        events=tuple(events),
-        shrink=shrink,
-        seed=seed,
-        execution=Execution(backend, workers, batch, timeout, isolate, address),
+        settings=Settings.of(settings),
     )
     return run(plan)
 
@@ -149,7 +135,7 @@ def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool 
         with held(plan.source):
             return _run(ledger)
     except (TimeoutError, WorkerLostError) as error:
-        how = plan.execution
+        how = plan.settings.execution
         if not how.isolate:
             why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
             if plan.recording is not None:
@@ -157,7 +143,7 @@ def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool 
             return ledger.result(Verdict.INCONCLUSIVE, why)
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
-        return run(replace(plan, execution=how.protected()), listener, refuse=refuse)
+        return run(plan.with_settings(execution=how.protected()), listener, refuse=refuse)
     except MechanismError as error:
         if not refuse:
             raise
@@ -179,7 +165,7 @@ def _run(ledger: Ledger) -> AuditResult:
     if isinstance(claim, Probability):
         return audit_probability(claim, ledger)
     assert isinstance(claim, PrivacyClaim)
-    flow = audit_sequentially if plan.method == "sequential" else audit_privacy
+    flow = audit_sequentially if plan.settings.method == "sequential" else audit_privacy
     return doubted(ledger, flow(claim, ledger))
 
 
@@ -249,7 +235,9 @@ def check(plan: Plan) -> None:
 
 def _imported(plan: Plan) -> Mechanism | Hosted:
     """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
-    return hosted(plan.source, plan.execution.timeout) if plan.execution.isolate else plan.source.build()
+    return (
+        hosted(plan.source, plan.settings.execution.timeout) if plan.settings.execution.isolate else plan.source.build()
+    )
 
 
 def recorded(plan: Plan, folder: Path) -> Plan:
@@ -260,10 +248,10 @@ def recorded(plan: Plan, folder: Path) -> Plan:
 
 def replayed(plan: Plan, folder: Path) -> Plan:
     """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
-    execution = replace(plan.execution, workers=1, isolate=False, timeout=None)
+    execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = Source(plan.source.name, plan.source.parameters, function=_only_recorded)
     recording = Recording(str(folder / folder_of(plan.name)), replaying=True)
-    return replace(plan, source=source, execution=execution, recording=recording)
+    return replace(plan.with_settings(execution=execution), source=source, recording=recording)
 
 
 def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
@@ -275,7 +263,7 @@ def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | No
 
     Each of these may take as long as the limit, so that it is not left to the search to find that out.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
     failure = None
     for _ in range(ALWAYS):
         for side in ("left", "right"):
@@ -316,7 +304,8 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
     """Return the plan for one pair of its domain, such as an earlier report has, and no smaller one."""
     right = pair.left if pair.relation is Relation.ALONE else pair.right
     domain = Pairs.only(pair.left, right, plan.domain)
-    return replace(plan, domain=domain, search_seconds=None, shrink=False, recording=None)
+    search = replace(plan.settings.search, seconds=None)
+    return replace(plan.with_settings(search=search, shrink=False), domain=domain, recording=None)
 
 
 # For an output where no timeout is set: whoever checks, waits.
@@ -330,9 +319,9 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     which it does not raise on both sides, of a few spread over the domain, or else the first of all.
     Without a timeout, what takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
     """
-    limit, corners = plan.execution.timeout, plan.domain.corners()
+    limit, corners = plan.settings.execution.timeout, plan.domain.corners()
     drawer = isolated(plan.source, limit or CHECK_SECONDS)
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK,)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
     first = None
     try:
         if isinstance(drawer, Program):

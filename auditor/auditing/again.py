@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from auditor.defaults import CONFIDENCE
 from auditor.events.selection import VALUES
 from auditor.neighbours.pair import Pair, Relation, Side
 
 if TYPE_CHECKING:
     from auditor.auditing.plan import Plan
-
-# Of auditor.audit.
-DEFAULT_CONFIDENCE = 0.999
 
 
 def command(plan: "Plan", pair: Pair | None) -> str | None:
@@ -21,7 +19,7 @@ def command(plan: "Plan", pair: Pair | None) -> str | None:
     None where there is neither a command nor a pair.
     """
     if plan.rerun:
-        fitted = () if plan.fitted_search is None else ("--search", str(plan.fitted_search))
+        fitted = () if plan.settings.search.fitted is None else ("--search", str(plan.settings.search.fitted))
         return shlex.join(["auditor", "run", *plan.rerun, *fitted])
     if pair is None:
         return None
@@ -30,11 +28,11 @@ def command(plan: "Plan", pair: Pair | None) -> str | None:
     options = {
         "parameters": dict(plan.source.parameters) or None,
         "name": plan.name,
-        "samples": plan.samples,
-        "method": plan.method if plan.method != "fixed" else None,
-        "events": list(plan.events) if plan.events != (VALUES,) else None,
-        "confidence": confidence if confidence != DEFAULT_CONFIDENCE else None,
-        "seed": plan.seed,
+        "samples": plan.settings.samples,
+        "method": plan.settings.method if plan.settings.method != "fixed" else None,
+        "events": list(plan.settings.events) if plan.settings.events != (VALUES,) else None,
+        "confidence": confidence if confidence != CONFIDENCE else None,
+        "seed": plan.settings.seed,
     }
     told = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
     return f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {told})"

@@ -16,12 +16,12 @@ more time on learning than on drawing. From then on it is the search of that num
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from auditor.auditing.plan import ENOUGH, FEWEST, Ledger, Plan
-from auditor.errors import InvalidInputError
+from auditor.auditing.plan import Ledger, Plan
+from auditor.auditing.settings import ENOUGH, FEWEST
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
 from auditor.report.result import OutputsSpent
 
@@ -36,18 +36,6 @@ GROWTH, FIRST = 2, 4_096
 MOST_FOR_SEARCH = 0.5
 
 
-def search_budget(search: int | Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what the search may spend as a plan has it: a number of outputs, {outputs: n}, or {seconds: s}.
-
-    Raises InvalidInputError for anything but one of these keys.
-    """
-    if not isinstance(search, Mapping):
-        return {"search": search}
-    if set(search) not in ({"outputs"}, {"seconds"}):
-        raise InvalidInputError(f"search is {dict(search)!r}; it must be {{outputs: n}} or {{seconds: s}}")
-    return {"search": search.get("outputs"), "search_seconds": search.get("seconds")}
-
-
 # search(ledger, outputs, stage): draw for a search, below an address of its own.
 Search = Callable[[Ledger, int, int], Any]
 
@@ -55,32 +43,35 @@ Search = Callable[[Ledger, int, int], Any]
 def fitted(ledger: Ledger) -> Plan:
     """Return the plan with as many outputs as fit into its time, at most as many as planned. Raises what sampling raises."""
     plan = ledger.plan
-    if plan.seconds is None:
+    if plan.settings.seconds is None:
         return plan
-    return replace(plan, samples=max(FEWEST, min(plan.samples, ledger.kept("outputs that fit", lambda: _fit(ledger)))))
+    fit = ledger.kept("outputs that fit", lambda: _fit(ledger))
+    return plan.with_settings(samples=max(FEWEST, min(plan.settings.samples, fit)))
 
 
 def _fit(ledger: Ledger) -> int:
     plan = ledger.plan
-    assert plan.seconds is not None
+    assert plan.settings.seconds is not None
     of_search = _seconds_of_search(plan)
-    left = max(0.0, SHARE * (plan.seconds - ledger.elapsed() - (of_search or 0.0)))
+    left = max(0.0, SHARE * (plan.settings.seconds - ledger.elapsed() - (of_search or 0.0)))
     each = ledger.sampler().seconds_each(plan.domain.corners()[0], left / 10)
     return math.floor(left * ledger.pace.workers / (ALL_PHASES if of_search is None else ALL_BUT_SEARCH) / each)
 
 
 def _seconds_of_search(plan: Plan) -> float | None:
-    if plan.search_seconds is None or plan.seconds is None:
-        return plan.search_seconds
-    return min(plan.search_seconds, MOST_FOR_SEARCH * plan.seconds)
+    seconds = plan.settings.search.seconds
+    if seconds is None or plan.settings.seconds is None:
+        return seconds
+    return min(seconds, MOST_FOR_SEARCH * plan.settings.seconds)
 
 
 def fit_search(ledger: Ledger, search: Search) -> Plan:
     """Return the plan with as many outputs for its search as fit into the seconds that this has. Raises what sampling raises."""
     plan = ledger.plan
-    if plan.search_seconds is None:
+    if plan.settings.search.seconds is None:
         return plan
-    return replace(plan, search=ledger.kept(FITTING_SEARCH, lambda: _fit_search(ledger, search)))
+    fit = ledger.kept(FITTING_SEARCH, lambda: _fit_search(ledger, search))
+    return plan.with_settings(search=replace(plan.settings.search, outputs=fit))
 
 
 # Under which the number is kept, for a run that is resumed and for a replay.

@@ -75,9 +75,9 @@ def doubted(ledger: Ledger, result: AuditResult) -> AuditResult:
     plan, pair = ledger.plan, result.pair
     if not isinstance(plan.claim, PrivacyClaim) or result.bound is None or result.bound.value > 0 or pair is None:
         return result
-    if plan.seconds is not None:  # none are left
+    if plan.settings.seconds is not None:  # none are left
         return result
-    most = min(MOST, plan.selection_outputs)
+    most = min(MOST, plan.settings.selection_outputs)
 
     def ask() -> str:
         try:
@@ -100,16 +100,19 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
 
     ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
     """
-    in_this_process = plan.source.command is None and not plan.execution.isolate
-    drawer = plan.source.build() if in_this_process else isolated(plan.source, plan.execution.timeout)
+    in_this_process = plan.source.command is None and not plan.settings.execution.isolate
+    drawer = plan.source.build() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
     for number, pair in enumerate(pairs):
         size, drawn = TRIAL, 0
         while drawn < (most if number == 0 else TRIAL):
             if not _same(
-                drawer, pair, size, np.random.SeedSequence(plan.seed, spawn_key=(Phase.CHECK, 2, number, drawn))
+                drawer,
+                pair,
+                size,
+                np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK, 2, number, drawn)),
             ):
                 return ""
-            drawn, size = drawn + size, min(4 * size, plan.execution.batch, max(TRIAL, most - drawn - size))
+            drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
     asked = len({pair.key() for pair in pairs})
     many = f"all {asked} pairs asked about" if asked > 1 else "the pair"
     return f"from the same randomness came the same outputs on both data sets of {many}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.auditing.again import command
+from auditor.auditing.settings import Settings
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.journal import AuditJournal
@@ -15,13 +16,13 @@ from auditor.blackbox.mechanism import Sample, Source, join_samples
 from auditor.blackbox.pace import Pace
 from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
-from auditor.blackbox.sampling import Execution, Sampler
+from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.workers import Share
 from auditor.bounds.bisection import halved
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability
-from auditor.errors import InvalidInputError, did_you_mean, require_number
-from auditor.methods import NAMES, method_for
+from auditor.errors import InvalidInputError
+from auditor.methods import method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
@@ -37,28 +38,14 @@ CHANCES = (("80%", 0.80), ("95%", 0.95))
 # the audit, and who drew.
 TIME, EXACT, REPRODUCE, DRAWN_BY = "time", "exact", "reproduce", "drawn by"
 
-# Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
-SEARCH_SHARE = 0.15
-SELECTION_SHARE = 0.10
-# An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
-LEAST_SELECTION = 2_500
-# With fewer outputs there is nothing to say.
-FEWEST = 100
-# Audits with more outputs search and select as if they had so many: what is learned from must fit in memory, and while it is
-# learned from, workers wait.
-ENOUGH = 10_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that decides an audit's outcome.
 
-    ``samples`` counts the outputs of the bound, both sides together; ``search`` those of the search, by default SEARCH_SHARE of
-    samples, or as many as fit into ``search_seconds``. ``alpha`` is the chance that the audit raises a false alarm. ``seconds``
-    ends the audit early. ``shrink`` looks for the smallest pair that still breaks, after a violation. ``rerun`` holds the
-    arguments of `auditor run` that repeat the audit, where a file made the plan.
-    ``recording`` keeps all outputs, or holds those to be used instead of drawing any. ``journal`` keeps what was observed of
-    them, from where an audit that was interrupted goes on.
+    ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
+    audit, where a file made the plan. ``recording`` keeps all outputs, or holds those to be used instead of drawing any.
+    ``journal`` keeps what was observed of them, from where an audit that was interrupted goes on.
     """
 
     name: str
@@ -66,68 +53,28 @@ class Plan:
     claim: Claim
     domain: Domain
     alpha: float
-    samples: int = 1_000_000
-    method: str = "fixed"
-    search: int | None = None
-    search_seconds: float | None = None
-    seed: int = 0
-    execution: Execution = field(default_factory=Execution)
+    settings: Settings = field(default_factory=Settings)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
-    seconds: float | None = None
-    events: tuple[str, ...] = ("values",)
-    shrink: bool = True
     rerun: tuple[str, ...] = ()
     recording: Recording | None = None
     journal: AuditJournal | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in NAMES:
-            raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, NAMES)}')
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
             raise InvalidInputError(f"name is {self.name!r}; it must be text that a file can hold")
-        for name, value, least in (
-            ("samples", self.samples, FEWEST),
-            ("search", self.search, 0),
-            ("seed", self.seed, 0),
-        ):
-            wrong = isinstance(value, bool) or not isinstance(value, int) or value < least
-            if wrong and (value is not None or name != "search"):
-                raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-        if self.search_seconds is not None:
-            require_number("search: seconds", self.search_seconds, 0, math.inf, low_open=True)
         if not isinstance(self.claim, Claim):
             raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
         if isinstance(self.domain, Pairs) and not isinstance(self.claim, Probability):
             check_differ(self.domain.corners())
         if isinstance(self.claim, PrivacyClaim):
-            method_for(self.claim, self.method, self.alpha, self.samples, self.events)
-            if self.method == "sequential":
+            settings = self.settings
+            method_for(self.claim, settings.method, self.alpha, settings.samples, settings.events)
+            if settings.method == "sequential":
                 new_game(self.claim, self.alpha)
 
-    @property
-    def search_outputs(self) -> int:
-        """How many outputs the search may spend."""
-        return round(SEARCH_SHARE * self.samples_to_learn) if self.search is None else self.search
-
-    @property
-    def fitted_search(self) -> int | None:
-        """How many outputs fit into the seconds of the search; None before that is known, or where it has none."""
-        return None if self.search_seconds is None else self.search
-
-    @property
-    def selection_outputs(self) -> int:
-        """How many outputs the event is learned from."""
-        return max(FEWEST, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether a violation is shrunk: where the time is limited, a pair is not worth the time that a smaller one would take."""
-        return self.shrink and self.seconds is None
-
-    @property
-    def samples_to_learn(self) -> int:
-        """Of how many outputs search, selection and shrinking take their shares."""
-        return min(self.samples, ENOUGH)
+    def with_settings(self, **changes: Any) -> "Plan":
+        """Return the plan with some settings changed."""
+        return replace(self, settings=replace(self.settings, **changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +118,7 @@ class Ledger:
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
-        execution = self.plan.execution
+        execution = self.plan.settings.execution
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = execution.one_worker()
@@ -179,7 +126,7 @@ class Ledger:
         return Sampler(
             plan.source,
             plan.name,
-            plan.seed,
+            plan.settings.seed,
             execution,
             self.guard,
             plan.recording,
@@ -251,11 +198,11 @@ class Ledger:
 
     def draw_each(self, batches: list[Batch], observe: Callable[[Sample], T]) -> list[T]:
         """Draw the batches of one round of the search, or of shrinking."""
-        phase, planned = batches[0].phase, self.plan.search_outputs
+        phase, planned = batches[0].phase, self.plan.settings.search_outputs
         seen = list(self.sampler().map(batches, observe))
         self.spend(phase, sum(batch.size for batch in batches))
         done = self.spent.search if phase is Phase.SEARCH else self.spent.shrink
-        self.tell(phase, done, planned if phase is Phase.SEARCH else self.plan.samples)
+        self.tell(phase, done, planned if phase is Phase.SEARCH else self.plan.settings.samples)
         return seen
 
     def spend(self, phase: Phase, outputs: int) -> None:
@@ -269,10 +216,11 @@ class Ledger:
 
     def drawn(self) -> str:
         """Say how many outputs of the bound were drawn, as the reason to stop."""
-        planned, tally = self.plan.samples, self.tally
+        settings, tally = self.plan.settings, self.tally
         if tally.time_is_up:
-            return f"{self.plan.seconds:g} seconds were over: {tally.outputs:,} of {planned:,} outputs drawn{self.note}"
-        return f"all {planned:,} outputs drawn{self.note}"
+            counted = f"{tally.outputs:,} of {settings.samples:,}"
+            return f"{settings.seconds:g} seconds were over: {counted} outputs drawn{self.note}"
+        return f"all {settings.samples:,} outputs drawn{self.note}"
 
     def look_for_drift(self, tables: Sequence[Sequence[Sequence[int]]]) -> None:
         """Warn where the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
@@ -299,11 +247,11 @@ class Ledger:
 
     def time_is_up(self, outputs: int) -> bool:
         """Whether the audit has run for as long as it may, so many outputs of the bound drawn; in a replay, as it had then."""
-        if self.plan.seconds is None:
+        if self.plan.settings.seconds is None:
             return False
         if (recording := self.plan.recording) is not None and recording.replaying:
             return bool(recording.noted(TIME) == outputs)
-        up = self.elapsed() > self.plan.seconds
+        up = self.elapsed() > self.plan.settings.seconds
         if up and recording is not None:
             recording.note(TIME, outputs)
         return up
@@ -333,6 +281,7 @@ class Ledger:
     def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
         """Close the audit."""
         claim: Claim = self.plan.claim
+        settings = self.plan.settings
         broken = (found.get("smallest") or found.get("pair")) if verdict is Verdict.VIOLATION else None
         pair = broken.pair if isinstance(broken, Smallest) else broken
         # A replay tells how to repeat the audit that was recorded.
@@ -348,10 +297,15 @@ class Ledger:
             seconds=self.elapsed(),
             drawn_by=self.drawn_by,
             reproducible=self.reproducible,
-            seed=self.plan.seed,
+            seed=settings.seed,
             exact=self._kept_exact(),
             warnings=(*self.warnings, *(self.of_violations if verdict is Verdict.VIOLATION else ())),
-            tried=Tried(str(self.plan.domain), max(1, len(self.pairs)), self.plan.events, self.plan.fitted_search),
+            tried=Tried(
+                str(self.plan.domain),
+                max(1, len(self.pairs)),
+                self.plan.settings.events,
+                self.plan.settings.search.fitted,
+            ),
             **found,
         )
 

@@ -66,7 +66,7 @@ def foresee(plan: Plan) -> list[Foresight]:
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
     """Return the smallest value of the claim's quantity that the plan's outputs refute with this chance."""
-    claim, n, alpha = plan.claim, plan.samples, plan.alpha
+    claim, n, alpha = plan.claim, plan.settings.samples, plan.alpha
     if isinstance(claim, PrivacyProfile):
         points = [replace(plan, claim=point, alpha=alpha / len(claim.profile)) for point in claim.profile]
         caught = zip((smallest_caught(point, share, chance) for point in points), claim.profile, strict=True)
@@ -80,13 +80,13 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
 
 
 def _caught_by_guesses(plan: Plan, claim: PureDP | ApproximateDP | GaussianDP, share: float, chance: float) -> float:
-    n, alpha = plan.samples, plan.alpha
-    if plan.method == "sequential":
+    n, alpha = plan.settings.samples, plan.alpha
+    if plan.settings.method == "sequential":
         return caught_by_bets(claim, int(share * n), n, quick_bettors(claim), alpha, chance)
     if isinstance(claim, GaussianDP):
         return detectable_mu(_imagined(0.5, 1.0, n), claim.mu, alpha, chance)
     counts = _imagined(1 / (1 + math.exp(-claim.epsilon)), share, n)
-    if plan.method == "two-intervals":
+    if plan.settings.method == "two-intervals":
         return detectable_by_two_intervals(counts.left, claim.epsilon, claim.delta, alpha, chance)
     return detectable_by_guesses(counts, claim.epsilon, claim.delta, alpha, chance)
 
@@ -127,7 +127,7 @@ def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
         wanted = wanted if wanted > 0 else EXCESS
 
     def catches(outputs: int) -> bool:
-        caught = smallest_caught(replace(plan, samples=outputs), share, chance)
+        caught = smallest_caught(plan.with_settings(samples=outputs), share, chance)
         return caught >= wanted if isinstance(claim, Probability) and claim.at_least else caught <= wanted
 
     ends = doubled(catches, 100, 200, MOST_OUTPUTS)

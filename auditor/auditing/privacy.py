@@ -5,7 +5,7 @@ The three phases draw outputs of their own, so what was searched and selected fo
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from auditor.auditing.deadline import fit_search, fitted
@@ -35,11 +35,11 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     Raises MechanismError when the mechanism breaks the protocol of a batch, and TimeoutError.
     """
     ledger.plan = plan = fitted(ledger)
-    method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)
+    method = method_for(claim, plan.settings.method, plan.alpha, plan.settings.samples, plan.settings.events)
     ledger.plan = plan = fit_search(ledger, functools.partial(find_pair, method))
-    found = find_pair(method, ledger, plan.search_outputs)
+    found = find_pair(method, ledger, plan.settings.search_outputs)
     pair, afar = found.pair, found.path and not isinstance(claim, RenyiDP | ZeroConcentratedDP)
-    sample = ledger.draw(pair, plan.selection_outputs // (2 if afar else 1), Phase.SELECTION)
+    sample = ledger.draw(pair, plan.settings.selection_outputs // (2 if afar else 1), Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()
     if failure:
         return ledger.result(Verdict.INCONCLUSIVE, always_fails(ledger, pair, failure), pair=pair)
@@ -49,11 +49,11 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         far_sample = ledger.draw(ends(found.path), sample.size, Phase.SELECTION, number=(1,))
         test = method_over(len(found.path), plan).doubting().learn(far_sample).test
     else:
-        learner = method.doubting() if enough_for(claim, plan.search_outputs) else method
+        learner = method.doubting() if enough_for(claim, plan.settings.search_outputs) else method
         test = learner.learn(sample).test
     if sample.failures:
         ledger.plan = plan = _affordable(plan, sample)
-        method = method_for(claim, plan.method, plan.alpha, plan.samples, plan.events)
+        method = method_for(claim, plan.settings.method, plan.alpha, plan.settings.samples, plan.settings.events)
         ledger.note = (
             f"; more would take long, since {sample.failures} of {sample.size} ended their process or were late"
         )
@@ -63,7 +63,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     so_far = functools.partial(method.bound, test)
     # For the eyes only, and so for the time in which the workers need no one.
     histograms = functools.cache(lambda: test.histograms(sample))
-    tally = ledger.count(pair, plan.samples, Phase.BOUND, Counted(test), so_far, meanwhile=histograms, **how)
+    tally = ledger.count(pair, plan.settings.samples, Phase.BOUND, Counted(test), so_far, meanwhile=histograms, **how)
     ledger.close_bound(tally)
     if not tally.batches:
         return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=pair)
@@ -74,11 +74,11 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if not tally.lost:  # a batch that raises is one accident, and no change of all its outputs
         ledger.look_for_drift(tally.tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
-    ledger.exact = exact_value(plan.source, claim, pair) if plan.events == (VALUES,) else None
+    ledger.exact = exact_value(plan.source, claim, pair) if plan.settings.events == (VALUES,) else None
     evidence = _Evidence(pair, test, added_up(tally.pieces), histograms())
     result = _at_level(plan.alpha, claim, ledger, evidence)
     # Outputs that fail by costing time are not worth a smaller pair.
-    if result.verdict is not Verdict.VIOLATION or not plan.shrinks or sample.failures:
+    if result.verdict is not Verdict.VIOLATION or not plan.settings.shrinks or sample.failures:
         return result
     smallest = shrink(claim, ledger, pair, sample)
     return _at_level(plan.alpha, claim, ledger, evidence, smallest)
@@ -109,7 +109,9 @@ def _affordable(plan: Plan, sample: Sample) -> Plan:
 
     The number depends on the outputs of the selection only, so that it says nothing about those of the bound.
     """
-    return replace(plan, samples=min(plan.samples, max(100, round(MOST_FAILURES * sample.size / sample.failures))))
+    return plan.with_settings(
+        samples=min(plan.settings.samples, max(100, round(MOST_FAILURES * sample.size / sample.failures)))
+    )
 
 
 def _at_level(
@@ -122,7 +124,9 @@ def _at_level(
     """Judge the claim by what was counted, at one level; the smallest pair is no part of that, and keeps its own."""
 
     def method(level: float) -> Method[Any]:
-        return method_for(claim, ledger.plan.method, level, ledger.plan.samples, ledger.plan.events)
+        return method_for(
+            claim, ledger.plan.settings.method, level, ledger.plan.settings.samples, ledger.plan.settings.events
+        )
 
     at, test, counts = method(alpha), evidence.test, evidence.counts
     bound = Bound(claim.quantity, at.bound(test, counts), 1 - alpha, at.name, at.also(counts))

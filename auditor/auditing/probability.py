@@ -36,15 +36,15 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
     plan = fitted(ledger)
     ledger.plan = plan = replace(plan, domain=DataSets(plan.domain))
     ledger.plan = plan = fit_search(ledger, functools.partial(_worst, claim))
-    alone = _worst(claim, ledger, plan.search_outputs)
-    tally = ledger.count(alone, plan.samples, Phase.BOUND, Counted(Reported(claim, plan.alpha)))
+    alone = _worst(claim, ledger, plan.settings.search_outputs)
+    tally = ledger.count(alone, plan.settings.samples, Phase.BOUND, Counted(Reported(claim, plan.alpha)))
     ledger.close_bound(tally)
     if not tally.batches:
         return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=alone)
     ledger.look_for_drift(tally.tables)
     looks = added_up(tally.pieces)
     result = _at_level(plan.alpha, claim, ledger, alone, looks)
-    if result.verdict is not Verdict.VIOLATION or not plan.shrinks:
+    if result.verdict is not Verdict.VIOLATION or not plan.settings.shrinks:
         return result
     return _at_level(plan.alpha, claim, ledger, alone, looks, shrink(claim, ledger, alone))
 
@@ -98,6 +98,6 @@ def _worst(claim: Probability, ledger: Ledger, outputs: int, stage: int = 0) -> 
         rounds += 1
         return [sign * seen / outputs_each for seen in ledger.draw_each(batches, hits)]
 
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.SEARCH, stage)))
     # All outputs are of one side.
     return search_pairs(plan.domain, evaluate, outputs, rng, least_outputs=LEAST_OUTPUTS // 2).pair

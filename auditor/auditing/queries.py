@@ -74,19 +74,24 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         return [seen[pair.key()].excess for pair in pairs]
 
     def smallest() -> Smallest | None:
-        path = shrink_pair(found.pair, ledger.plan.domain, evaluate, 0.0, min(MOST_PAIRS, ledger.plan.samples), 1)
+        path = shrink_pair(
+            found.pair, ledger.plan.domain, evaluate, 0.0, min(MOST_PAIRS, ledger.plan.settings.samples), 1
+        )
         if not path:
             return None
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    if ledger.plan.search_seconds is not None:
+    if ledger.plan.settings.search.seconds is not None:
         each = _seconds_each(ledger.plan.domain, evaluate)
-        fit = math.floor(ledger.plan.search_seconds / each)
-        ledger.plan = replace(ledger.plan, search=ledger.kept(FITTING_SEARCH, lambda: fit))
+        fit = math.floor(ledger.plan.settings.search.seconds / each)
+        kept = ledger.kept(FITTING_SEARCH, lambda: fit)
+        ledger.plan = ledger.plan.with_settings(search=replace(ledger.plan.settings.search, outputs=kept))
         seen.clear()
-    rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.seed))
-    search_pairs(ledger.plan.domain, evaluate, min(MOST_PAIRS, ledger.plan.search_outputs), rng, least_outputs=1)
+    rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.settings.seed))
+    search_pairs(
+        ledger.plan.domain, evaluate, min(MOST_PAIRS, ledger.plan.settings.search_outputs), rng, least_outputs=1
+    )
     if not seen:
         evaluate(ledger.plan.domain.corners()[:1], 1)
     found = max(seen.values(), key=lambda difference: difference.excess)
@@ -102,7 +107,7 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         pair=found.pair,
         event=found.event,
         bound=found.bound(claim, "largest difference found"),
-        smallest=without_harm(ledger, smallest) if violated and ledger.plan.shrinks else None,
+        smallest=without_harm(ledger, smallest) if violated and ledger.plan.settings.shrinks else None,
     )
 
 

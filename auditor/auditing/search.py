@@ -40,7 +40,7 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
     plan, before = ledger.plan, ledger.spent.search
     assert isinstance(plan.claim, PrivacyClaim)
     domain, looks = plan.domain, _Looks(ledger, stage)
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(Phase.SEARCH, stage)))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.SEARCH, stage)))
     search = functools.partial(search_pairs, domain, rng=rng)
     steps, for_weak = steps_apart(plan.claim), round(SHARE_OF_WEAK * outputs)
     weak, seen = None, list[Pair]()  # the best of what is weak, and the path it was seen on
@@ -99,8 +99,8 @@ def steps_apart(claim: PrivacyClaim) -> int:
 def method_over(steps: int, plan: Plan) -> Method[Any]:
     """Return the method for ends of a path: a loss so many times as large is known as well from its square fewer outputs."""
     assert isinstance(plan.claim, PrivacyClaim)
-    outputs = max(1, plan.samples // steps**2)
-    return method_for(plan.claim, plan.method, plan.alpha, outputs, plan.events)
+    outputs = max(1, plan.settings.samples // steps**2)
+    return method_for(plan.claim, plan.settings.method, plan.alpha, outputs, plan.settings.events)
 
 
 def ends(along: Sequence[Pair]) -> Pair:

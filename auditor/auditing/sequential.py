@@ -84,8 +84,8 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     plan = ledger.plan
     grid = hypotheses(claim)
     capital = _Capital(grid, np.zeros(len(grid)), np.zeros(len(grid)))
-    method = method_for(claim, "fixed", plan.alpha, plan.samples)
-    stage, left, pair, reason = 0, plan.samples, plan.domain.corners()[0], ""
+    method = method_for(claim, "fixed", plan.alpha, plan.settings.samples)
+    stage, left, pair, reason = 0, plan.settings.samples, plan.domain.corners()[0], ""
     while left > 0 and not reason:
         length = FIRST_STAGE * GROWTH_OF_STAGES**stage
         found = find_pair(method, ledger, round(STAGE_FOR_SEARCH * length), stage)
@@ -95,19 +95,19 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         outputs = min(left, length - searched) if searched else left
         reason = _play(game, pair, outputs, stage, capital, ledger)
         capital.carried = capital.carried + game.log_capital()
-        left = plan.samples - ledger.spent.bound
+        left = plan.settings.samples - ledger.spent.bound
         stage += 1
     if reason.startswith(FAILED):
         return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
     if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
         ledger.look_for_drift(game.halves())
     ledger.exact = exact_value(plan.source, claim, pair)
-    reason = reason or f"all {plan.samples:,} outputs drawn"
+    reason = reason or f"all {plan.settings.samples:,} outputs drawn"
     result = _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms())
-    if result.verdict is not Verdict.VIOLATION or not plan.shrinks or ledger.failures:
+    if result.verdict is not Verdict.VIOLATION or not plan.settings.shrinks or ledger.failures:
         return result
-    outputs = max(TO_SHRINK * ledger.spent.bound, round(LEAST_TO_SHRINK * plan.samples))
-    smallest = shrink(claim, ledger, pair, outputs=min(plan.samples, outputs))
+    outputs = max(TO_SHRINK * ledger.spent.bound, round(LEAST_TO_SHRINK * plan.settings.samples))
+    smallest = shrink(claim, ledger, pair, outputs=min(plan.settings.samples, outputs))
     return _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms(), smallest)
 
 
@@ -152,7 +152,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
     played, draw, raised, form = 0, 0, False, ""
     while played < outputs:
         if ledger.time_is_up(ledger.spent.bound):
-            return f"{ledger.plan.seconds:g} seconds were over"
+            return f"{ledger.plan.settings.seconds:g} seconds were over"
         first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
         size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
         drawn, labels, sample = _draw(pair, size, (stage, draw), ledger, one_by_one=raised, form=form)
@@ -170,7 +170,7 @@ def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, l
         ledger.spend(Phase.BOUND, used)
         capital.look(game, ledger.spent.bound)
         ledger.so_far = functools.partial(capital.bound, ledger.plan.alpha)
-        ledger.tell(Phase.BOUND, ledger.spent.bound, ledger.plan.samples)
+        ledger.tell(Phase.BOUND, ledger.spent.bound, ledger.plan.settings.samples)
         if capital.bound(ledger.plan.alpha) > claim.value:
             return f"{REFUTED} after {ledger.spent.bound:,} outputs"
     return ""
@@ -185,7 +185,7 @@ def _draw(
     sample = join_samples(list(sampler.map(batches, as_drawn)))
     # The sides of trials are independent coins, so that any order of them is as good as that of the draws.
     order = np.random.default_rng(
-        np.random.SeedSequence(ledger.plan.seed, spawn_key=(Phase.BOUND, *number))
+        np.random.SeedSequence(ledger.plan.settings.seed, spawn_key=(Phase.BOUND, *number))
     ).permutation(size)
     labels = np.arange(size) < sample.left.size
     return concatenate([sample.left, sample.right])[order], labels[order], sample

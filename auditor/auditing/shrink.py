@@ -66,7 +66,7 @@ def shrink(
     without it some are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair with probability at
     most the plan's alpha. At most ``outputs`` are spent, by default as many as the plan has for its own bound.
     """
-    most = ledger.plan.samples if outputs is None else outputs
+    most = ledger.plan.settings.samples if outputs is None else outputs
     return without_harm(ledger, lambda: _smallest(claim, ledger, found, sample, most))
 
 
@@ -79,7 +79,7 @@ def without_harm(ledger: Ledger, find: Callable[[], Smallest | None]) -> Smalles
     try:
         return find()
     except (MechanismError, TimeoutError) as error:
-        if ledger.plan.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
+        if ledger.plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
             raise
         told = str(error) or "a batch took longer than the time limit"
         if (recording := ledger.plan.recording) is not None and not recording.replaying:
@@ -91,7 +91,7 @@ def without_harm(ledger: Ledger, find: Callable[[], Smallest | None]) -> Smalles
 def _smallest(
     claim: PrivacyClaim | Probability, ledger: Ledger, found: Pair, sample: Sample | None, outputs: int
 ) -> Smallest | None:
-    domain, to_learn = ledger.plan.domain, min(outputs, ledger.plan.samples_to_learn)
+    domain, to_learn = ledger.plan.domain, min(outputs, ledger.plan.settings.samples_to_learn)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
     # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
@@ -113,7 +113,7 @@ def _smallest(
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening, each, last_look)
     smaller = list(reversed(path))[:TRIES]
     # Bets are no event that could be read: one is told on the pair found as well.
-    bets = ledger.plan.method == "sequential" and isinstance(claim, PrivacyClaim)
+    bets = ledger.plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
         if pair is not found or bets:
             sample = ledger.draw(pair, round(LEARNING * to_learn), Phase.SHRINK, (0, number))
@@ -142,7 +142,7 @@ def _strategy(claim: PrivacyClaim | Probability, ledger: Ledger, sample: Sample,
     plan = ledger.plan
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
-        method = method_for(claim, plan.method, plan.alpha, confirming, plan.events)
+        method = method_for(claim, plan.settings.method, plan.alpha, confirming, plan.settings.events)
         forecast = Forecast(method, alone=isinstance(claim, Probability))
         # What is forecast in vain costs outputs, and no more; what is not tried is not found.
         excess = claim.excess(replace(forecast, method=method.boldly(BOLD))(sample))

@@ -21,7 +21,7 @@ def run_together(
     plans: Sequence[Plan], run: Callable[[Plan, Listener], AuditResult], listener: Listener
 ) -> Iterator[AuditResult]:
     """Yield what ``run`` makes of each plan, in their order. Raises what it raises."""
-    if len(plans) == 1 or any(processes(plan.execution.workers) == 1 for plan in plans):
+    if len(plans) == 1 or any(processes(plan.settings.execution.workers) == 1 for plan in plans):
         yield from (run(plan, listener) for plan in plans)
         return
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -51,8 +51,8 @@ def run_together(
 
 def _sharing(plan: Plan) -> Plan:
     """Return the plan without the choice of threads, which is measured by an audit that has the workers for itself."""
-    how = plan.execution
-    return replace(plan, execution=replace(how, backend="loky")) if how.backend == "auto" else plan
+    how = plan.settings.execution
+    return plan.with_settings(execution=replace(how, backend="loky")) if how.backend == "auto" else plan
 
 
 def stop_all() -> None:

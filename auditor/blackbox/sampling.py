@@ -10,7 +10,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from auditor.blackbox.batches import Batch, Batches, Drawn, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
@@ -21,6 +21,7 @@ from auditor.blackbox.pace import Pace
 from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.workers import Share, Task, Workers
+from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair
 
@@ -32,9 +33,6 @@ T = TypeVar("T")
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
 # By which a batch grows whose seconds are measured.
 GROWTH = 4
-
-
-BACKENDS = ("auto", "loky", "threading", *CLUSTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +48,18 @@ class Execution:
     """
 
     backend: str = "auto"
-    workers: int = -1
-    batch: int = 65_536
+    workers: int = WORKERS
+    batch: int = BATCH
     timeout: float | None = None
     isolate: bool = True
     address: str | None = None
     lost: bool = False
 
     def __post_init__(self) -> None:
-        if self.backend not in BACKENDS:
-            raise InvalidInputError(f'backend is "{self.backend}"; it must be one of {", ".join(BACKENDS)}')
+        if self.backend not in get_args(BackendName):
+            raise InvalidInputError(
+                f'backend is "{self.backend}"; it must be one of {", ".join(get_args(BackendName))}'
+            )
         if self.workers == 0:
             raise InvalidInputError("workers is 0; it must be at least 1, or −1 for one for each core")
         if self.batch < 1:

@@ -61,7 +61,8 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
         return ""
     hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
     if any(isinstance(output, TimedOut) for output in raised):
-        hint = f"; the limit was {plan.execution.timeout or CHECK_SECONDS:g} s, execution: {{timeout: seconds}} sets another"
+        limit = plan.settings.execution.timeout or CHECK_SECONDS
+        hint = f"; the limit was {limit:g} s, execution: {{timeout: seconds}} sets another"
     if len(raised) == 2:
         return (
             f"it fails on both data sets of every pair tried; where nothing else ever comes, there is no answer{hint}"
@@ -121,7 +122,13 @@ def _plan(options: argparse.Namespace) -> int:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 share, chance = f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
                 table.add_row(
-                    escape(plan.name), str(plan.claim), f"{plan.samples:,}", share, chance, number(row.caught), needed
+                    escape(plan.name),
+                    str(plan.claim),
+                    f"{plan.settings.samples:,}",
+                    share,
+                    chance,
+                    number(row.caught),
+                    needed,
                 )
         console.print(table)
     return AS_EXPECTED

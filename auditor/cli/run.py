@@ -5,7 +5,7 @@ import contextlib
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from auditor.cli.common import (
     AS_EXPECTED,
@@ -23,6 +23,7 @@ from auditor.cli.common import (
     write_to,
 )
 from auditor.cli.release import annotate, annotate_changes, print_changes, read_baselines, status_of, write_junit
+from auditor.defaults import BackendName
 from auditor.errors import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def add_commands(commands: Commands) -> None:
     run_parser.add_argument("--search", type=int, metavar="N", help="outputs for the search of each audit")
     run_parser.add_argument("--seed", type=int, metavar="S")
     run_parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
-    run_parser.add_argument("--backend", choices=["auto", "loky", "threading", "dask", "ray"])
+    run_parser.add_argument("--backend", choices=get_args(BackendName))
     run_parser.add_argument("--address", metavar="ADDRESS", help="of the scheduler of a Dask or Ray cluster")
     run_parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")
     run_parser.add_argument(

@@ -3,17 +3,16 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from auditor.auditing import Plan
-from auditor.auditing.deadline import search_budget
+from auditor.auditing.settings import Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
-from auditor.blackbox.sampling import Execution
 from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domains import make_domain
@@ -170,12 +169,11 @@ def _plan(
         own = getattr(audit, name)
         return getattr(config, name) if own is None else own
 
-    execution = setting("execution").model_dump()
-    execution |= {k: v for k in ("workers", "backend", "address") if (v := getattr(overrides, k)) is not None}
-    search = overrides.search
-    if search is None and (budget := setting("search")) is not None:
-        search = budget.model_dump(exclude_unset=True)
-    seed = overrides.seed if overrides.seed is not None else setting("seed")
+    search = setting("search")
+    settings = {name: setting(name) for name in ("samples", "method", "shrink", "seed")}
+    settings |= {"search": search and search.model_dump(exclude_unset=True), "events": audit.events}
+    settings |= setting("execution").model_dump()
+    settings |= {name: value for name, value in asdict(overrides).items() if value is not None}
     return place.checked(
         question.here,
         lambda: Plan(
@@ -184,16 +182,9 @@ def _plan(
             claim=question.claim,
             domain=question.domain,
             alpha=alpha,
-            samples=overrides.samples if overrides.samples is not None else setting("samples"),
-            method=setting("method"),
-            **search_budget(search),
-            seed=seed,
-            execution=Execution(**execution),
+            settings=Settings.of(settings),
             expect=Verdict(audit.expect),
-            seconds=overrides.seconds,
-            events=tuple(audit.events),
-            shrink=setting("shrink"),
-            rerun=_rerun(Path(place.file), question.name, seed, overrides.samples),
+            rerun=_rerun(Path(place.file), question.name, settings["seed"], overrides.samples),
         ),
     )
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from auditor.defaults import BATCH, CONFIDENCE, SAMPLES, WORKERS, BackendName, EventKind, MethodName
+
 Number = int | float
-MethodName = Literal["fixed", "sequential", "two-intervals"]
 
 
 class _Strict(BaseModel):
@@ -32,13 +33,13 @@ class LowHigh(_Strict):
 class Execution(_Strict):
     """How outputs are drawn."""
 
-    backend: Literal["auto", "loky", "threading", "dask", "ray"] = "auto"
+    backend: BackendName = "auto"
     """What runs the workers: processes (loky), threads, a Dask or Ray cluster; auto measures whether threads are faster."""
     address: str | None = None
     """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
-    workers: int = -1
+    workers: int = WORKERS
     """How many at once; -1 for one for each core. Changes no result."""
-    batch: int = 65_536
+    batch: int = BATCH
     """Outputs asked for in one call."""
     timeout: Number | None = None
     """Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."""
@@ -145,7 +146,7 @@ class Audit(_Strict):
     """The data sets it may see, and which of them are neighbours."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
-    events: list[Literal["values", "bits"]] = ["values"]
+    events: list[EventKind] = ["values"]
     """What events look at: values, and bits, the floating-point representation."""
     implied_mu: bool = False
     """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
@@ -170,9 +171,9 @@ class File(_Strict):
     """The version of this format."""
     seed: Annotated[int, _told(minimum=0)] = 0
     """The root of all randomness: the same seed, the same result."""
-    confidence: Annotated[float, _told(exclusiveMinimum=0, exclusiveMaximum=1)] = 0.999
+    confidence: Annotated[float, _told(exclusiveMinimum=0, exclusiveMaximum=1)] = CONFIDENCE
     """The chance that sound mechanisms raise no alarm, of the whole file."""
-    samples: Annotated[int, _told(minimum=100)] = 1_000_000
+    samples: Annotated[int, _told(minimum=100)] = SAMPLES
     """Outputs for the bound of an audit, both sides together."""
     method: MethodName = "fixed"
     """fixed: one bound after all outputs; sequential: stops as soon as the claim is refuted; two-intervals: the textbook form."""

@@ -20,8 +20,6 @@ from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
 from auditor.methods.probability import Rate
 from auditor.methods.profile import ProfileGuesses
 
-NAMES = ("fixed", "sequential", "two-intervals")
-
 _FIXED: dict[type[PrivacyClaim], Any] = {
     PureDP: Guesses,
     ApproximateDP: Guesses,

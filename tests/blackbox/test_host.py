@@ -27,7 +27,7 @@ from misbehaving import (
 from test_command import gone
 
 import auditor
-from auditor.auditing import Plan, check, draw_once, run
+from auditor.auditing import Plan, Settings, check, draw_once, run
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import Hosted, held, isolated
 from auditor.blackbox.mechanism import Sample, Source
@@ -204,7 +204,7 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
 
 def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -> None:
     source = Source("m", function=crashes)
-    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, execution=Execution(workers=1))
+    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=Execution(workers=1)))
     _, left, _ = draw_once(plan)
     assert isinstance(left, ProcessEnded)
     assert run(plan).verdict is Verdict.INCONCLUSIVE
@@ -231,7 +231,7 @@ def test_an_import_that_ends_or_holds_its_process_is_told(
     monkeypatch.setattr("auditor.blackbox.host.IMPORT_SECONDS", 0.0)
     (tmp_path / "faulty.py").write_text(f"{statement}\ndef f(value, rng): ...\n", encoding="utf-8")
     source, execution = Source("faulty.py:f", search_path=(str(tmp_path),)), Execution(backend, workers, timeout=2.0)
-    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, execution=execution)
+    plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=execution))
     before = hosts()
     for use in (check, run, draw_once):
         with pytest.raises(MechanismError, match=rf'"faulty.py:f": importing it failed, {told}'):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import auditor
-from auditor.auditing import Plan, run_all
+from auditor.auditing import Plan, Settings, run_all
 from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Source
@@ -219,10 +219,8 @@ def test_threads_of_one_process_draw_the_same(monkeypatch: pytest.MonkeyPatch) -
 
 def plan(name: str, mechanism: Any, **options: Any) -> Plan:
     domain = Pairs([(0.0, 1.0)])
-    how = Execution(workers=2)
-    return Plan(
-        name, Source(name, function=mechanism), auditor.PureDP(1.0), domain, 1e-3, 20_000, execution=how, **options
-    )
+    settings = Settings(20_000, execution=Execution(workers=2), **options)
+    return Plan(name, Source(name, function=mechanism), auditor.PureDP(1.0), domain, 1e-3, settings)
 
 
 def test_audits_that_share_the_workers_end_as_one_by_one() -> None:

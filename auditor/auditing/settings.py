@@ -1,0 +1,140 @@
+"""How an audit is carried out, whatever it audits: declared here once, for calls, configurations and the pytest plugin."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypedDict, get_args
+
+from auditor.blackbox.sampling import Execution
+from auditor.defaults import SAMPLES, MethodName
+from auditor.errors import InvalidInputError, did_you_mean, require_number
+from auditor.events.selection import VALUES
+
+# Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
+SEARCH_SHARE = 0.15
+SELECTION_SHARE = 0.10
+# An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
+LEAST_SELECTION = 2_500
+# Fewer outputs cannot support a useful bound.
+FEWEST = 100
+# Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
+# is learned from, workers wait.
+ENOUGH = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the search over pairs may spend: outputs, by default SEARCH_SHARE of the bound's, or seconds.
+
+    Where it has seconds, ``outputs`` is the number that fits into them, None until that is measured.
+    """
+
+    outputs: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.outputs is not None:
+            _require_integer("search", self.outputs, 0)
+        if self.seconds is not None:
+            require_number("search: seconds", self.seconds, 0, math.inf, low_open=True)
+
+    @classmethod
+    def of(cls, given: int | Mapping[str, Any] | None) -> "Search":
+        """Return the search that is written as a number of outputs, {outputs: n}, or {seconds: s}."""
+        if not isinstance(given, Mapping):
+            return cls(given)
+        if set(given) not in ({"outputs"}, {"seconds"}):
+            raise InvalidInputError(f"search is {dict(given)!r}; it must be {{outputs: n}} or {{seconds: s}}")
+        return cls(**given)
+
+    @property
+    def fitted(self) -> int | None:
+        """How many outputs fit into the seconds; None before that is known, or where there are none."""
+        return None if self.seconds is None else self.outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an audit is carried out.
+
+    ``samples`` counts the outputs of the bound, both sides together. ``seconds`` ends the audit early. ``events`` are what events
+    may look at. ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``seed`` is the root of all
+    randomness.
+    """
+
+    samples: int = SAMPLES
+    method: str = "fixed"
+    search: Search = field(default_factory=Search)
+    seconds: float | None = None
+    events: tuple[str, ...] = (VALUES,)
+    shrink: bool = True
+    seed: int = 0
+    execution: Execution = field(default_factory=Execution)
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(MethodName):
+            raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
+        _require_integer("samples", self.samples, FEWEST)
+        _require_integer("seed", self.seed, 0)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Settings":
+        """Return the settings that are given by keywords, those of the execution among them.
+
+        Raises InvalidInputError for a keyword that is none, and for values out of range.
+        """
+        for name in given:
+            if name not in SettingsKeywords.__annotations__:
+                raise InvalidInputError(
+                    f'there is no setting "{name}"; {did_you_mean(name, SettingsKeywords.__annotations__)}'
+                )
+        of_execution = {setting.name for setting in fields(Execution)} & set(given)
+        chosen = {name: value for name, value in given.items() if name not in of_execution}
+        if "events" in chosen:
+            chosen["events"] = tuple(chosen["events"])
+        chosen["search"] = Search.of(chosen.get("search"))
+        return cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
+
+    @property
+    def samples_to_learn(self) -> int:
+        """Of how many outputs search, selection and shrinking take their shares."""
+        return min(self.samples, ENOUGH)
+
+    @property
+    def search_outputs(self) -> int:
+        """How many outputs the search may spend."""
+        share = round(SEARCH_SHARE * self.samples_to_learn)
+        return share if self.search.outputs is None else self.search.outputs
+
+    @property
+    def selection_outputs(self) -> int:
+        """How many outputs the event is learned from."""
+        return max(FEWEST, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether a violation is shrunk: where the time is limited, a pair is not worth the time that a smaller one would take."""
+        return self.shrink and self.seconds is None
+
+
+class SettingsKeywords(TypedDict, total=False):
+    """The settings as keywords of a call: those of Settings and of its Execution, side by side."""
+
+    samples: int
+    method: str
+    search: int | Mapping[str, Any] | None
+    seconds: float | None
+    events: Sequence[str]
+    shrink: bool
+    seed: int
+    backend: str
+    workers: int
+    batch: int
+    timeout: float | None
+    isolate: bool
+    address: str | None
+
+
+def _require_integer(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
