@@ -470,8 +470,7 @@ def honest(bit: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
-    execution = Execution(workers=1, isolate=False)
-    settings = Settings(seed=seed, execution=execution, **options)
+    settings = Settings.of({"seed": seed, "workers": 1, "isolate": False, **options})
     return run(Plan("some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
 
 
