@@ -109,7 +109,7 @@ def _divergence_caught(claim: RenyiDP | ZeroConcentratedDP, outputs: int, alpha:
         densities = [np.exp(-((x - mean) ** 2) / 2) for mean in (-mu / 2, mu / 2)]
         p, q = (density / density.sum() for density in densities)
         values = np.clip(-mu * x, -CUT, CUT)
-        wager, _ = tuned(1.0, values, False, p, q, claimed, alpha, outputs)
+        wager, _ = tuned(1.0, values, (p, q), claimed, alpha, outputs)
         return capital_reached([Round(wager, p, q, outputs, claimed)], chance) >= -math.log(alpha)
 
     mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)

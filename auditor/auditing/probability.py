@@ -23,7 +23,7 @@ from auditor.claims import Probability
 from auditor.methods.probability import Reported, hits, limit_name
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, search_pairs
+from auditor.neighbours.search import LEAST_OUTPUTS, Budget, search_pairs
 from auditor.report.result import AuditResult, Illustration, Smallest
 from auditor.verdict import Verdict, judge
 
@@ -100,4 +100,4 @@ def _worst(claim: Probability, ledger: Ledger, outputs: int, stage: int = 0) -> 
 
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.SEARCH, stage)))
     # All outputs are of one side.
-    return search_pairs(plan.domain, evaluate, outputs, rng, least_outputs=LEAST_OUTPUTS // 2).pair
+    return search_pairs(plan.domain, evaluate, Budget(outputs, LEAST_OUTPUTS // 2), rng).pair

@@ -22,8 +22,8 @@ from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Relation, Side, plain, same
 from auditor.neighbours.records import Records
-from auditor.neighbours.search import Evaluate, search_pairs
-from auditor.neighbours.shrink import shrink_pair
+from auditor.neighbours.search import Budget, Evaluate, search_pairs
+from auditor.neighbours.shrink import Screening, shrink_pair
 from auditor.report.result import AuditResult, Smallest
 from auditor.verdict import Verdict
 
@@ -75,7 +75,7 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
 
     def smallest() -> Smallest | None:
         path = shrink_pair(
-            found.pair, ledger.plan.domain, evaluate, 0.0, min(MOST_PAIRS, ledger.plan.settings.samples), 1
+            found.pair, ledger.plan.domain, evaluate, 0.0, Screening(min(MOST_PAIRS, ledger.plan.settings.samples), 1)
         )
         if not path:
             return None
@@ -90,7 +90,7 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         seen.clear()
     rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.settings.seed))
     search_pairs(
-        ledger.plan.domain, evaluate, min(MOST_PAIRS, ledger.plan.settings.search_outputs), rng, least_outputs=1
+        ledger.plan.domain, evaluate, Budget(min(MOST_PAIRS, ledger.plan.settings.search_outputs), least_each=1), rng
     )
     if not seen:
         evaluate(ledger.plan.domain.corners()[:1], 1)

@@ -17,7 +17,7 @@ from auditor.methods.base import Method
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, path, search_pairs
+from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs
 
 T = TypeVar("T")
 
@@ -47,16 +47,15 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
     # Who spells pairs out wants each of them tried.
     if steps > 1 and not isinstance(domain, Pairs):
         if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
-            weak = search(functools.partial(looks.from_afar, steps), for_weak, most_pairs=MOST_PAIRS)
+            weak = search(functools.partial(looks.from_afar, steps), Budget(for_weak, most_pairs=MOST_PAIRS))
             seen = path(domain, weak.pair, steps)
         elif (few := enough_for(plan.claim, for_weak)) > 0:
-            weak = search(functools.partial(looks.at, method.doubting()), for_weak, most_pairs=few)
+            weak = search(functools.partial(looks.at, method.doubting()), Budget(for_weak, most_pairs=few))
             seen = [weak.pair]
     near = search(
         functools.partial(looks.at, method),
-        outputs - (ledger.spent.search - before),
+        Budget(outputs - (ledger.spent.search - before), most_pairs=MOST_PAIRS if seen else None),
         first=seen,
-        most_pairs=MOST_PAIRS if seen else None,
         kinds=looks.kinds,
     )
     spent = ledger.spent.search - before

@@ -32,7 +32,7 @@ from auditor.errors import MechanismError, WorkerLostError
 from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.shrink import shrink_pair, simpler
+from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.report.result import Smallest
 from auditor.verdict import Verdict, judge
 
@@ -108,9 +108,8 @@ def _smallest(
         rounds += 1
         return [claim.excess(value) for value in ledger.draw_each(batches, strategy.forecast)]
 
-    screening, last_look = int(SCREENING * to_learn), int(LAST_LOOK * to_learn)
-    each = _enough(claim, strategy, sample)
-    path = shrink_pair(found, domain, evaluate, strategy.floor, screening, each, last_look)
+    screening = Screening(int(SCREENING * to_learn), _enough(claim, strategy, sample), int(LAST_LOOK * to_learn))
+    path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
     smaller = list(reversed(path))[:TRIES]
     # Bets are no event that could be read: one is told on the pair found as well.
     bets = ledger.plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)

@@ -74,14 +74,15 @@ def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[F
 
 
 def tuned(
-    order: float, values: Floats, swapped: bool, p: Floats, q: Floats, divergence: float, alpha: float, outputs: int
+    order: float, values: Floats, chances: tuple[Floats, Floats], divergence: float, alpha: float, outputs: int
 ) -> tuple[Wager, float]:
-    """Return the wager on a score whose capital grows fastest, and the standard deviation of its payoff per trial.
+    """Return the wager on a score whose wealth grows fastest, and the standard deviation of its payoff per trial.
 
-    ``p`` and ``q`` are the probabilities of the cells, the wager's first distribution first; ``outputs`` are the trials planned.
-    The stake is that of the least width at level ``alpha``, and small enough that no payoff against ``divergence`` (nats) takes
-    all. A payoff that is nearly the same on all cells says nothing, however much is staked on it: then nothing is.
+    ``chances`` are the probabilities of the cells, P's and Q's, and the wager is on D(P‖Q), not swapped; ``outputs`` are the
+    trials planned. The stake is that of the least width at level ``alpha``, and small enough that no payoff against
+    ``divergence`` (nats) takes all. A payoff that is nearly the same on all cells shows nothing: then nothing is staked.
     """
+    p, q = chances
     on_p, on_q = payoffs(order, values, divergence)
     tilt = float(p @ on_p - q @ on_q) / 2
     spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
@@ -89,7 +90,7 @@ def tuned(
     if spread >= LEAST_SPREAD:
         lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
         stake = min(math.sqrt(-2 * math.log(alpha) / outputs) / spread, 0.9 / max(1e-300, -lowest))
-    return Wager(order, tuple(values.tolist()), swapped, stake, tilt), spread
+    return Wager(order, tuple(values.tolist()), False, stake, tilt), spread
 
 
 def divergence_of(order: float, p: Floats, q: Floats) -> float:

@@ -144,6 +144,29 @@ class Blocks:
         guess[order[m - j[at] :]] = RIGHT
         return Choice(Event(feature, self._rule(guess)), float(values[at]))
 
+    def choose_in_order(
+        self,
+        feature: Feature,
+        of_atoms: Floats,
+        seen: RuleCounts,
+        forecast: Forecast,
+        sides: Forecast | None = None,
+        balanced: bool = False,
+    ) -> Choice | None:
+        """Return the best rule with the intervals ranked as they lie on the number line, rising or falling.
+
+        Atoms, which have no place there, are ranked by ``of_atoms``; all else is as for :meth:`choose`.
+        """
+        cells = len(self.edges) + 1
+        rising = np.arange(cells) / cells - 0.5
+        choices = [
+            self.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides, balanced)
+            for ranks in (rising, -rising)
+        ]
+        return max(
+            (choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None
+        )
+
     def _rule(self, guess: Floats) -> Cells:
         intervals = len(self.edges) + 1
         numbers, atoms = guess[:intervals].tolist(), guess[intervals:].tolist()

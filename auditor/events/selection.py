@@ -32,7 +32,7 @@ from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.sorted_column import SortedColumn
-from auditor.events.thresholds import along_the_line, beaten_at, place_thresholds
+from auditor.events.thresholds import beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
@@ -204,7 +204,7 @@ def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
         counts = counts[0] + on_left, counts[1] + on_right
         trials += _size(extracted.fit)
     of_atoms = ranks[len(merged.edges) + 1 :]
-    best = along_the_line(feature, blocks, of_atoms, RuleCounts.of(*counts, trials), forecast)
+    best = blocks.choose_in_order(feature, of_atoms, RuleCounts.of(*counts, trials), forecast)
     if choice is not None and (best is None or choice.forecast > beaten_at(best.forecast)):
         best = choice
     return best

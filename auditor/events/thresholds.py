@@ -59,25 +59,6 @@ def place_thresholds(
     return Choice(placed.test, float(forecaster.forecast(evidence.of_rule(placed.test.rule))[0]))
 
 
-def along_the_line(
-    feature: Feature,
-    blocks: Blocks,
-    of_atoms: Floats,
-    seen: RuleCounts,
-    forecast: Forecast,
-    sides: Forecast | None = None,
-    balanced: bool = False,
-) -> Choice | None:
-    """Return the best rule with the cells in their order on the line, whichever way up; atoms stand in by their ratio."""
-    cells = len(blocks.edges) + 1
-    rising = np.arange(cells) / cells - 0.5
-    choices = [
-        blocks.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides, balanced)
-        for ranks in (rising, -rising)
-    ]
-    return max((choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None)
-
-
 def beaten_at(forecast: float) -> float:
     """Return what a more complicated choice must forecast to be preferred."""
     return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
@@ -124,8 +105,8 @@ class _Evidence:
         return fit_curve(self.blocks.means(self.both), self.on_left[: self.cells], self.on_right[: self.cells])
 
     def best(self, seen: RuleCounts, forecast: Forecast, **how: Any) -> Choice | None:
-        """Return the best rule along the line."""
-        return along_the_line(self.feature, self.blocks, self.of_atoms, seen, forecast, **how)
+        """Return the best rule with the cells in their order."""
+        return self.blocks.choose_in_order(self.feature, self.of_atoms, seen, forecast, **how)
 
     def best_of_atoms(self, forecast: Forecast) -> Choice | None:
         """Return the best rule that abstains on all numbers: atoms are few here, and leave luck little to choose from."""

@@ -188,12 +188,12 @@ class Divergence:
         wager, level = nothing, math.sqrt(-2 * math.log(self.alpha) / self.planned)
         for _ in range(2):  # the payoff's spread depends on the divergence it is played against, a little
             against = max(0.0, divergence)
-            wager, spread = tuned(order, values, swapped, weights_p, weights_q, against, self.alpha, self.planned)
+            wager, spread = tuned(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
             margin = spread * (level + self.caution / math.sqrt(trials))
             divergence = self._estimate(order, values, weights_p, weights_q, margin)
         if wager.stake == 0:
             return nothing, -math.inf
-        return wager, self._quantity(order, divergence)
+        return replace(wager, swapped=swapped), self._quantity(order, divergence)
 
     @staticmethod
     def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,15 @@ SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a search may spend: outputs in all, the fewest on a pair in a round, and the most pairs in the first round."""
+
+    outputs: int
+    least_each: int = LEAST_OUTPUTS
+    most_pairs: int | None = None
+
+
 class Found(NamedTuple):
     """The pair with the most evidence, and its score in the last round; −∞ where nothing was spent."""
 
@@ -29,51 +39,48 @@ class Found(NamedTuple):
 def search_pairs(
     domain: Domain,
     evaluate: Evaluate,
-    outputs: int,
+    budget: Budget,
     rng: np.random.Generator,
     *,
     first: Sequence[Pair] = (),
-    least_outputs: int = LEAST_OUTPUTS,
-    most_pairs: int | None = None,
     kinds: Kinds | None = None,
 ) -> Found:
-    """Return the pair with the most evidence after spending at most ``outputs`` outputs.
+    """Return the pair with the most evidence.
 
-    The budget is split evenly over rounds. The first looks at the pairs of ``first``, all different, at the domain's corners and
-    at random members, of these at no more than make ``most_pairs``; each later one at the best quarter so far and at pairs one
-    step away from those; all on fresh outputs, and none on fewer than ``least_outputs``.
-    With ``kinds``, which tells what kinds of output a pair gives and spends at most OUTPUTS_FOR_KIND on each, the second
-    round also looks at the edges between kinds.
+    The outputs are split evenly over rounds. The first looks at the pairs of ``first``, all different, at the domain's corners
+    and at random members, of these at no more than make ``budget.most_pairs``; each later one at the best quarter so far and at
+    pairs one step away from those. Every look is on fresh outputs. With ``kinds``, which says what kinds of output a pair gives
+    and spends at most OUTPUTS_FOR_KIND on each, the second round also looks at the edges between kinds.
     Where the domain has one pair only, nothing is spent.
     """
     corners = domain.corners()
     if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
         return Found(corners[0], -math.inf)
-    if outputs // LEAST_ROUNDS < least_outputs:
+    if budget.outputs // LEAST_ROUNDS < budget.least_each:
         return Found((*first, *corners)[0], -math.inf)
     candidates = _distinct([*first, *corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
-    if most_pairs is not None and len(candidates) > most_pairs:
-        others = rng.permutation(np.arange(len(first), len(candidates)))[: max(0, most_pairs - len(first))]
+    if budget.most_pairs is not None and len(candidates) > budget.most_pairs:
+        others = rng.permutation(np.arange(len(first), len(candidates)))[: max(0, budget.most_pairs - len(first))]
         candidates = [*candidates[: len(first)], *(candidates[i] for i in sorted(others))]
     looked_at = candidates
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, outputs // (len(candidates) * least_outputs)))
-    per_round = outputs // rounds
-    room = per_round // least_outputs
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, budget.outputs // (len(candidates) * budget.least_each)))
+    per_round = budget.outputs // rounds
+    room = per_round // budget.least_each
     if len(candidates) > room:
         looked_at = candidates = candidates[:room]
-    budget = per_round
+    left = per_round
     for number in range(rounds):
-        scores = evaluate(candidates, budget // len(candidates))
+        scores = evaluate(candidates, left // len(candidates))
         order = _best_first(scores)
         best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
         if number == rounds - 1:
             break
         nearby = [domain.mutate(pair, rng) for pair in best]
-        budget = per_round
+        left = per_round
         for_edges = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_STEPS
         if number == 0 and kinds is not None and per_round > 1.25 * for_edges:
             nearby = find_edges(domain, kinds, looked_at, kinds(looked_at)) + nearby
-            budget -= for_edges
+            left -= for_edges
         candidates = _distinct([*best, *nearby])[:room]
     return Found(best[0], scores[order[0]])
 

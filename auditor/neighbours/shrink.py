@@ -7,6 +7,7 @@ to 0. Among pairs of a finite number of characters there is no endless descent.
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from auditor.neighbours.domains import Domain
@@ -18,16 +19,22 @@ from auditor.neighbours.search import Evaluate
 GROUP = 8
 
 
-def shrink_pair(
-    found: Pair, domain: Domain, evaluate: Evaluate, floor: float, outputs: int, each: int, last_look: int = 0
-) -> list[Pair]:
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """What may be spent on candidates: outputs in all, on each one, and in the end once more on the simplest corners."""
+
+    outputs: int
+    each: int
+    last_look: int = 0
+
+
+def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
     """Return ever simpler pairs whose scores lie above ``floor``, the simplest last; empty where none does.
 
-    A greedy descent. At most ``outputs`` are spent, ``each`` on a candidate; and in the end at most ``last_look`` on the
-    simplest corners, more on each: what breaks by events too rare to be seen so far may be simpler than what does by
-    frequent ones.
+    A greedy descent. Rare events on simple pairs may have been missed, so the simplest corners are looked at once more in the
+    end, with more outputs on each.
     """
-    left, at_last = outputs, last_look // GROUP
+    left, each, at_last = screening.outputs, screening.each, screening.last_look // GROUP
     first = sorted(domain.corners(), key=complexity)[:GROUP]
     path: list[Pair] = []
     tried: set[str] = set()

@@ -11,6 +11,7 @@ exponentially on both sides unless y = 0, where f has a logarithmic pole: just w
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,6 +62,20 @@ class _TwoStage:
         return np.where(poles, np.inf, result).reshape(y.shape)
 
 
+class _Rows(NamedTuple):
+    """Integrals to compute, one a row: the count, the output, the range of u, and (nearly) the peak's log."""
+
+    counts: Reals
+    outputs: Reals
+    low: Reals
+    high: Reals
+    top: Reals
+
+    def at(self, chosen: Any) -> "_Rows":
+        """Return the chosen rows."""
+        return _Rows(*(column[chosen] for column in self))
+
+
 @dataclass(frozen=True, slots=True)
 class _Scaled:
     """The integral over u of e^(−A − B), for rows of counts ±1 or 0 and of outputs, both in the same unit."""
@@ -87,40 +102,30 @@ class _Scaled:
         # Far out the exponents are large numbers, and their rounding is all that more points would see.
         noise = 16 * EPS * np.abs(top)
         # The trapezoidal rule on [low, high], whose ends are negligible: the mean of the points times the width.
-        sums = self._row_sums(open_rows, counts, outputs, low, high, top, FEWEST, 0.0)
+        rows = _Rows(counts, outputs, low, high, top).at(open_rows)
+        sums = self._row_sums(rows, FEWEST, 0.0)
         points = FEWEST
         while True:
-            between = self._row_sums(open_rows, counts, outputs, low, high, top, points, 0.5)
-            finer = sums + between
-            width = high[open_rows] - low[open_rows]
+            finer = sums + self._row_sums(rows, points, 0.5)
+            width = rows.high - rows.low
             with np.errstate(divide="ignore"):
-                result[open_rows] = np.log(finer * width / (2 * points)) + top[open_rows]
+                result[open_rows] = np.log(finer * width / (2 * points)) + rows.top
             unsettled = np.abs(2 * sums - finer) > (AGREEMENT + noise[open_rows]) * finer
             points *= 2
             if not unsettled.any() or points >= MOST:
                 return result
-            open_rows, sums = open_rows[unsettled], finer[unsettled]
+            open_rows, rows, sums = open_rows[unsettled], rows.at(unsettled), finer[unsettled]
 
-    def _row_sums(
-        self,
-        rows: np.ndarray[tuple[int], np.dtype[np.int64]],
-        counts: Reals,
-        outputs: Reals,
-        low: Reals,
-        high: Reals,
-        top: Reals,
-        points: int,
-        offset: float,
-    ) -> Reals:
+    def _row_sums(self, rows: "_Rows", points: int, offset: float) -> Reals:
         """Return Σ of the integrand, divided by e^top, over ``points`` equally spaced places of each row."""
         steps = (np.arange(points) + offset) / points
-        totals = np.empty(len(rows))
+        totals = np.empty(len(rows.top))
         size = max(1, BLOCK // points)
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
-            u = low[part, None] + (high - low)[part, None] * steps
-            first, second = self._terms(u, counts[part], outputs[part])
-            totals[start : start + size] = np.exp(-first - second - top[part, None]).sum(axis=1)
+        for start in range(0, len(totals), size):
+            part = slice(start, start + size)
+            counts, outputs, low, high, top = rows.at(part)
+            first, second = self._terms(low[:, None] + (high - low)[:, None] * steps, counts, outputs)
+            totals[part] = np.exp(-first - second - top[:, None]).sum(axis=1)
         return totals
 
     def _narrow(self, counts: Reals, outputs: Reals) -> tuple[Reals, Reals, Reals]:

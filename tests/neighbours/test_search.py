@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, MOST_ROUNDS, search_pairs
+from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, MOST_ROUNDS, Budget, search_pairs
 from auditor.neighbours.totals import Totals
 
 
@@ -46,7 +46,7 @@ DOMAINS = [totals(), Totals([[1, 1], [0, 1]], (0, 2000)), Value(range=(0, 10)), 
 def test_the_search_spends_at_most_its_budget_and_enough_on_every_pair(budget: int, least: int, seed: int) -> None:
     for domain in DOMAINS:
         toy = Toy()
-        search_pairs(domain, toy, budget, np.random.default_rng(seed), least_outputs=least)
+        search_pairs(domain, toy, Budget(budget, least_each=least), np.random.default_rng(seed))
         assert toy.spent <= budget
         assert all(outputs >= least for _, outputs in toy.asked)
         assert all(pairs for pairs, _ in toy.asked)
@@ -55,28 +55,28 @@ def test_the_search_spends_at_most_its_budget_and_enough_on_every_pair(budget: i
 
 def test_a_good_part_of_the_budget_is_spent() -> None:
     toy = Toy()
-    search_pairs(totals(), toy, 100_000, np.random.default_rng(0))
+    search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0))
     assert toy.spent > 90_000
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=["totals", "two kinds", "range", "pairs"])
 def test_the_same_seed_searches_the_same_way(domain: Domain) -> None:
     first, second = Toy(3.0), Toy(3.0)
-    found = [search_pairs(domain, toy, 20_000, np.random.default_rng(5)) for toy in (first, second)]
+    found = [search_pairs(domain, toy, Budget(20_000), np.random.default_rng(5)) for toy in (first, second)]
     assert found[0] == found[1]
     assert first.asked == second.asked
 
 
 @pytest.mark.parametrize("peak", [0, 1, 500, 5_000, 50_000, 99_999])
 def test_a_planted_maximum_at_a_corner_is_found(peak: int) -> None:
-    found = search_pairs(totals(), Toy(peak), 100_000, np.random.default_rng(1)).pair
+    found = search_pairs(totals(), Toy(peak), Budget(100_000), np.random.default_rng(1)).pair
     assert Toy.value(found) == peak
 
 
 @given(peak=st.integers(0, 100_000), seed=st.integers(0, 100))
 def test_what_is_found_is_the_best_of_all_that_was_looked_at(peak: int, seed: int) -> None:
     toy = Toy(peak)
-    found = search_pairs(totals(), toy, 100_000, np.random.default_rng(seed))
+    found = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(seed))
     seen = [abs(Toy.value(pair) - peak) for pairs, _ in toy.asked for pair in pairs]
     assert abs(Toy.value(found.pair) - peak) == min(seen)
 
@@ -86,7 +86,7 @@ def test_mutation_comes_nearer_than_corners_and_random_members() -> None:
     peak, by_luck, found = 61_803, 0, 0
     for seed in range(60):
         toy = Toy(peak)
-        best = search_pairs(totals(), toy, 100_000, np.random.default_rng(seed))
+        best = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(seed))
         by_luck += any(abs(Toy.value(pair) - peak) <= 2000 for pair in toy.asked[0][0])
         found += abs(Toy.value(best.pair) - peak) <= 2000
     assert found >= 2 * by_luck
@@ -94,7 +94,7 @@ def test_mutation_comes_nearer_than_corners_and_random_members() -> None:
 
 def test_the_best_pair_of_a_list_wins() -> None:
     pairs = [([n], [n + 1]) for n in range(30)]
-    found = search_pairs(Pairs(pairs), Toy(17.0), 100_000, np.random.default_rng(0))
+    found = search_pairs(Pairs(pairs), Toy(17.0), Budget(100_000), np.random.default_rng(0))
     assert found.pair.left == [17]
 
 
@@ -104,11 +104,13 @@ def test_a_pair_with_no_score_never_wins(nowhere: float) -> None:
         return [1.0 if pair.left == [3] else nowhere for pair in pairs]
 
     pairs = [([n], [n + 1]) for n in range(8)]
-    assert search_pairs(Pairs(pairs), evaluate, 100_000, np.random.default_rng(0)).pair.left == [3]
+    assert search_pairs(Pairs(pairs), evaluate, Budget(100_000), np.random.default_rng(0)).pair.left == [3]
 
 
 def test_of_equal_pairs_the_first_wins() -> None:
-    found = search_pairs(DOMAINS[1], lambda pairs, outputs: [0.0] * len(pairs), 100_000, np.random.default_rng(0))
+    found = search_pairs(
+        DOMAINS[1], lambda pairs, outputs: [0.0] * len(pairs), Budget(100_000), np.random.default_rng(0)
+    )
     assert found.pair == DOMAINS[1].corners()[0]
 
 
@@ -116,14 +118,14 @@ def test_of_equal_pairs_the_first_wins() -> None:
 @pytest.mark.parametrize("domain", [Pairs([(0, 1)]), Value(["a", "b"]), Totals([[1]], (0, 1))])
 def test_nothing_is_spent_where_there_is_one_pair_only(domain: Domain, seed: int) -> None:
     toy = Toy()
-    assert search_pairs(domain, toy, 10**6, np.random.default_rng(seed)).pair == domain.corners()[0]
+    assert search_pairs(domain, toy, Budget(10**6), np.random.default_rng(seed)).pair == domain.corners()[0]
     assert toy.spent == 0
 
 
 @pytest.mark.parametrize("budget", [0, 1, LEAST_ROUNDS * LEAST_OUTPUTS - 1])
 def test_a_budget_too_small_for_one_pair_buys_the_first_corner_for_nothing(budget: int) -> None:
     toy = Toy()
-    assert search_pairs(totals(), toy, budget, np.random.default_rng(0)).pair == totals().corners()[0]
+    assert search_pairs(totals(), toy, Budget(budget), np.random.default_rng(0)).pair == totals().corners()[0]
     assert toy.spent == 0
 
 
@@ -134,14 +136,14 @@ def test_a_pair_and_its_mirror_image_are_looked_at_once() -> None:
         asked.append(pairs)
         return [0.0] * len(pairs)
 
-    search_pairs(Value(["a", "b", "c"]), evaluate, 10**6, np.random.default_rng(0))
+    search_pairs(Value(["a", "b", "c"]), evaluate, Budget(10**6), np.random.default_rng(0))
     for pairs in asked:
         assert len({frozenset((pair.left, pair.right)) for pair in pairs}) == len(pairs)
 
 
 def test_every_round_looks_at_fewer_pairs_on_more_outputs_each() -> None:
     toy = Toy(500.0)
-    search_pairs(totals(), toy, 100_000, np.random.default_rng(0))
+    search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0))
     sizes = [len(pairs) for pairs, _ in toy.asked]
     outputs = [each for _, each in toy.asked]
     assert sizes == sorted(sizes, reverse=True)
@@ -152,7 +154,7 @@ def test_every_round_looks_at_fewer_pairs_on_more_outputs_each() -> None:
 @pytest.mark.parametrize("peak", [12_345, 61_803])
 def test_pairs_that_are_known_to_be_worth_it_are_looked_at_first(peak: int) -> None:
     toy, known = Toy(peak), Pair((peak,), (peak + 1,), origin=((peak,), (None, 0)))
-    found = search_pairs(totals(), toy, 100_000, np.random.default_rng(0), first=[known])
+    found = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0), first=[known])
     assert toy.asked[0][0][0] == known
     assert found.pair == known
 
@@ -160,12 +162,12 @@ def test_pairs_that_are_known_to_be_worth_it_are_looked_at_first(peak: int) -> N
 @given(most=st.integers(2, 20), seed=st.integers(0, 100))
 def test_of_many_pairs_the_first_round_takes_some_and_those_that_are_known_always(most: int, seed: int) -> None:
     toy, known = Toy(), Pair((61_803,), (61_804,), origin=((61_803,), (None, 0)))
-    search_pairs(totals(), toy, 100_000, np.random.default_rng(seed), first=[known], most_pairs=most)
+    search_pairs(totals(), toy, Budget(100_000, most_pairs=most), np.random.default_rng(seed), first=[known])
     assert known in toy.asked[0][0]
     assert len(toy.asked[0][0]) == most
 
 
 def test_the_score_is_that_of_the_last_round() -> None:
     toy = Toy(500.0)
-    found = search_pairs(totals(), toy, 100_000, np.random.default_rng(0))
+    found = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0))
     assert found.score == -abs(Toy.value(found.pair) - 500.0)
