@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from auditor.neighbours.domains import Pairs, Value
     from auditor.neighbours.records import Records
     from auditor.neighbours.totals import Totals
-    from auditor.report.reader import read_report
-    from auditor.report.result import AuditResult, RunResult
+    from auditor.results.reader import read_report
+    from auditor.results.result import AuditResult, RunResult
     from auditor.specimens import specimen
     from auditor.verdict import Verdict
 
 # Names and the modules they are loaded from when first used, which keeps `import auditor` fast.
 _HOMES = {
     "audit": "auditor.auditing",
-    "AuditResult": "auditor.report.result",
-    "RunResult": "auditor.report.result",
-    "read_report": "auditor.report.reader",
+    "AuditResult": "auditor.results.result",
+    "RunResult": "auditor.results.result",
+    "read_report": "auditor.results.reader",
     "Command": "auditor.blackbox.command",
     "ApproximateDP": "auditor.claims",
     "GaussianDP": "auditor.claims",

@@ -25,7 +25,7 @@ from auditor.defaults import CONFIDENCE
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
-    from auditor.report.result import AuditResult
+    from auditor.results.result import AuditResult
 
 FIXTURE = "dp_audit"
 # The node id of a test that uses the fixture, as collected: xdist may append a group to it later.
@@ -112,7 +112,7 @@ class DPAudit:
 
         from auditor.auditing import audit
         from auditor.report.failure import failure_text
-        from auditor.report.words import bound_words
+        from auditor.report.phrases import bound_words
         from auditor.verdict import Verdict
 
         self._calls += 1
@@ -121,7 +121,7 @@ class DPAudit:
         name = self._item.stash[_NODE] + ("" if k == 1 else f" #{k}")
         allowed = share / (k * (k + 1))
         result = audit(mechanism, claim, neighbours, name=name, confidence=1 - allowed, **options)
-        result = replace(result, expected=Verdict(expect))
+        result = replace(result, subject=replace(result.subject, expected=Verdict(expect)))
         told = {
             "claim": str(result.claim),
             "proved": bound_words(result),

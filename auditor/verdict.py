@@ -1,8 +1,11 @@
 """One error budget for a file, and what a bound says of a claim."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import Any
 
+from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
@@ -58,3 +61,14 @@ def judge(claim: Claim, bound: Bound) -> Verdict:
     if excess > 0:
         return Verdict.VIOLATION
     return Verdict.NO_VIOLATION_FOUND if excess <= 0 else Verdict.INCONCLUSIVE
+
+
+def smallest_level(refutes: Callable[[float], Any]) -> float:
+    """Return the smallest level that refutes, to three digits and never too small; 1 where none does."""
+    low, high = -300.0, math.log10(0.999)
+    if not refutes(10**high):
+        return 1.0
+    if refutes(10**low):
+        return 10**low
+    _, least = halved(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
+    return float(10**least)

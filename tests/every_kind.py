@@ -9,7 +9,7 @@ from auditor.auditing import Plan, Settings, run, settle
 from auditor.blackbox.mechanism import Source
 from auditor.claims import claim_from_dict
 from auditor.neighbours.domains import Pairs
-from auditor.report.result import AuditResult, RunResult
+from auditor.results.result import AuditResult, RunResult
 
 
 def laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:

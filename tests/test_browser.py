@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from every_kind import every_kind
+from made import changed
 
 from auditor.report.html import to_html
 
@@ -67,7 +68,7 @@ def test_a_page_is_no_wider_than_a_screen_and_the_console_stays_empty(page: str,
 @pytest.mark.parametrize("width", [400, 1200])
 def test_a_long_name_without_blanks_is_broken(tmp_path: Path, width: int) -> None:
     run = every_kind()
-    long = replace(run, audits=[replace(audit, name=f"{i:x>92}") for i, audit in enumerate(run.audits)])
+    long = replace(run, audits=[changed(audit, name=f"{i:x>92}") for i, audit in enumerate(run.audits)])
     [over, wide, *_, which], _ = framed(to_html(long), tmp_path, width)
     assert (over, wide) == ("0", "0"), which
 

@@ -4,12 +4,12 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from made import changed, made
 
 import auditor
 from auditor.bounds.evidence import Bound
@@ -18,7 +18,7 @@ from auditor.cli import main
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import FALSE_RISE, Change, Kind, compare, shown
 from auditor.report.files import write_reports
-from auditor.report.result import AuditResult, OutputsSpent, RunResult
+from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
 
@@ -34,7 +34,7 @@ def event(wins: int, guesses: int, trials: int = 200_000, description: str = "ou
 
 
 def result(**changes: Any) -> AuditResult:
-    made: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "name": "some audit",
         "mechanism": "module:function",
         "claim": auditor.PureDP(1.0),
@@ -50,7 +50,7 @@ def result(**changes: Any) -> AuditResult:
         "event": event(60_000, 100_000),
         "power": {"80%": 1.02, "95%": 1.03},
     }
-    return AuditResult(**{**made, **changes})
+    return made(**{**usual, **changes})
 
 
 HIGHER = {"bound": Bound("epsilon", 0.83, 0.999, "guesses"), "event": event(70_000, 100_000)}
@@ -238,7 +238,7 @@ MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
 
 def audited(mechanism: Any, claim: Claim, pair: Any, seed: int, samples: int, **parameters: float) -> RunResult:
     options: Any = {"samples": samples, "seed": seed, "workers": 1, "isolate": False, "parameters": parameters}
-    return run(replace(auditor.audit(mechanism, claim, [pair], **options), name="one"))
+    return run(changed(auditor.audit(mechanism, claim, [pair], **options), name="one"))
 
 
 def rises(runs: list[RunResult]) -> list[Change]:
@@ -369,7 +369,7 @@ def test_every_configuration_has_its_own_baseline(config: Path, capsys: pytest.C
 
 
 def test_a_report_that_is_read_is_the_one_that_was_written(tmp_path: Path) -> None:
-    from auditor.report.reader import read_report
+    from auditor.results.reader import read_report
 
     whole = run(result(), result(name="b", **NO_ANSWER), result(name="c", power={"80%": np.inf, "95%": np.inf}))
     again = read_report(write_reports(whole, tmp_path))

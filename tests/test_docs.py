@@ -17,8 +17,8 @@ from rich.console import Console
 
 import auditor
 from auditor.config import schema
-from auditor.report.reader import read_report
 from auditor.report.terminal import print_result
+from auditor.results.reader import read_report
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]

@@ -8,7 +8,7 @@ import pytest
 
 import auditor
 from auditor.auditing.growth import LOOKS, added_up
-from auditor.report.result import AuditResult
+from auditor.results.result import AuditResult
 
 CLAIMS: list[tuple[Any, str]] = [
     (auditor.PureDP(0.5), "fixed"),

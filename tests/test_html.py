@@ -15,6 +15,7 @@ import pytest
 from every_kind import every_kind
 from hypothesis import given
 from hypothesis import strategies as st
+from made import changed as with_changes
 
 from auditor.claims import (
     ApproximateDP,
@@ -34,8 +35,8 @@ from auditor.neighbours.pair import Pair
 from auditor.report.html import to_html
 from auditor.report.markup import Markup, joined, tag, visible
 from auditor.report.plots import _reach, bound_plot, histogram_plot
-from auditor.report.reader import read_report
-from auditor.report.result import AuditResult, Illustration, RunResult, Tried
+from auditor.results.reader import read_report
+from auditor.results.result import AuditResult, Illustration, RunResult, Tried
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -201,7 +202,7 @@ def hostile(text: str) -> RunResult:
     bars = (Bar(text, 3, 4, "left"), Bar(text, 0, 0))
     shown = Histogram(text, 100, 100, (0.0, 1.0), (1, 2, 3), (3, 2, 1), (Mark("left", -math.inf, 0.5),), bars)
     audits = [
-        dataclasses.replace(
+        with_changes(
             audit,
             name=f"{text} {number}",
             mechanism=text,
@@ -268,7 +269,7 @@ def test_any_histogram_can_be_drawn(shape: str) -> None:
 
 def changed(name: str, **changes: Any) -> str:
     [audit] = [audit for audit in every_kind().audits if audit.name == name]
-    return to_html(RunResult("one", 0.999, [dataclasses.replace(audit, **changes)], 1.0))
+    return to_html(RunResult("one", 0.999, [with_changes(audit, **changes)], 1.0))
 
 
 def test_infinite_bounds_and_values_can_be_drawn() -> None:
@@ -353,7 +354,7 @@ def test_a_divergence_beyond_all_doubles_allows_everything() -> None:
 def test_what_a_query_does_is_one_value_and_what_it_may_not_do_at_all_has_room() -> None:
     [audit] = [audit for audit in every_kind().audits if audit.name == "query"]
     assert audit.bound is not None
-    sound = dataclasses.replace(
+    sound = with_changes(
         audit, claim=Monotone(), bound=dataclasses.replace(audit.bound, quantity="decrease", value=0.0)
     )
     plot = bound_plot("plot", sound)

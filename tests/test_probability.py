@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.report.words import finding
+from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
 N = 100

@@ -10,7 +10,7 @@ import pytest
 import auditor
 from auditor.auditing import Plan, Settings, run, settle
 from auditor.blackbox.mechanism import Source
-from auditor.report.words import finding
+from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
 UNIT = auditor.Records((0.0, 1.0), size=(0, 20))

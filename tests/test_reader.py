@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 from every_kind import AUDITS, every_kind
+from made import changed
 
 import auditor
 from auditor.errors import InvalidInputError
 from auditor.report.files import to_json
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
-from auditor.report.reader import read_report
-from auditor.report.result import Illustration, RunResult
+from auditor.results.reader import read_report
+from auditor.results.result import Illustration, RunResult
 
 PROJECT = Path(__file__).parent.parent
 
@@ -130,7 +131,7 @@ def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult,
             refused += 1
         else:
             # Without what takes long to draw; that any of it can be drawn is tested beside the plots.
-            bare = [replace(audit, bound=None, illustration=Illustration()) for audit in result.audits]
+            bare = [changed(audit, bound=None, illustration=Illustration()) for audit in result.audits]
             assert to_markdown(result), place
             assert to_html(replace(result, audits=bare)), place
     assert refused > 100

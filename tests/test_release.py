@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from made import changed, made
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
@@ -24,7 +24,7 @@ from auditor.report.compare import Change, Kind
 from auditor.report.failure import event_lines, failure_text
 from auditor.report.github import annotations, annotations_of
 from auditor.report.junit import to_junit
-from auditor.report.result import AuditResult, OutputsSpent, RunResult
+from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
 PROJECT = Path(__file__).parent.parent
@@ -37,7 +37,7 @@ EVENT = {
 
 
 def result(name: str = "some audit", **changes: Any) -> AuditResult:
-    made: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "mechanism": "module:function",
         "claim": PureDP(0.5),
         "verdict": Verdict.VIOLATION,
@@ -52,7 +52,7 @@ def result(name: str = "some audit", **changes: Any) -> AuditResult:
         "event": EVENT,
         "reproduce": "auditor run some.yaml --only 'some audit'",
     }
-    return AuditResult(**{"name": name, **made, **changes})
+    return made(**{"name": name, **usual, **changes})
 
 
 SOUND = result("sound", verdict=Verdict.NO_VIOLATION_FOUND, claim=PureDP(1))
@@ -64,7 +64,7 @@ def run(*audits: AuditResult, name: str = "some run") -> RunResult:
 
 
 def test_a_failure_is_told_in_full() -> None:
-    told = failure_text(replace(result(), warnings=("it drifts",))).splitlines()
+    told = failure_text(changed(result(), warnings=("it drifts",))).splitlines()
     assert told[0] == "violation (expected: no violation found); the claim is ε = 0.5"
     assert told[2:] == [
         "  pair       0 and 1",
@@ -109,7 +109,7 @@ def test_no_answer_is_an_error_and_any_other_surprise_a_failure() -> None:
 
 @given(st.text(st.characters() | st.sampled_from("\x00\x0b\x1f\x7f\ud800\udfff\ufffe\uffff<>&\"']]>\r\n")))
 def test_the_xml_is_well_formed_whatever_is_in_a_name(text: str) -> None:
-    whole = to_junit([run(result(text, stop_reason=text, reproduce=text), replace(NO_ANSWER, name=text), name=text)])
+    whole = to_junit([run(result(text, stop_reason=text, reproduce=text), changed(NO_ANSWER, name=text), name=text)])
     root = ElementTree.fromstring(whole.encode("utf-8"))
     plain = re.fullmatch("[\t -\x7e]*", text) is not None
     assert not plain or root[0][0].attrib["name"] == text
@@ -120,7 +120,7 @@ def test_the_xml_is_well_formed_whatever_is_in_a_name(text: str) -> None:
 
 def test_annotations_are_one_line_each_and_hide_no_command() -> None:
     hostile = "100 %\r\n::error::mine, and: yours"
-    lines = annotations(run(result(hostile), replace(SOUND, warnings=(hostile,))), "a,b.yaml")
+    lines = annotations(run(result(hostile), changed(SOUND, warnings=(hostile,))), "a,b.yaml")
     assert [line.split("::")[1].split(" ")[0] for line in lines] == ["error", "warning"]
     title = "100 %25%0D%0A%3A%3Aerror%3A%3Amine%2C and%3A yours%3A violation "
     assert lines[0].startswith(f"::error file=a%2Cb.yaml,title={title}")

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made import made
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import ApproximateDP, PureDP
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.files import to_json, write_reports, write_whole
 from auditor.report.markdown import escape, to_markdown
-from auditor.report.result import AuditResult, OutputsSpent, RunResult
-from auditor.report.words import bound_words, closing_line, finding, headline, number, pair_words
+from auditor.report.phrases import bound_words, closing_line, finding, headline, number
+from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
 EVENT = {
@@ -29,7 +30,7 @@ EVENT = {
 
 
 def result(**changes: Any) -> AuditResult:
-    made: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "name": "some audit",
         "mechanism": "module:function",
         "claim": PureDP(0.5),
@@ -45,7 +46,7 @@ def result(**changes: Any) -> AuditResult:
         "event": EVENT,
         "power": {"80%": 0.6, "95%": 0.65},
     }
-    return AuditResult(**{**made, **changes})
+    return made(**{**usual, **changes})
 
 
 SOUND = {"verdict": Verdict.NO_VIOLATION_FOUND, "claim": PureDP(1)}

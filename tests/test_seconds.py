@@ -15,7 +15,7 @@ from auditor.blackbox.mechanism import TRIAL, Source
 from auditor.blackbox.sampling import Execution
 from auditor.neighbours.domains import Pairs
 from auditor.report.html import to_html
-from auditor.report.result import RunResult
+from auditor.results.result import RunResult
 
 ENDLESS = 10**12
 

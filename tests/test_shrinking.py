@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made import changed
 from scipy.stats import binom
 
 import auditor
@@ -21,13 +22,14 @@ from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.config.load import Overrides, load_configuration
 from auditor.neighbours.domains import Pairs
+from auditor.neighbours.pair import pair_words
 from auditor.neighbours.shrink import complexity
 from auditor.report.files import to_json
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
-from auditor.report.reader import read_report
-from auditor.report.result import RunResult
-from auditor.report.words import finding, pair_words
+from auditor.report.phrases import finding
+from auditor.results.reader import read_report
+from auditor.results.result import RunResult
 from auditor.verdict import Verdict
 
 CLAIM = auditor.PureDP(0.5)
@@ -141,8 +143,8 @@ def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> N
 )
 def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any, claim: Any, method: str) -> None:
     on, off = (audit(mechanism, SMALL, claim, shrink=shrink, method=method, samples=40_000) for shrink in (True, False))
-    as_before = replace(on, smallest=None, reproduce=None, outputs=off.outputs, seconds=0.0, at_level=None)
-    assert as_before == replace(off, reproduce=None, seconds=0.0, at_level=None)
+    as_before = changed(on, smallest=None, reproduce=None, outputs=off.outputs, seconds=0.0, at_level=None)
+    assert as_before == changed(off, reproduce=None, seconds=0.0, at_level=None)
     assert (off.smallest, off.outputs.shrink) == (None, 0)
     assert (on.smallest is not None) == (on.verdict is Verdict.VIOLATION)
     assert replace(on.outputs, shrink=0) == off.outputs

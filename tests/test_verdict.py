@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made import made
 
 from auditor.auditing import settle
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
-from auditor.report.result import AuditResult, OutputsSpent
+from auditor.results.result import AuditResult
 from auditor.verdict import Verdict, alpha_for_each, holm_levels, judge
 
 
@@ -108,12 +109,10 @@ def test_one_shared_p_value_is_no_false_alarm_more() -> None:
 def result(name: str, p_value: float | None, alpha: float = 0.01) -> AuditResult:
     """An audit whose bound is 2 at levels that refute, else 0.5; no level where nothing is random."""
     bound = Bound("epsilon", 2.0 if p_value is not None and p_value <= alpha else 0.5, 1 - alpha, "m")
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"name": name, "verdict": judge(PureDP(1.0), bound), "bound": bound, "seconds": 3.0}
     if p_value is not None:
-        options = {"p_value": p_value, "alpha": alpha, "at_level": lambda level: result(name, p_value, level)}
-    verdict = judge(PureDP(1.0), bound)
-    spent = OutputsSpent()
-    return AuditResult(name, "m", PureDP(1.0), verdict, verdict, spent, "", 3.0, True, 0, bound=bound, **options)
+        options |= {"p_value": p_value, "alpha": alpha, "at_level": lambda level: result(name, p_value, level)}
+    return made(**options)
 
 
 @given(st.lists(st.none() | st.floats(0, 0.2), max_size=6), st.integers(0, 3))

@@ -27,8 +27,8 @@ from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.result import AuditResult
-from auditor.verdict import Verdict, alpha_for_each, holm_levels
+from auditor.results.result import AuditResult
+from auditor.verdict import alpha_for_each, holm_levels
 
 __all__ = [
     "CHECK_SECONDS",
@@ -140,14 +140,14 @@ def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool 
             why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
             if plan.recording is not None:
                 plan.recording.note(ENDED, why)
-            return ledger.result(Verdict.INCONCLUSIVE, why)
+            return ledger.inconclusive(why)
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
         return run(plan.with_settings(execution=how.protected()), listener, refuse=refuse)
     except MechanismError as error:
         if not refuse:
             raise
-        return ledger.result(Verdict.INCONCLUSIVE, str(error))
+        return ledger.inconclusive(str(error))
     finally:
         if plan.source.command is not None:
             plan.source.command.close()
@@ -161,7 +161,7 @@ def _run(ledger: Ledger) -> AuditResult:
     ledger.reproducible = start.reproducible
     if start.failure:
         why = f"the mechanism failed on every call: {start.failure}"
-        return ledger.result(Verdict.INCONCLUSIVE, why, pair=plan.domain.corners()[0])
+        return ledger.inconclusive(why, pair=plan.domain.corners()[0])
     if isinstance(claim, Probability):
         return audit_probability(claim, ledger)
     assert isinstance(claim, PrivacyClaim)
@@ -294,9 +294,9 @@ def settle(results: Sequence[AuditResult], alpha: float, audits: int) -> list[Au
     p_values = [result.p_value for result in results if result.p_value is not None]
     levels = holm_levels([*p_values, *[1.0] * (audits - len(p_values))], alpha)
     for i, level in zip(judged, levels, strict=False):
-        again = results[i].at_level
-        if again is not None:
-            settled[i] = replace(again(level), seconds=results[i].seconds)
+        if (judge_again := results[i].at_level) is not None:
+            again = judge_again(level)
+            settled[i] = replace(again, provenance=replace(again.provenance, seconds=results[i].seconds))
     return settled
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from auditor.auditing.plan import Ledger, Plan
 from auditor.auditing.settings import ENOUGH, FEWEST
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
-from auditor.report.result import OutputsSpent
+from auditor.results.result import OutputsSpent
 
 # The share of the time that all outputs are planned to take (the rest is for starting workers, for learning, and for a pace
 # that was measured too fast), and how many these are for each output of the bound, search and selection included.

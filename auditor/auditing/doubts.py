@@ -15,10 +15,9 @@ from auditor.blackbox.mechanism import TRIAL, Drawer, Sample
 from auditor.blackbox.repeats import shown_keys
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
-from auditor.report.result import AuditResult
-from auditor.report.words import pair_words
+from auditor.results.result import AuditResult
 
 # Notes of a recording: as what data sets arrived, and whether anything told them apart.
 ARRIVE, ALIKE = "arrive", "alike"

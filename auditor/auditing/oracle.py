@@ -6,7 +6,7 @@ from typing import Any
 from auditor.blackbox.mechanism import Source
 from auditor.claims import ApproximateDP, PrivacyClaim, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.neighbours.pair import Pair
-from auditor.report.result import ExactValue
+from auditor.results.result import ExactValue
 
 # ρ is the largest D_α/α over these orders: a lower bound on the truth, which for the specimens is reached at one of them.
 ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)

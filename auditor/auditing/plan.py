@@ -1,7 +1,6 @@
 """What an audit is to do, what it tells while it does it, and the bookkeeping that all kinds of audits share."""
 
 import functools
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.workers import Share
-from auditor.bounds.bisection import halved
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError
@@ -26,7 +24,16 @@ from auditor.methods import method_for
 from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
-from auditor.report.result import AuditResult, ExactValue, OutputsSpent, Smallest, Tried
+from auditor.results.result import (
+    AuditResult,
+    ExactValue,
+    Judgement,
+    OutputsSpent,
+    Provenance,
+    Smallest,
+    Subject,
+    Tried,
+)
 from auditor.verdict import Verdict
 
 T = TypeVar("T")
@@ -278,36 +285,40 @@ class Ledger:
             recording.note(name, value)
         return value
 
-    def result(self, verdict: Verdict, reason: str, **found: Any) -> AuditResult:
-        """Close the audit."""
-        claim: Claim = self.plan.claim
-        settings = self.plan.settings
-        broken = (found.get("smallest") or found.get("pair")) if verdict is Verdict.VIOLATION else None
-        pair = broken.pair if isinstance(broken, Smallest) else broken
-        # A replay tells how to repeat the audit that was recorded.
-        found.setdefault("reproduce", self.recorded(REPRODUCE, command(self.plan, pair)))
+    def result(
+        self,
+        judgement: Judgement,
+        pair: Pair | None = None,
+        smallest: Smallest | None = None,
+        at_level: Callable[[float], AuditResult] | None = None,
+    ) -> AuditResult:
+        """Close the audit. The smallest pair is kept only where the claim is refuted."""
+        plan, violated = self.plan, judgement.verdict is Verdict.VIOLATION
+        smallest = smallest if violated else None
+        broken = (smallest.pair if smallest else pair) if violated else None
         return AuditResult(
-            name=self.plan.name,
-            mechanism=self.plan.source.name,
-            claim=claim,
-            verdict=verdict,
-            expected=self.plan.expect,
-            outputs=self.spent,
-            stop_reason=reason,
-            seconds=self.elapsed(),
-            drawn_by=self.drawn_by,
-            reproducible=self.reproducible,
-            seed=settings.seed,
-            exact=self._kept_exact(),
-            warnings=(*self.warnings, *(self.of_violations if verdict is Verdict.VIOLATION else ())),
-            tried=Tried(
-                str(self.plan.domain),
-                max(1, len(self.pairs)),
-                self.plan.settings.events,
-                self.plan.settings.search.fitted,
+            Subject(plan.name, plan.source.name, plan.claim, plan.expect),
+            judgement,
+            Provenance(
+                self.spent,
+                self.elapsed(),
+                self.reproducible,
+                plan.settings.seed,
+                self.drawn_by,
+                # A replay tells how to repeat the audit that was recorded.
+                self.recorded(REPRODUCE, command(plan, broken)),
+                Tried(str(plan.domain), max(1, len(self.pairs)), plan.settings.events, plan.settings.search.fitted),
             ),
-            **found,
+            pair,
+            self._kept_exact(),
+            smallest,
+            (*self.warnings, *(self.of_violations if violated else ())),
+            at_level,
         )
+
+    def inconclusive(self, reason: str, pair: Pair | None = None) -> AuditResult:
+        """Close the audit without an answer."""
+        return self.result(Judgement(Verdict.INCONCLUSIVE, reason), pair)
 
     def recorded(self, name: str, value: Any) -> Any:
         """Return a plain value, and note it where the audit is recorded; in a replay, what was noted."""
@@ -321,17 +332,6 @@ class Ledger:
     def _kept_exact(self) -> ExactValue | None:
         kept = self.recorded(EXACT, self.exact.to_dict() if self.exact else None)
         return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
-
-
-def smallest_level(refutes: Callable[[float], Any]) -> float:
-    """Return the smallest level that refutes, to three digits and never too small; 1 where none does."""
-    low, high = -300.0, math.log10(0.999)
-    if not refutes(10**high):
-        return 1.0
-    if refutes(10**low):
-        return 10**low
-    _, least = halved(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
-    return float(10**least)
 
 
 def _proved(bound: Callable[[Any], float], tally: Tally) -> float:

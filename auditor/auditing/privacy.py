@@ -12,7 +12,7 @@ from auditor.auditing.deadline import fit_search, fitted
 from auditor.auditing.doubts import always_fails, note_exceptions
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.plan import CHANCES, Ledger, Plan, smallest_level
+from auditor.auditing.plan import CHANCES, Ledger, Plan
 from auditor.auditing.search import ends, enough_for, find_pair, method_over
 from auditor.auditing.shrink import shrink
 from auditor.auditing.tally import Counted
@@ -25,8 +25,8 @@ from auditor.events.selection import VALUES
 from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult, Illustration, Smallest
-from auditor.verdict import Verdict, judge
+from auditor.results.result import AuditResult, Illustration, Judgement, Smallest
+from auditor.verdict import Verdict, judge, smallest_level
 
 
 def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
@@ -42,7 +42,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     sample = ledger.draw(pair, plan.settings.selection_outputs // (2 if afar else 1), Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()
     if failure:
-        return ledger.result(Verdict.INCONCLUSIVE, always_fails(ledger, pair, failure), pair=pair)
+        return ledger.inconclusive(always_fails(ledger, pair, failure), pair=pair)
     note_exceptions(ledger, pair, sample)
     if afar:
         # What showed from afar alone may be too weak to learn it from neighbours.
@@ -66,11 +66,9 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     tally = ledger.count(pair, plan.settings.samples, Phase.BOUND, Counted(test), so_far, meanwhile=histograms, **how)
     ledger.close_bound(tally)
     if not tally.batches:
-        return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=pair)
+        return ledger.inconclusive(ledger.drawn(), pair=pair)
     if tally.lost > tally.outputs / 2:
-        return ledger.result(
-            Verdict.INCONCLUSIVE, f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised", pair=pair
-        )
+        return ledger.inconclusive(f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised", pair=pair)
     if not tally.lost:  # a batch that raises is one accident, and no change of all its outputs
         ledger.look_for_drift(tally.tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
@@ -130,19 +128,18 @@ def _at_level(
 
     at, test, counts = method(alpha), evidence.test, evidence.counts
     bound = Bound(claim.quantity, at.bound(test, counts), 1 - alpha, at.name, at.also(counts))
-    verdict = judge(claim, bound)
-    return ledger.result(
-        verdict,
+    judgement = Judgement(
+        judge(claim, bound),
         ledger.drawn(),
-        pair=evidence.pair,
-        event=test.to_dict(counts),
-        bound=bound,
-        power={name: at.detectable(test, counts, chance) for name, chance in CHANCES},
-        p_value=smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
-        alpha=alpha,
-        smallest=smallest if verdict is Verdict.VIOLATION else None,
-        illustration=Illustration(
+        bound,
+        test.to_dict(counts),
+        {name: at.detectable(test, counts, chance) for name, chance in CHANCES},
+        smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
+        alpha,
+        Illustration(
             evidence.histograms, growth(evidence.looks, lambda seen: at.bound(test, seen)), at.profile(counts)
         ),
-        at_level=lambda level: _at_level(level, claim, ledger, evidence, smallest),
+    )
+    return ledger.result(
+        judgement, evidence.pair, smallest, lambda level: _at_level(level, claim, ledger, evidence, smallest)
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from auditor.auditing.deadline import fit_search, fitted
 from auditor.auditing.growth import added_up, growth
-from auditor.auditing.plan import CHANCES, Ledger, smallest_level
+from auditor.auditing.plan import CHANCES, Ledger
 from auditor.auditing.shrink import shrink
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Batch, Phase
@@ -24,8 +24,8 @@ from auditor.methods.probability import Reported, hits, limit_name
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, Budget, search_pairs
-from auditor.report.result import AuditResult, Illustration, Smallest
-from auditor.verdict import Verdict, judge
+from auditor.results.result import AuditResult, Illustration, Judgement, Smallest
+from auditor.verdict import Verdict, judge, smallest_level
 
 
 def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
@@ -40,7 +40,7 @@ def audit_probability(claim: Probability, ledger: Ledger) -> AuditResult:
     tally = ledger.count(alone, plan.settings.samples, Phase.BOUND, Counted(Reported(claim, plan.alpha)))
     ledger.close_bound(tally)
     if not tally.batches:
-        return ledger.result(Verdict.INCONCLUSIVE, ledger.drawn(), pair=alone)
+        return ledger.inconclusive(ledger.drawn(), pair=alone)
     ledger.look_for_drift(tally.tables)
     looks = added_up(tally.pieces)
     result = _at_level(plan.alpha, claim, ledger, alone, looks)
@@ -71,18 +71,18 @@ def _at_level(
     # The limit on the side of the claim where there is a verdict, else the one that did not reach it.
     is_lower = refuted if claim.at_most else not refuted
     power = {name: detectable_probability(claim, counts.trials, alpha, chance) for name, chance in CHANCES}
-    return ledger.result(
+    judgement = Judgement(
         Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
         "confirmed on the worst data set found" if event["confirmed"] else ledger.drawn(),
-        pair=alone,
-        event=event,
-        bound=bound(alpha, is_lower),
-        power=power if all(map(math.isfinite, power.values())) else None,
-        p_value=smallest_level(refutes),
-        alpha=alpha,
-        smallest=smallest if refuted else None,
-        illustration=Illustration(growth=growth(looks, lambda seen: test.limit(seen, lower=is_lower))),
-        at_level=lambda level: _at_level(level, claim, ledger, alone, looks, smallest),
+        bound(alpha, is_lower),
+        event,
+        power if all(map(math.isfinite, power.values())) else None,
+        smallest_level(refutes),
+        alpha,
+        Illustration(growth=growth(looks, lambda seen: test.limit(seen, lower=is_lower))),
+    )
+    return ledger.result(
+        judgement, alone, smallest, lambda level: _at_level(level, claim, ledger, alone, looks, smallest)
     )
 
 

@@ -24,7 +24,7 @@ from auditor.neighbours.pair import Pair, Relation, Side, plain, same
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import Budget, Evaluate, search_pairs
 from auditor.neighbours.shrink import Screening, shrink_pair
-from auditor.report.result import AuditResult, Smallest
+from auditor.results.result import AuditResult, Judgement, Smallest
 from auditor.verdict import Verdict
 
 # Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
@@ -100,15 +100,15 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
             f"a claim of {claim} compares a data set with a part of it; no pair of these neighbours is such, use add_remove"
         )
     ledger.pairs.update(seen)
-    violated, reason = found.excess > 0, f"{len(seen):,} pairs of data sets looked at"
-    return ledger.result(
+    violated = found.excess > 0
+    judgement = Judgement(
         Verdict.VIOLATION if violated else Verdict.NO_VIOLATION_FOUND,
-        reason,
-        pair=found.pair,
-        event=found.event,
-        bound=found.bound(claim, "largest difference found"),
-        smallest=without_harm(ledger, smallest) if violated and ledger.plan.settings.shrinks else None,
+        f"{len(seen):,} pairs of data sets looked at",
+        found.bound(claim, "largest difference found"),
+        found.event,
     )
+    smaller = without_harm(ledger, smallest) if violated and ledger.plan.settings.shrinks else None
+    return ledger.result(judgement, found.pair, smaller)
 
 
 def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:

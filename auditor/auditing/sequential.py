@@ -26,7 +26,7 @@ from auditor.events.histogram import Histogram
 from auditor.methods import method_for
 from auditor.methods.sequential import Game, hair_above, hypotheses, new_game
 from auditor.neighbours.pair import Pair
-from auditor.report.result import AuditResult, Illustration, Smallest
+from auditor.results.result import AuditResult, Illustration, Judgement, Smallest
 from auditor.verdict import Verdict, judge
 
 Floats = NDArray[np.float64]
@@ -98,7 +98,7 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         left = plan.settings.samples - ledger.spent.bound
         stage += 1
     if reason.startswith(FAILED):
-        return ledger.result(Verdict.INCONCLUSIVE, reason, pair=pair)
+        return ledger.inconclusive(reason, pair=pair)
     if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
         ledger.look_for_drift(game.halves())
     ledger.exact = exact_value(plan.source, claim, pair)
@@ -128,19 +128,21 @@ def _at_level(
         "hypotheses": capital.grid.tolist(),
         "highest_log_capital": capital.highest.tolist(),
     }
-    verdict = judge(claim, bound)
-    return ledger.result(
-        verdict,
+    judgement = Judgement(
+        judge(claim, bound),
         reason,
-        pair=pair,
-        event=event,
-        bound=bound,
-        power={name: game.detectable(alpha, chance) for name, chance in CHANCES},
-        p_value=capital.p_value(hair_above(claim)),
-        alpha=alpha,
-        smallest=smallest if verdict is Verdict.VIOLATION else None,
-        illustration=Illustration(histograms, capital.growth(alpha)),
-        at_level=lambda level: _at_level(level, game, ledger, pair, capital, reason, histograms, smallest),
+        bound,
+        event,
+        {name: game.detectable(alpha, chance) for name, chance in CHANCES},
+        capital.p_value(hair_above(claim)),
+        alpha,
+        Illustration(histograms, capital.growth(alpha)),
+    )
+    return ledger.result(
+        judgement,
+        pair,
+        smallest,
+        lambda level: _at_level(level, game, ledger, pair, capital, reason, histograms, smallest),
     )
 
 

@@ -33,7 +33,7 @@ from auditor.methods import method_for
 from auditor.methods.base import Method, Test
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
-from auditor.report.result import Smallest
+from auditor.results.result import Smallest
 from auditor.verdict import Verdict, judge
 
 # Shares of the outputs: to see the pair found once more where nothing was learned from, to screen candidates, for a last look

@@ -11,7 +11,7 @@ from dataclasses import replace
 from auditor.auditing.plan import Listener, Plan
 from auditor.blackbox.clusters import close_all, processes
 from auditor.blackbox.process import kill_all
-from auditor.report.result import AuditResult
+from auditor.results.result import AuditResult
 
 # Audits under way, each of which keeps in memory what it learns from.
 AT_ONCE = 6

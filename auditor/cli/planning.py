@@ -74,8 +74,7 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
 
 def _received(plan: "Plan", pair: "Pair", data: object) -> str:
     """Write a data set and, where it is not as written, in what it reaches the mechanism."""
-    from auditor.neighbours.pair import plain
-    from auditor.report.words import data_words
+    from auditor.neighbours.pair import data_words, plain
 
     is_array = pair.record_shape is not None and plan.source.command is None
     return f"{'array ' if is_array else ''}{data_words(plain(data))}"
@@ -94,7 +93,7 @@ def _plan(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from auditor.auditing.planning import EXCESS, foresee
-    from auditor.report.words import number
+    from auditor.report.phrases import number
 
     console = open_console()
     for configuration in load_all(options):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditor.auditing import Plan, Progress
 from auditor.report.markup import visible
-from auditor.report.words import SYMBOL, number
+from auditor.report.phrases import SYMBOL, number
 
 if TYPE_CHECKING:
     from rich.console import Console

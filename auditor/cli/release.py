@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from auditor.report.compare import Change
-    from auditor.report.result import RunResult
+    from auditor.results.result import RunResult
 
 
 def add_commands(commands: Commands) -> None:
@@ -28,7 +28,7 @@ def add_commands(commands: Commands) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from auditor.report.compare import compare
-    from auditor.report.reader import read_report
+    from auditor.results.reader import read_report
 
     changes = compare(read_report(options.old), read_report(options.new))
     print_changes(changes, str(options.old), open_console())
@@ -64,7 +64,7 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tu
 
     Raises InvalidInputError unless there is exactly one for each configuration.
     """
-    from auditor.report.reader import read_report
+    from auditor.results.reader import read_report
 
     found: dict[str, tuple[Path, RunResult]] = {}
     for file in files:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from auditor.auditing import Journal, Plan
     from auditor.config import Configuration
     from auditor.report.compare import Change
-    from auditor.report.result import AuditResult, RunResult
+    from auditor.results.result import AuditResult, RunResult
 
 # Beside the report: what is done of a run, and the reports of those that ended.
 RUNS = "runs.sqlite"
@@ -151,8 +151,8 @@ def _audit(
     from rich.markup import escape
 
     from auditor.report.files import to_json, write_reports
+    from auditor.report.phrases import closing_line, closing_line_of_all
     from auditor.report.terminal import print_result
-    from auditor.report.words import closing_line, closing_line_of_all
 
     if options.json is not None and len(chosen) != 1:
         raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
@@ -215,8 +215,8 @@ def _run_plans(
     from auditor.auditing import journalled, run_all, settle, stop_all
     from auditor.cli.progress import ProgressLines
     from auditor.report.markup import visible
-    from auditor.report.result import RunResult
-    from auditor.report.words import bound_words
+    from auditor.report.phrases import bound_words
+    from auditor.results.result import RunResult
 
     started = time.monotonic()
     audits = []

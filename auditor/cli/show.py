@@ -18,7 +18,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from auditor.report.reader import read_report
+    from auditor.results.reader import read_report
 
     # The folder, or another file that `auditor run` wrote there, means the report in it.
     beside = options.report if options.report.is_dir() else options.report.parent

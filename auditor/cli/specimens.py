@@ -27,9 +27,9 @@ def _list(options: argparse.Namespace) -> int:
     specimens = list_specimens(options.package)
     if options.reports is not None:
         from auditor.report.files import write_whole
-        from auditor.report.rows import rows_table
+        from auditor.report.specimen_table import specimen_table
 
-        write_whole(options.reports / "README.md", rows_table(specimens, options.reports))
+        write_whole(options.reports / "README.md", specimen_table(specimens, options.reports))
         print(f"written: {options.reports / 'README.md'}")
         return AS_EXPECTED
     table = Table(box=None, pad_edge=False, header_style="bold")

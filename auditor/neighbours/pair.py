@@ -1,6 +1,7 @@
 """A pair of data sets that the claim calls neighbours."""
 
 import copy
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -79,6 +80,45 @@ def plain(data: Any) -> Any:
     if isinstance(data, dict):
         return {str(key): plain(item) for key, item in data.items()}
     return data if data is None or isinstance(data, bool | int | float | str) else repr(data)
+
+
+def pair_words(pair: Pair | None) -> str:
+    """Write the two data sets, runs of equal records as one; long ones are cut in the middle.
+
+    >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
+    '[0 × 199, 1] and [0 × 199]'
+    """
+    if pair is None:
+        return "–"
+    entry = pair.to_dict()
+    left = data_words(entry["left"])
+    return left if pair.relation is Relation.ALONE else f"{left} and {data_words(entry['right'])}"
+
+
+LEAST_RUN = 4  # shorter ones are as easily read as they are
+
+
+def _all_words(data: object) -> str:
+    if not isinstance(data, list):
+        return repr(data) if isinstance(data, str) else str(data)
+    parts: list[str] = []
+    for words, run in itertools.groupby(map(_all_words, data)):
+        times = len(list(run))
+        parts += [f"{words} × {times}"] if times >= LEAST_RUN else [words] * times
+    return f"[{', '.join(parts)}]"
+
+
+def data_words(data: object, most: int = 60) -> str:
+    """Write a data set, cut in the middle where it is long; of a list is told then how many it holds.
+
+    >>> data_words([1, 22] * 20, 30)
+    '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
+    """
+    text = _all_words(data) if isinstance(data, list) else str(data)
+    if len(text) <= most:
+        return text
+    many = f" ({len(data):,} in all)" if isinstance(data, list) else ""
+    return f"{text[: most // 2]} … {text[-most // 3 :]}{many}"
 
 
 def same(a: Any, b: Any) -> bool:

@@ -34,8 +34,8 @@ from auditor.claims import (
     QueryClaim,
 )
 from auditor.report.files import to_json
-from auditor.report.result import AuditResult, RunResult
-from auditor.report.words import bound_words, number, verdict_words
+from auditor.report.phrases import bound_words, number, verdict_words
+from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
 # The chance, over a whole file, that a rise is reported where the events looked at show no more than before.

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from auditor.report.result import AuditResult
-from auditor.report.words import bound_words, confidence_words, finding, pair_words, verdict_words
+from auditor.neighbours.pair import pair_words
+from auditor.report.phrases import bound_words, confidence_words, finding, verdict_words
+from auditor.results.result import AuditResult
 
 
 def headline(audit: AuditResult) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
-from auditor.report.result import RunResult
+from auditor.results.result import RunResult
 
 # A list over several lines without another list or object in it.
 _PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from auditor.report.compare import Change, Kind, in_all
 from auditor.report.failure import failure_text, headline
 from auditor.report.markdown import escape
-from auditor.report.result import RunResult
+from auditor.results.result import RunResult
 
 
 def annotations(result: RunResult, file: str) -> list[str]:

@@ -10,23 +10,22 @@ from typing import Any
 from auditor.claims import PrivacyClaim, Probability, QueryClaim, RenyiDP, ZeroConcentratedDP
 from auditor.events.histogram import Histogram
 from auditor.events.selection import BITS
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.markup import Markup, joined, tag
-from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
-from auditor.report.result import AuditResult, RunResult
-from auditor.report.words import (
+from auditor.report.phrases import (
     bound_words,
     confidence_words,
     exact_words,
     finding,
     headline,
     number,
-    pair_words,
     proved_words,
     relation_words,
     spent_words,
     verdict_words,
 )
+from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
+from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
 # The page may load nothing and run nothing, whatever it shows.

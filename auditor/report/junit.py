@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from auditor.report.failure import failure_text, headline
-from auditor.report.result import AuditResult, RunResult
-from auditor.report.words import bound_words, finding
+from auditor.report.phrases import bound_words, finding
+from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
 # What XML 1.0 cannot hold, not even escaped: control characters, halves of surrogate pairs, two non-characters.

@@ -2,8 +2,8 @@
 
 import re
 
-from auditor.report.result import AuditResult, RunResult
-from auditor.report.words import bound_words, closing_line, exact_words, finding, spent_words, verdict_words
+from auditor.report.phrases import bound_words, closing_line, exact_words, finding, spent_words, verdict_words
+from auditor.results.result import AuditResult, RunResult
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 

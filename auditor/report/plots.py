@@ -14,8 +14,8 @@ from auditor.claims import Claim, Probability, QueryClaim
 from auditor.events.histogram import Bar, Histogram
 from auditor.exact.conversions import implied_delta
 from auditor.report.markup import Markup, joined, tag, visible
-from auditor.report.result import AuditResult
-from auditor.report.words import SYMBOL
+from auditor.report.phrases import SYMBOL
+from auditor.results.result import AuditResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

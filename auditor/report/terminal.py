@@ -5,8 +5,8 @@ from rich.console import Console
 from rich.table import Table
 
 from auditor.report.markup import visible
-from auditor.report.result import RunResult
-from auditor.report.words import bound_words, closing_line, exact_words, finding, verdict_words
+from auditor.report.phrases import bound_words, closing_line, exact_words, finding, verdict_words
+from auditor.results.result import RunResult
 
 
 def print_result(result: RunResult, console: Console) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import auditor
 from auditor.blackbox.outputs import from_batch, from_list
 from auditor.events.features import BITS, LowestBit
-from auditor.report.words import finding
+from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
 

@@ -102,49 +102,169 @@ class Illustration:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditResult:
-    """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
-
-    ``p_value`` is the smallest chance of a false alarm at which these outputs refute the claim, ``alpha`` the chance that was
-    allowed; both None where nothing is random. ``at_level`` returns the same audit judged at another alpha.
-
-    ``event`` is what was looked at and counted, in words and plain numbers, as it stands in report.json. ``smallest`` is None
-    unless the claim was refuted and a smaller pair or a simpler event refutes it as well. ``reproduce`` is a command line that
-    repeats the audit, or a call in Python that shows a violation again.
-    ``drawn_by`` says what drew the outputs of the bound: no number depends on it.
-    ``tried`` is None in a report of an earlier auditor. ``illustration`` holds what the plots show.
-    ``warnings`` are of what does not make the bound wrong, but should be known to who reads it.
-    """
+class Subject:
+    """What was audited: the audit's name, the mechanism's, the claim, and the verdict that is expected."""
 
     name: str
     mechanism: str
     claim: Claim
-    verdict: Verdict
     expected: Verdict
-    outputs: OutputsSpent
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the outputs say of the claim, at one level. All but the first two are None where the audit ended before.
+
+    ``stop_reason`` says why no more outputs were drawn. ``event`` is what was looked at and counted, in words and plain
+    numbers, as it stands in report.json. ``power`` lists which violation would have been caught with which chance. ``p_value``
+    is the smallest chance of a false alarm at which these outputs refute the claim, ``alpha`` the chance that was allowed; both
+    None where nothing is random. ``illustration`` holds what the plots show.
+    """
+
+    verdict: Verdict
     stop_reason: str
-    seconds: float
-    reproducible: bool
-    seed: int
     bound: Bound | None = None
-    pair: Pair | None = None
     event: Mapping[str, Any] | None = None
     power: Mapping[str, float] | None = None
     p_value: float | None = None
     alpha: float | None = None
+    illustration: Illustration = Illustration()
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How the audit was run: what it spent, whether the seed draws the same outputs again, and how to repeat it.
+
+    ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again. ``drawn_by`` says
+    what drew the outputs of the bound: no number depends on it. ``tried`` is None in a report of an earlier auditor.
+    """
+
+    outputs: OutputsSpent
+    seconds: float
+    reproducible: bool
+    seed: int
+    drawn_by: str = ""
+    reproduce: str | None = None
+    tried: Tried | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
+
+    ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim was refuted and a smaller
+    pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader should know them.
+    ``at_level`` returns the same audit judged at another alpha; None where nothing is random.
+    """
+
+    subject: Subject
+    judgement: Judgement
+    provenance: Provenance
+    pair: Pair | None = None
     exact: ExactValue | None = None
     smallest: Smallest | None = None
-    reproduce: str | None = None
-    drawn_by: str = ""
     warnings: Sequence[str] = ()
-    tried: Tried | None = None
-    illustration: Illustration = Illustration()
     at_level: "Callable[[float], AuditResult] | None" = None
+
+    @property
+    def name(self) -> str:
+        """The name of the audit."""
+        return self.subject.name
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the mechanism."""
+        return self.subject.mechanism
+
+    @property
+    def claim(self) -> Claim:
+        """What was put to the test."""
+        return self.subject.claim
+
+    @property
+    def expected(self) -> Verdict:
+        """The verdict that was expected."""
+        return self.subject.expected
 
     @property
     def passed(self) -> bool:
         """Whether the audit ended as expected."""
         return self.verdict == self.expected
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the audit ended."""
+        return self.judgement.verdict
+
+    @property
+    def stop_reason(self) -> str:
+        """Why no more outputs were drawn."""
+        return self.judgement.stop_reason
+
+    @property
+    def bound(self) -> Bound | None:
+        """What was proved."""
+        return self.judgement.bound
+
+    @property
+    def event(self) -> Mapping[str, Any] | None:
+        """What was looked at and counted, in words and plain numbers, as it stands in report.json."""
+        return self.judgement.event
+
+    @property
+    def power(self) -> Mapping[str, float] | None:
+        """The values of the quantity that would have been caught, by chance: "80%" and "95%"."""
+        return self.judgement.power
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest chance of a false alarm at which these outputs refute the claim; None where nothing is random."""
+        return self.judgement.p_value
+
+    @property
+    def alpha(self) -> float | None:
+        """The chance of a false alarm that was allowed; None where nothing is random."""
+        return self.judgement.alpha
+
+    @property
+    def illustration(self) -> Illustration:
+        """What the plots show."""
+        return self.judgement.illustration
+
+    @property
+    def outputs(self) -> OutputsSpent:
+        """How many outputs went into each phase."""
+        return self.provenance.outputs
+
+    @property
+    def seconds(self) -> float:
+        """How long the audit took."""
+        return self.provenance.seconds
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed draws the same outputs again."""
+        return self.provenance.reproducible
+
+    @property
+    def seed(self) -> int:
+        """The root of all randomness."""
+        return self.provenance.seed
+
+    @property
+    def drawn_by(self) -> str:
+        """What drew the outputs of the bound; no number depends on it."""
+        return self.provenance.drawn_by
+
+    @property
+    def reproduce(self) -> str | None:
+        """A command line that repeats the audit, or a call in Python that shows a violation again."""
+        return self.provenance.reproduce
+
+    @property
+    def tried(self) -> Tried | None:
+        """Where the audit looked; None in a report of an earlier auditor."""
+        return self.provenance.tried
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
@@ -177,7 +297,7 @@ class AuditResult:
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
         from auditor.report.failure import headline
-        from auditor.report.words import finding
+        from auditor.report.phrases import finding
 
         warnings = (f"warning: {warning}" for warning in self.warnings)
         return "\n".join([f"{self.name}: {headline(self)}", finding(self), *warnings])

@@ -1,14 +1,13 @@
 """The sentences that every form of a report shares."""
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auditor.claims import Probability, QueryClaim
 from auditor.events.features import BITS
-from auditor.neighbours.pair import Pair, Relation
-from auditor.report.result import AuditResult, OutputsSpent, RunResult, Smallest
+from auditor.neighbours.pair import Relation, pair_words
+from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
 
 SYMBOL = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "decrease": "fall"}
@@ -60,45 +59,6 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 def exact_words(audit: AuditResult) -> str:
     """Write the exact value on the pair, where it is known."""
     return "" if audit.exact is None else number(audit.exact.value)
-
-
-def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets, runs of equal records as one; long ones are cut in the middle.
-
-    >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
-    '[0 × 199, 1] and [0 × 199]'
-    """
-    if pair is None:
-        return "–"
-    entry = pair.to_dict()
-    left = data_words(entry["left"])
-    return left if pair.relation is Relation.ALONE else f"{left} and {data_words(entry['right'])}"
-
-
-LEAST_RUN = 4  # shorter ones are as easily read as they are
-
-
-def _all_words(data: object) -> str:
-    if not isinstance(data, list):
-        return repr(data) if isinstance(data, str) else str(data)
-    parts: list[str] = []
-    for words, run in itertools.groupby(map(_all_words, data)):
-        times = len(list(run))
-        parts += [f"{words} × {times}"] if times >= LEAST_RUN else [words] * times
-    return f"[{', '.join(parts)}]"
-
-
-def data_words(data: object, most: int = 60) -> str:
-    """Write a data set, cut in the middle where it is long; of a list is told then how many it holds.
-
-    >>> data_words([1, 22] * 20, 30)
-    '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
-    """
-    text = _all_words(data) if isinstance(data, list) else str(data)
-    if len(text) <= most:
-        return text
-    many = f" ({len(data):,} in all)" if isinstance(data, list) else ""
-    return f"{text[: most // 2]} … {text[-most // 3 :]}{many}"
 
 
 def finding(audit: AuditResult) -> str:

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from auditor.report.markdown import escape
-from auditor.report.reader import read_report
-from auditor.report.result import AuditResult
-from auditor.report.words import number
+from auditor.report.phrases import number
+from auditor.results.reader import read_report
+from auditor.results.result import AuditResult
 from auditor.specimens import Statement
 from auditor.verdict import Verdict
 
 
-def rows_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
+def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
     """Return a Markdown table: for each statement of a specimen, the audits that put it to the test.
 
     An audit belongs to a statement when it is of the same mechanism and expects what the statement says. Raises

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from auditor.errors import InvalidInputError
-from auditor.report.rows import rows_table
+from auditor.report.specimen_table import specimen_table
 from auditor.specimens import Statement, list_specimens
 
 SOUND = Statement(1, "002", "ε", "one value of k", holds=True)
@@ -46,7 +46,7 @@ def folder(place: Path, **reports: list[dict[str, Any]]) -> Path:
 
 
 def rows(place: Path, specimens: Any = SPECIMENS) -> list[list[str]]:
-    lines = [line for line in rows_table(specimens, place).splitlines() if line.startswith("|")]
+    lines = [line for line in specimen_table(specimens, place).splitlines() if line.startswith("|")]
     cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[2:]]
     return [[re.sub(r"\\(.)", r"\1", cell.strip()) for cell in row] for row in cells]
 
@@ -132,7 +132,7 @@ def test_names_cannot_break_the_table(tmp_path: Path) -> None:
     [row] = rows(place, SPECIMENS[:1])
     assert len(row) == 11
     assert row[6] == "[a | b <i>](one/summary.md)"
-    assert "a \\| b" in rows_table(SPECIMENS, place)
+    assert "a \\| b" in specimen_table(SPECIMENS, place)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", "3", '{"audits": 3}', '{"audits": [3]}', '{"audits": [{}]}'])
@@ -141,12 +141,12 @@ def test_what_is_no_report_is_an_error_that_names_the_file(tmp_path: Path, text:
     file = tmp_path / "one" / "report.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInputError, match=f"{file} is not a report of this program"):
-        rows_table(SPECIMENS, tmp_path)
+        specimen_table(SPECIMENS, tmp_path)
 
 
 def test_what_a_statement_says_cannot_break_the_table(tmp_path: Path) -> None:
     statement = Statement(1, "A | B 2014", "ε = h ln(q*/p*)", "counts | *one* moves", holds=True)
-    table = rows_table([("m:sound", statement)], folder(tmp_path, one=[entry("m:sound")]))
+    table = specimen_table([("m:sound", statement)], folder(tmp_path, one=[entry("m:sound")]))
     assert "ε = h ln(q\\*/p\\*)" in table
     [row] = rows(tmp_path, [("m:sound", statement)])
     assert (row[1], row[3], row[4]) == (statement.document, statement.where, statement.claim)

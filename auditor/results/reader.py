@@ -11,14 +11,17 @@ from auditor.claims import Claim, Probability, QueryClaim, claim_from_dict
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.result import (
+from auditor.results.result import (
     FORMAT,
     AuditResult,
     ExactValue,
     Illustration,
+    Judgement,
     OutputsSpent,
+    Provenance,
     RunResult,
     Smallest,
+    Subject,
     Tried,
 )
 from auditor.verdict import Verdict
@@ -137,29 +140,30 @@ def _audit(entry: _Entry) -> AuditResult:
     bound, pair, event = (entry.part_if_any(key) for key in ("bound", "pair", "event"))
     claim = claim_from_dict(entry.get("claim", dict))
     return AuditResult(
-        name=entry.text("name"),
-        mechanism=entry.text("mechanism"),
-        claim=claim,
-        verdict=entry.named("verdict", Verdict),
-        expected=entry.named("expected", Verdict),
-        outputs=_outputs(entry.part("outputs")),
-        stop_reason=entry.text("stop_reason"),
-        seconds=entry.number("seconds"),
-        reproducible=entry.get("reproducible", bool),
-        seed=entry.get("seed", int),
-        bound=_bound(bound) if bound else None,
+        Subject(entry.text("name"), entry.text("mechanism"), claim, entry.named("expected", Verdict)),
+        Judgement(
+            entry.named("verdict", Verdict),
+            entry.text("stop_reason"),
+            bound=_bound(bound) if bound else None,
+            event=_event(event, claim) if event else None,
+            power=power.numbers() if power else None,
+            p_value=budget.get("p_value", int, float, default=None),
+            alpha=budget.get("allowed_error", int, float, default=None),
+            illustration=_illustration(illustration) if illustration else Illustration(),
+        ),
+        Provenance(
+            _outputs(entry.part("outputs")),
+            entry.number("seconds"),
+            entry.get("reproducible", bool),
+            entry.get("seed", int),
+            drawn_by=entry.get("drawn_by", str, default=""),
+            reproduce=entry.get("reproduce", str, default=None),
+            tried=_tried(tried) if tried else None,
+        ),
         pair=_pair(pair) if pair else None,
-        event=_event(event, claim) if event else None,
-        power=power.numbers() if power else None,
-        p_value=budget.get("p_value", int, float, default=None),
-        alpha=budget.get("allowed_error", int, float, default=None),
         exact=ExactValue(exact.number("value"), exact.number("error")) if exact else None,
         smallest=_smallest(smallest, claim) if smallest else None,
-        reproduce=entry.get("reproduce", str, default=None),
-        drawn_by=entry.get("drawn_by", str, default=""),
         warnings=[str(warning) for warning in entry.get("warnings", list, default=[])],
-        tried=_tried(tried) if tried else None,
-        illustration=_illustration(illustration) if illustration else Illustration(),
     )
 
 

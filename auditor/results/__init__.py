@@ -1,0 +1,1 @@
+"""Results as data, and report.json: written from them, and read back."""

@@ -1,0 +1,28 @@
+"""Results made by hand, from the names of their attributes."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+from auditor.claims import PureDP
+from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance, Subject
+from auditor.verdict import Verdict
+
+BLANK = AuditResult(
+    Subject("some audit", "module:function", PureDP(1.0), Verdict.NO_VIOLATION_FOUND),
+    Judgement(Verdict.NO_VIOLATION_FOUND, "all outputs drawn"),
+    Provenance(OutputsSpent(), 1.0, reproducible=True, seed=7),
+)
+
+
+def changed(audit: AuditResult, **changes: Any) -> AuditResult:
+    """Return an audit with some of its attributes changed, whatever part of it holds them."""
+    for part in ("subject", "judgement", "provenance"):
+        whole = getattr(audit, part)
+        mine = {field.name: changes.pop(field.name) for field in fields(whole) if field.name in changes}
+        changes[part] = replace(whole, **mine)
+    return replace(audit, **changes)
+
+
+def made(**attributes: Any) -> AuditResult:
+    """Return an audit with these attributes, and nothing else known of it."""
+    return changed(BLANK, **attributes)
