@@ -18,12 +18,13 @@ import numpy as np
 import auditor
 from auditor.auditing.plan import Ledger, Plan
 from auditor.auditing.tally import Counted, Tally
-from auditor.blackbox.batches import Batch, Phase, draw_all
+from auditor.blackbox.batches import Batch, Drawn, Phase, draw_all
 from auditor.blackbox.clusters import close_all
-from auditor.blackbox.journal import Journal, encode
+from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.pace import A_SECOND
 from auditor.blackbox.sampling import Execution
+from auditor.blackbox.store import Mode, Store
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
@@ -142,7 +143,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test
     batches = [Batch(PAIR, BATCH, Phase.BOUND, (i,)) for i in range(2000)]
-    drawn, _, drawing = draw_all(source, 0, 0, Counted(test), None, batches)
+    drawn, _, drawing = draw_all(source, 0, 0, Counted(test), batches)
     ledger, tally = (
         Ledger(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None, True),
         Tally(),
@@ -150,20 +151,20 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
 
     def merge() -> None:
         for batch, one in zip(batches, drawn, strict=True):
-            ledger.guard.look(PAIR, one.left, one.right, batch.told)
+            ledger.guard.look(PAIR, one.left, one.right, batch.label)
             tally.add(*one.seen, batch.size)
 
     each = seconds(merge) / len(batches)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.sqlite"
-        journal = Journal(path)
-        journal.begin({}, resume=False)
-        kept = journal.audit("paper")
-        note = {"tally": {"tally": vars(tally), "guard": ledger.guard.state()}}
-        keys = {batch.file: (one.left, one.right, None) for batch, one in zip(batches, drawn, strict=True)}
-        kept.keep(dict(list(keys.items())[:1000]), note)
-        commit = min(seconds(lambda: kept.keep({}, note)) for _ in range(5))
-        journal.close()
+        store = Store(path)
+        store.begin({}, resume=False)
+        kept = store.audit("paper", Mode.RESUME)
+        note = {"tally": (vars(tally), ledger.guard.state())}
+        keys = [(batch, Drawn(one.left, one.right, None)) for batch, one in zip(batches, drawn, strict=True)]
+        kept.keep(keys[:1000], note)
+        commit = min(seconds(lambda: kept.keep(notes=note)) for _ in range(5))
+        store.close()
         state = path.stat().st_size
     number = outputs / BATCH
     return {

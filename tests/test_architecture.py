@@ -160,7 +160,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "distributed": ("auditor.blackbox.clusters",),
     "ray": ("auditor.blackbox.clusters",),
     "concurrent": ("auditor.blackbox",),
-    "sqlite3": ("auditor.blackbox.journal",),
+    "sqlite3": ("auditor.blackbox.store",),
     "yaml": ("auditor.config",),
     "pydantic": ("auditor.config",),
     "pydantic_core": ("auditor.blackbox.command",),

@@ -1,8 +1,11 @@
 """`auditor run --record` and `auditor replay`: the same result later, without the mechanism."""
 
+import contextlib
+import io
 import json
+import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -210,51 +213,114 @@ def test_a_sequential_audit_whose_time_was_over_ends_at_the_same_output(folder: 
     assert report(folder, "first")["audits"][0]["stop_reason"] == "0.3 seconds were over"
 
 
-def batches(folder: Path) -> list[Path]:
-    return sorted((folder / "kept" / "some").glob("*/*.npz"))
+OUTPUTS = "kept/some/outputs.sqlite"
+BOUND_3 = "FROM batches WHERE name = 'bound-3'"
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(sqlite3.connect(OUTPUTS)) as file, file:
+        yield file
 
 
 def test_a_batch_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record(folder, AUDITS["sound"])
-    [lost] = [file for file in batches(folder) if file.name == "bound-3.npz"]
-    lost.unlink()
+    with recording() as file:
+        assert file.execute(f"DELETE {BOUND_3}").rowcount == 1
     assert replay(folder) == 2
-    told = capsys.readouterr().err
-    assert f"the recording has no batch {lost.relative_to(folder)}" in told
+    assert f'{OUTPUTS}, audit "sound": there is no batch bound-3: the run that was recorded' in capsys.readouterr().err
+
+
+def test_a_note_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(folder, AUDITS["sound"])
+    with recording() as file:
+        file.execute("DELETE FROM notes WHERE name = 'start'")
+    assert replay(folder) == 2
+    assert f'{OUTPUTS}, audit "sound": there is no start: the run that was recorded' in capsys.readouterr().err
+
+
+def as_pickle(arrays: dict[str, Any]) -> None:
+    arrays["left 0 numbers"] = np.array([{}], dtype=object)
+
+
+def as_one_output(arrays: dict[str, Any]) -> None:
+    meta = json.loads(arrays["meta"].tobytes())
+    meta["sides"]["left"]["size"] = 1
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+
+
+def changed(content: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+    with np.load(io.BytesIO(content)) as archive:
+        arrays = dict(archive)
+    change(arrays)
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+# The digest of the pair stands before the outputs.
+DIGEST = 32
 
 
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("change", "why"),
     [
-        (b"", "EOFError"),
-        (b"no archive", "is no recorded batch"),
-        ("pickle", "allow_pickle=False"),
-        ("shape", "where 1 outputs were recorded"),
-        ("another pair", "was recorded on another pair"),
+        (lambda kept: kept[:DIGEST], "JSONDecodeError"),
+        (lambda kept: kept[:DIGEST] + b"PK, no archive", "ValueError"),
+        (lambda kept: kept[:-40], "BadZipFile"),
+        (lambda kept: kept[:DIGEST] + b'{"os.system": ["echo"]}', "KeyError"),
+        (lambda kept: kept[:DIGEST] + b'{"raised": [["name"], "text"]}', "TypeError"),
+        (lambda kept: kept[:DIGEST] + changed(kept[DIGEST:], as_pickle), "allow_pickle=False"),
+        (lambda kept: kept[:DIGEST] + changed(kept[DIGEST:], as_one_output), "where 1 outputs were recorded"),
+        (lambda kept: bytes(DIGEST) + kept[DIGEST:], "was recorded on another pair"),
     ],
 )
 def test_a_batch_that_was_not_recorded_so_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str], content: bytes | str, why: str
+    folder: Path, capsys: pytest.CaptureFixture[str], change: Callable[[bytes], bytes], why: str
 ) -> None:
     record(folder, AUDITS["sound"])
-    [file] = [file for file in batches(folder) if file.name == "bound-3.npz"]
-    with np.load(file) as archive:
-        arrays = dict(archive)
-    if isinstance(content, bytes):
-        file.write_bytes(content)
-    elif content == "pickle":
-        arrays["left 0 numbers"] = np.array([{}], dtype=object)
-        np.savez(file, **arrays)
-    else:
-        meta = json.loads(arrays["meta"].tobytes())
-        if content == "shape":
-            meta["sides"]["left"]["size"] = 1
-        else:
-            meta["pair"] = "0" * 64
-        arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
-        np.savez(file, **arrays)
+    with recording() as file:
+        [(kept,)] = file.execute(f"SELECT seen {BOUND_3}")
+        file.execute("UPDATE batches SET seen = ? WHERE name = 'bound-3'", (change(kept),))
     assert replay(folder) == 2
-    assert why in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f'{OUTPUTS}, audit "sound": batch bound-3' in told
+    assert why in told
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no database, whatever its name says" * 100])
+def test_a_file_that_is_missing_or_spoilt_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    record(folder, AUDITS["sound"])
+    Path(OUTPUTS).unlink()
+    if content is not None:
+        Path(OUTPUTS).write_bytes(content)
+    assert replay(folder) == 2
+    told = capsys.readouterr().err
+    assert OUTPUTS in told
+    assert "record anew" in told
+
+
+def test_a_recording_is_read_where_nothing_can_be_written(folder: Path) -> None:
+    record(folder, AUDITS["sound"])
+    kept = folder / "kept" / "some"
+    assert sorted(path.name for path in kept.iterdir()) == ["manifest.json", "outputs.sqlite", "some.yaml"]
+    for path in (*kept.iterdir(), kept):
+        path.chmod(0o555)
+    try:
+        assert replay(folder) == 0
+    finally:
+        kept.chmod(0o755)
+    assert report(folder, "second") == report(folder, "first")
+
+
+def test_a_recording_of_another_format_is_to_be_made_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(folder, AUDITS["sound"])
+    manifest = folder / "kept" / "some" / "manifest.json"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'), encoding="utf-8")
+    assert replay(folder) == 2
+    assert "has version 1; this auditor replays version 2: record anew" in capsys.readouterr().err
 
 
 def test_a_recording_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from auditor.auditing import Journal, history
+from auditor.auditing import Store, history
 from auditor.blackbox.command import Command
-from auditor.blackbox.journal import decode, encode
+from auditor.blackbox.encoding import decode, encode
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
@@ -201,7 +201,7 @@ def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
 
 
 def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "runs.sqlite")
+    journal = Store(tmp_path / "runs.sqlite")
     journal.begin({"version": "1", "command line": {"seed": None}}, resume=False)
     with pytest.raises(InvalidInputError, match='version: "1" before, "2" now'):
         journal.begin({"version": "2", "command line": {"seed": None}}, resume=True)
@@ -212,21 +212,21 @@ def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path
 
 
 def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
-    first = Journal(tmp_path / "runs.sqlite")
+    first = Store(tmp_path / "runs.sqlite")
     with pytest.raises(InvalidInputError, match="if another run is writing there, wait for it or use --out"):
-        Journal(tmp_path / "runs.sqlite")
+        Store(tmp_path / "runs.sqlite")
     first.close()
-    Journal(tmp_path / "runs.sqlite").close()
+    Store(tmp_path / "runs.sqlite").close()
 
 
 def test_the_history_keeps_the_reports_of_runs_that_ended(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     for text in ("first", "second"):
-        journal = Journal(path)
+        journal = Store(path)
         journal.begin({"n": text}, resume=False)
         journal.end(json.dumps(text))
         journal.close()
-    journal = Journal(path)
+    journal = Store(path)
     journal.begin({}, resume=False)  # and this one did not end
     journal.close()
     assert [json.loads(kept) for _, kept in history(path)] == ["first", "second"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,10 +17,9 @@ from auditor.auditing.together import run_together, stop_all
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.host import Hosted, held, hosted, isolated
-from auditor.blackbox.journal import Journal, history
 from auditor.blackbox.mechanism import ALWAYS, SIDES, Drawer, Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
-from auditor.blackbox.recording import ENDED, START, Asked, Recording, folder_of
+from auditor.blackbox.store import AuditStore, Mode, Store, history
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
@@ -33,11 +31,11 @@ from auditor.verdict import alpha_for_each, holm_levels
 __all__ = [
     "CHECK_SECONDS",
     "VAIN",
-    "Journal",
     "Plan",
     "Progress",
     "Settings",
     "SettingsKeywords",
+    "Store",
     "alike",
     "audit",
     "check",
@@ -138,8 +136,7 @@ def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool 
         how = plan.settings.execution
         if not how.isolate:
             why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
-            if plan.recording is not None:
-                plan.recording.note(ENDED, why)
+            plan.store.end(why)
             return ledger.inconclusive(why)
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
@@ -156,8 +153,8 @@ def run(plan: Plan, listener: Listener = lambda progress: None, *, refuse: bool 
 def _run(ledger: Ledger) -> AuditResult:
     plan, claim = ledger.plan, ledger.plan.claim
     if isinstance(claim, QueryClaim):
-        return _audit_query(claim, ledger)
-    start = _recorded_start(ledger)
+        return audit_query(claim, lambda: _imported(plan), ledger)
+    start = _Start(**plan.store.recall(START, lambda: asdict(_start(ledger))))
     ledger.reproducible = start.reproducible
     if start.failure:
         why = f"the mechanism failed on every call: {start.failure}"
@@ -169,35 +166,16 @@ def _run(ledger: Ledger) -> AuditResult:
     return doubted(ledger, flow(claim, ledger))
 
 
+# What is kept: what is known of a mechanism before it is audited, and how to run the audit again.
+START, RERUN = "start", "rerun"
+
+
 @dataclass(frozen=True, slots=True)
 class _Start:
     """What is known of a mechanism before it is audited: whether all randomness is the auditor's, and how it always fails."""
 
     reproducible: bool = True
     failure: str = ""
-
-
-def _recorded_start(ledger: Ledger) -> _Start:
-    """Look at a mechanism, and note what was seen; in a replay, read the note."""
-    recording = ledger.plan.recording
-    if recording is None:
-        return _Start(**ledger.kept(START, lambda: asdict(_start(ledger))))
-    if recording.replaying:
-        kept = recording.noted(START)
-        if kept is None and (reason := recording.noted(ENDED)) is not None:
-            raise MechanismError(str(reason))
-        if not isinstance(kept, dict):
-            raise InvalidInputError(f"there is no recording of this audit in {recording.folder}; record anew")
-        if "error" in kept:
-            raise MechanismError(str(kept["error"]))
-        return _Start(bool(kept["reproducible"]), str(kept["failure"]))
-    try:
-        start = _start(ledger)
-    except MechanismError as error:
-        recording.note(START, {"error": str(error)})
-        raise
-    recording.note(START, asdict(start))
-    return start
 
 
 def _start(ledger: Ledger) -> _Start:
@@ -211,18 +189,6 @@ def _start(ledger: Ledger) -> _Start:
         takes_rng = (_imported(plan) if isinstance(drawer, Source) else drawer).takes_rng
         repeats = takes_rng and sampler.repeats_itself(pair)
     return _Start(repeats)
-
-
-def _audit_query(claim: QueryClaim, ledger: Ledger) -> AuditResult:
-    """Audit a query, of which a recording keeps the answers."""
-    plan, recording = ledger.plan, ledger.plan.recording
-    if recording is None:
-        return audit_query(claim, _imported(plan), ledger)
-    asked = Asked(recording, None if recording.replaying else _imported(plan))
-    try:
-        return audit_query(claim, asked, ledger)
-    finally:
-        asked.keep()
 
 
 def check(plan: Plan) -> None:
@@ -240,18 +206,25 @@ def _imported(plan: Plan) -> Mechanism | Hosted:
     )
 
 
-def recorded(plan: Plan, folder: Path) -> Plan:
-    """Return the plan with all outputs kept in a folder of its own, below the given one."""
-    # Workers may have another working folder.
-    return replace(plan, recording=Recording(str(folder.resolve() / folder_of(plan.name))))
+def journalled(plan: Plan, store: Store) -> Plan:
+    """Return the plan with what is done kept in a file, and taken from there as far as it was done before."""
+    return replace(plan, store=store.audit(plan.name, Mode.RESUME))
 
 
-def replayed(plan: Plan, folder: Path) -> Plan:
+def recorded(plan: Plan, store: Store) -> Plan:
+    """Return the plan with all outputs kept in a file."""
+    kept = store.audit(plan.name, Mode.RECORD)
+    return replace(plan, store=kept, rerun=kept.recall(RERUN, lambda: plan.rerun))
+
+
+def replayed(plan: Plan, store: Store) -> Plan:
     """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
+    kept = store.audit(plan.name, Mode.REPLAY)
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = Source(plan.source.name, plan.source.parameters, function=_only_recorded)
-    recording = Recording(str(folder / folder_of(plan.name)), replaying=True)
-    return replace(plan.with_settings(execution=execution), source=source, recording=recording)
+    # A replay says how to repeat the audit that was recorded.
+    rerun = kept.recall(RERUN, lambda: plan.rerun)
+    return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)
 
 
 def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
@@ -271,11 +244,6 @@ def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | No
             if not isinstance(failure, ProcessFailure):
                 return None
     return failure
-
-
-def journalled(plan: Plan, journal: Journal) -> Plan:
-    """Return the plan with what is done kept in a journal, and taken from there as far as it was done before."""
-    return replace(plan, journal=journal.audit(plan.name))
 
 
 def run_all(plans: Sequence[Plan], listener: Listener = lambda progress: None) -> Iterator[AuditResult]:
@@ -305,7 +273,7 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
     right = pair.left if pair.relation is Relation.ALONE else pair.right
     domain = Pairs.only(pair.left, right, plan.domain)
     search = replace(plan.settings.search, seconds=None)
-    return replace(plan.with_settings(search=search, shrink=False), domain=domain, recording=None)
+    return replace(plan.with_settings(search=search, shrink=False), domain=domain, store=AuditStore())
 
 
 # For an output where no timeout is set: whoever checks, waits.

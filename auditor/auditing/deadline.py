@@ -22,6 +22,7 @@ from typing import Any
 
 from auditor.auditing.plan import Ledger, Plan
 from auditor.auditing.settings import ENOUGH, FEWEST
+from auditor.blackbox.store import AuditStore
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
 from auditor.results.result import OutputsSpent
 
@@ -45,7 +46,7 @@ def fitted(ledger: Ledger) -> Plan:
     plan = ledger.plan
     if plan.settings.seconds is None:
         return plan
-    fit = ledger.kept("outputs that fit", lambda: _fit(ledger))
+    fit = plan.store.recall("outputs that fit", lambda: _fit(ledger))
     return plan.with_settings(samples=max(FEWEST, min(plan.settings.samples, fit)))
 
 
@@ -70,7 +71,7 @@ def fit_search(ledger: Ledger, search: Search) -> Plan:
     plan = ledger.plan
     if plan.settings.search.seconds is None:
         return plan
-    fit = ledger.kept(FITTING_SEARCH, lambda: _fit_search(ledger, search))
+    fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(ledger, search))
     return plan.with_settings(search=replace(plan.settings.search, outputs=fit))
 
 
@@ -86,7 +87,7 @@ def _fit_search(ledger: Ledger, search: Search) -> int:
     if outputs < LEAST_ROUNDS * LEAST_OUTPUTS:  # too slow for a small search, so that learning does not count
         return math.floor(PLANNED * max(0.0, seconds - (time.monotonic() - started)) * drawn)
     # What is drawn here serves for nothing else, and is no part of what the audit spends.
-    alone = replace(ledger.plan, recording=None, journal=None)
+    alone = replace(ledger.plan, store=AuditStore())
     for stage in itertools.count(1):
         aside = replace(ledger, plan=alone, listener=lambda progress: None, spent=OutputsSpent(), pairs=set())
         before = time.monotonic()

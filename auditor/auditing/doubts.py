@@ -19,7 +19,7 @@ from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
 from auditor.results.result import AuditResult
 
-# Notes of a recording: as what data sets arrived, and whether anything told them apart.
+# What is kept: as what data sets arrived, and whether anything told them apart.
 ARRIVE, ALIKE = "arrive", "alike"
 # Pairs that a mechanism is asked about, and outputs on either side of the first: so many agree on both sides of a mechanism
 # that uses its randomness alike on both with a probability of (1 − d)^MOST, where d is how far the two distributions are apart.
@@ -57,8 +57,8 @@ def note_exceptions(ledger: Ledger, pair: Pair, sample: Sample) -> None:
 
 
 def _arrive(ledger: Ledger, pair: Pair) -> str:
-    # A replay knows neither mechanism nor program, and says what was said then.
-    return str(ledger.recorded(ARRIVE, data_arrive(ledger.plan, pair)) or "")
+    # A replay does not know whether the mechanism is a program.
+    return ledger.plan.store.recall(ARRIVE, lambda: data_arrive(ledger.plan, pair))
 
 
 def spread(pairs: Sequence[Pair]) -> Sequence[Pair]:
@@ -84,7 +84,7 @@ def doubted(ledger: Ledger, result: AuditResult) -> AuditResult:
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 
-    told = ledger.kept(ALIKE, ask)
+    told = plan.store.recall(ALIKE, ask)
     if not told:
         return result
     ledger.warnings.append(f"{told}, for one {pair_words(pair)}: {VAIN}")

@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 from auditor.auditing.again import command
 from auditor.auditing.settings import Settings
 from auditor.auditing.tally import Tally
-from auditor.blackbox.batches import Batch, Phase
-from auditor.blackbox.journal import AuditJournal
+from auditor.blackbox.batches import Batch, Drawn, Phase
 from auditor.blackbox.mechanism import Sample, Source, join_samples
 from auditor.blackbox.pace import Pace
-from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sampling import Sampler
+from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Share
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability
@@ -41,9 +40,8 @@ T = TypeVar("T")
 # The chances for which a result says what violation would have been caught.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
 
-# Notes of a recording: after how many outputs the time was over; the exact value, for which the mechanism is needed; how to repeat
-# the audit, and who drew.
-TIME, EXACT, REPRODUCE, DRAWN_BY = "time", "exact", "reproduce", "drawn by"
+# What is kept: after how many outputs the time was over, and who drew.
+TIME, DRAWN_BY = "time", "drawn by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,8 @@ class Plan:
     """Everything that decides an audit's outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
-    audit, where a file made the plan. ``recording`` keeps all outputs, or holds those to be used instead of drawing any.
-    ``journal`` keeps what was observed of them, from where an audit that was interrupted goes on.
+    audit, where a file made the plan. ``store`` keeps what is done, for an audit that is interrupted, or to be
+    repeated without its mechanism.
     """
 
     name: str
@@ -63,8 +61,7 @@ class Plan:
     settings: Settings = field(default_factory=Settings)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     rerun: tuple[str, ...] = ()
-    recording: Recording | None = None
-    journal: AuditJournal | None = None
+    store: AuditStore = field(default_factory=AuditStore)
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
@@ -136,8 +133,7 @@ class Ledger:
             plan.settings.seed,
             execution,
             self.guard,
-            plan.recording,
-            plan.journal,
+            plan.store,
             self.share,
             self.pace,
         )
@@ -167,16 +163,16 @@ class Ledger:
         ``bound`` is what counts prove, for the listener; ``meanwhile`` is called once, while workers draw. Where the time is over,
         fewer are drawn; see ``auditor.auditing.deadline``.
         """
-        sampler, journal = self.sampler(), self.plan.journal
+        sampler, store = self.sampler(), self.plan.store
         batches = sampler.batches(pair, outputs, phase, **how)
         tally, note = Tally(), f"tally of {phase.name.lower()} {how.get('number', ())}"
-        sampler.recall(batches)
-        if journal is not None and (kept := journal.noted(note)) is not None:
-            tally = Tally(**kept["tally"])
-            if kept["guard"]:
-                self.guard.restore(kept["guard"])
-        if (recorded := self._recorded_outputs(phase)) is not None:
-            batches = replace(batches, outputs=recorded)
+        if store.resumes:
+            for _ in sampler.recall(batches, observe):  # for the guard
+                pass
+            counted, guard = store.recall(note, lambda: (vars(Tally()), None))
+            tally = Tally(**counted)
+            if guard is not None:
+                self.guard.restore(guard)
         remembers = self.guard.remembers
         groups = sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ()
         for tasks, group in enumerate(groups, start=1):
@@ -185,11 +181,11 @@ class Ledger:
             if tasks == self.pace.ahead:  # those ahead are of full length now
                 meanwhile()
             tally.time_is_up = tally.outputs < outputs and self.time_is_up(tally.outputs)
-            if journal is not None:
+            if store.resumes:
                 # Of what later batches are compared with, the keys are kept.
-                keys = {batch.file: (drawn.left, drawn.right, None) for batch, drawn in group if remembers}
+                keys = [(batch, Drawn(drawn.left, drawn.right, None)) for batch, drawn in group if remembers]
                 state = None if self.guard.remembers else self.guard.state()
-                journal.keep(keys, {note: {"tally": vars(tally), "guard": state}})
+                store.keep(keys, {note: (vars(tally), state)})
                 remembers = self.guard.remembers
             if bound is not None:
                 self.so_far = functools.partial(_proved, bound, tally)
@@ -219,7 +215,7 @@ class Ledger:
 
     def close_bound(self, tally: Tally) -> None:
         """Note who drew the outputs of the bound, and how many they were."""
-        self.drawn_by, self.tally = str(self.recorded(DRAWN_BY, self.pace.told())), tally
+        self.drawn_by, self.tally = self.plan.store.recall(DRAWN_BY, self.pace.told), tally
 
     def drawn(self) -> str:
         """Say how many outputs of the bound were drawn, as the reason to stop."""
@@ -254,36 +250,8 @@ class Ledger:
 
     def time_is_up(self, outputs: int) -> bool:
         """Whether the audit has run for as long as it may, so many outputs of the bound drawn; in a replay, as it had then."""
-        if self.plan.settings.seconds is None:
-            return False
-        if (recording := self.plan.recording) is not None and recording.replaying:
-            return bool(recording.noted(TIME) == outputs)
-        up = self.elapsed() > self.plan.settings.seconds
-        if up and recording is not None:
-            recording.note(TIME, outputs)
-        return up
-
-    def _recorded_outputs(self, phase: Phase) -> int | None:
-        """Return how many outputs of the bound were drawn when the time was over, in a replay of such an audit."""
-        recording = self.plan.recording
-        if phase is not Phase.BOUND or recording is None or not recording.replaying:
-            return None
-        kept = recording.noted(TIME)
-        return None if kept is None else int(kept)
-
-    def kept(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return plain data that ``find`` makes, and keep it for a resumed run and for a replay; there, return what was kept."""
-        recording, journal = self.plan.recording, self.plan.journal
-        if recording is not None and recording.replaying:
-            return recording.noted(name)
-        value = journal.noted(name) if journal is not None else None
-        if value is None:
-            value = find()
-            if journal is not None:
-                journal.keep({}, {name: value})
-        if recording is not None:
-            recording.note(name, value)
-        return value
+        seconds = self.plan.settings.seconds
+        return seconds is not None and self.plan.store.happens(TIME, outputs, lambda: self.elapsed() > seconds)
 
     def result(
         self,
@@ -305,12 +273,11 @@ class Ledger:
                 self.reproducible,
                 plan.settings.seed,
                 self.drawn_by,
-                # A replay tells how to repeat the audit that was recorded.
-                self.recorded(REPRODUCE, command(plan, broken)),
+                command(plan, broken),
                 Tried(str(plan.domain), max(1, len(self.pairs)), plan.settings.events, plan.settings.search.fitted),
             ),
             pair,
-            self._kept_exact(),
+            self.exact,
             smallest,
             (*self.warnings, *(self.of_violations if violated else ())),
             at_level,
@@ -319,19 +286,6 @@ class Ledger:
     def inconclusive(self, reason: str, pair: Pair | None = None) -> AuditResult:
         """Close the audit without an answer."""
         return self.result(Judgement(Verdict.INCONCLUSIVE, reason), pair)
-
-    def recorded(self, name: str, value: Any) -> Any:
-        """Return a plain value, and note it where the audit is recorded; in a replay, what was noted."""
-        recording = self.plan.recording
-        if recording is not None and recording.replaying:
-            return recording.noted(name)
-        if recording is not None:
-            recording.note(name, value)
-        return value
-
-    def _kept_exact(self) -> ExactValue | None:
-        kept = self.recorded(EXACT, self.exact.to_dict() if self.exact else None)
-        return ExactValue(float(kept["value"]), float(kept["error"])) if kept else None
 
 
 def _proved(bound: Callable[[Any], float], tally: Tally) -> float:

@@ -72,7 +72,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if not tally.lost:  # a batch that raises is one accident, and no change of all its outputs
         ledger.look_for_drift(tally.tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
-    ledger.exact = exact_value(plan.source, claim, pair) if plan.settings.events == (VALUES,) else None
+    ledger.exact = exact_value(plan, claim, pair) if plan.settings.events == (VALUES,) else None
     evidence = _Evidence(pair, test, added_up(tally.pieces), histograms())
     result = _at_level(plan.alpha, claim, ledger, evidence)
     # Outputs that fail by costing time are not worth a smaller pair.

@@ -4,9 +4,10 @@ There is nothing random in a query, so one counterexample settles the matter, an
 proof as well as the first.
 """
 
+import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +35,8 @@ ROUNDING_OF_ANSWERS = 1e-11
 # A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments, and so does shrinking.
 MOST_PAIRS = 20_000
 PAIRS_TO_MEASURE = 4
+# Under which it is kept whether a query takes what only mechanisms take.
+RANDOM = "takes size or rng"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +56,25 @@ class _Difference:
         return Bound(claim.quantity, self.size, 1.0, method)
 
 
-def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
+def audit_query(claim: QueryClaim, load: Callable[[], Query], ledger: Ledger) -> AuditResult:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
+
+    ``load`` returns the query, which a replay does not need.
 
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
     numbers; InvalidInputError for a monotone claim on neighbours of which none is part of the other.
     """
-    if query.batched or query.takes_rng:
-        raise MechanismError(
-            f'"{query.name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)'
-        )
+    query, store, name = functools.cache(load), ledger.plan.store, ledger.plan.source.name
+    if store.recall(RANDOM, lambda: query().batched or query().takes_rng):
+        raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
     # Of totals, the right side has one person more; of records, the data sets themselves tell which holds the other.
     adds = not isinstance(ledger.plan.domain, Records)
 
     def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
         unseen = [pair for pair in pairs if pair.key() not in seen]
-        for answers, pair in zip(query.answers(unseen), unseen, strict=True):
-            seen[pair.key()] = _difference(claim, query.name, pair, answers, adds)
+        for answers, pair in zip(store.answers(unseen, lambda new: query().answers(new)), unseen, strict=True):
+            seen[pair.key()] = _difference(claim, name, pair, answers, adds)
         return [seen[pair.key()].excess for pair in pairs]
 
     def smallest() -> Smallest | None:
@@ -82,11 +86,10 @@ def audit_query(claim: QueryClaim, query: Query, ledger: Ledger) -> AuditResult:
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    if ledger.plan.settings.search.seconds is not None:
-        each = _seconds_each(ledger.plan.domain, evaluate)
-        fit = math.floor(ledger.plan.settings.search.seconds / each)
-        kept = ledger.kept(FITTING_SEARCH, lambda: fit)
-        ledger.plan = ledger.plan.with_settings(search=replace(ledger.plan.settings.search, outputs=kept))
+    seconds = ledger.plan.settings.search.seconds
+    if seconds is not None:
+        fit = store.recall(FITTING_SEARCH, lambda: math.floor(seconds / _seconds_each(ledger.plan.domain, evaluate)))
+        ledger.plan = ledger.plan.with_settings(search=replace(ledger.plan.settings.search, outputs=fit))
         seen.clear()
     rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.settings.seed))
     search_pairs(

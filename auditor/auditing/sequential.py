@@ -101,7 +101,7 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         return ledger.inconclusive(reason, pair=pair)
     if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
         ledger.look_for_drift(game.halves())
-    ledger.exact = exact_value(plan.source, claim, pair)
+    ledger.exact = exact_value(plan, claim, pair)
     reason = reason or f"all {plan.settings.samples:,} outputs drawn"
     result = _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms())
     if result.verdict is not Verdict.VIOLATION or not plan.settings.shrinks or ledger.failures:

@@ -25,7 +25,6 @@ from auditor.auditing.search import Forecast
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
-from auditor.blackbox.recording import ENDED
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim, Probability
 from auditor.errors import MechanismError, WorkerLostError
@@ -82,8 +81,7 @@ def without_harm(ledger: Ledger, find: Callable[[], Smallest | None]) -> Smalles
         if ledger.plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
             raise
         told = str(error) or "a batch took longer than the time limit"
-        if (recording := ledger.plan.recording) is not None and not recording.replaying:
-            recording.note(ENDED, told)
+        ledger.plan.store.end(told)
         ledger.warnings.append(f"the smallest pair that breaks the claim was not looked for to the end: {told}")
         return None
 

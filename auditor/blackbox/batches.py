@@ -17,7 +17,6 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 
 from auditor.blackbox.mechanism import Drawer, Labels, Patience, Sample, Source, changed_form
-from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import Keys, shown_keys
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Relation
@@ -54,13 +53,13 @@ class Batch:
         return self.phase not in (Phase.BOUND, Phase.CONFIRM)
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """The batch as errors call it, such as "bound batch 3"."""
         return f"{self.phase.name.lower()} batch {'.'.join(map(str, self.number))}"
 
     @property
-    def file(self) -> str:
-        """The name of the batch in a recording."""
+    def name(self) -> str:
+        """The name of the batch where it is kept: its address within the audit."""
         return "-".join([self.phase.name.lower(), *map(str, self.number)])
 
 
@@ -117,7 +116,6 @@ def draw_all(
     seed: int,
     audit: int,
     observe: Callable[[Sample], T],
-    recording: Recording | None,
     batches: Sequence[Batch],
     threads: int = 1,
 ) -> tuple[list[Drawn[T]], MechanismError | None, float]:
@@ -125,11 +123,10 @@ def draw_all(
     started, drawn = time.perf_counter(), list[Drawn[T]]()
 
     try:
-        replaying = recording is not None and recording.replaying
-        mechanism: Any = origin.build() if isinstance(origin, Source) and not replaying else origin
+        mechanism: Any = origin.build() if isinstance(origin, Source) else origin
 
         def draw(batch: Batch) -> Drawn[T]:
-            return _draw(mechanism, seed, audit, batch, observe, recording)
+            return _draw(mechanism, seed, audit, batch, observe)
 
         if threads == 1:
             drawn.extend(map(draw, batches))
@@ -141,25 +138,8 @@ def draw_all(
     return drawn, None, time.perf_counter() - started
 
 
-def _draw(
-    mechanism: Drawer,
-    seed: int,
-    audit: int,
-    batch: Batch,
-    observe: Callable[[Sample], T],
-    recording: Recording | None = None,
-) -> Drawn[T]:
-    if recording is not None and recording.replaying:
-        sample = recording.read(batch.file, batch.pair)
-    else:
-        try:
-            sample = _sample(mechanism, seed, audit, batch)
-        except MechanismError as error:
-            if recording is not None:
-                recording.note(batch.file, str(error))
-            raise
-        if recording is not None:
-            recording.write(batch.file, batch.pair, sample)
+def _draw(mechanism: Drawer, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]) -> Drawn[T]:
+    sample = _sample(mechanism, seed, audit, batch)
     if batch.form and sample.form and batch.form != sample.form:
         raise changed_form(batch.form, sample.form)
     return Drawn(shown_keys(sample.left), shown_keys(sample.right), observe(sample))

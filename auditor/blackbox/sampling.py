@@ -15,11 +15,10 @@ from typing import Any, TypeVar, get_args
 from auditor.blackbox.batches import Batch, Batches, Drawn, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
-from auditor.blackbox.journal import AuditJournal
 from auditor.blackbox.mechanism import TRIAL, Drawer, Sample, Source
 from auditor.blackbox.pace import Pace
-from auditor.blackbox.recording import Recording
 from auditor.blackbox.repeats import RepeatGuard
+from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Share, Task, Workers
 from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, MechanismError
@@ -95,9 +94,8 @@ class Execution:
 class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
 
-    ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard. ``recording`` keeps
-    the batches that are drawn, or holds those that are to be taken instead; ``journal`` keeps what was observed of them.
-    ``share`` is the audit's of the workers, and ``pace`` what is known of how fast they are.
+    ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard. ``store`` keeps batches,
+    and holds those that are not drawn again. ``share`` is the audit's of the workers, ``pace`` what is known of how fast they are.
     """
 
     source: Source
@@ -105,8 +103,7 @@ class Sampler:
     seed: int
     execution: Execution
     guard: RepeatGuard = field(default_factory=RepeatGuard)
-    recording: Recording | None = None
-    journal: AuditJournal | None = None
+    store: AuditStore = field(default_factory=AuditStore)
     share: Share = field(default_factory=Share)
     pace: Pace = field(default_factory=Pace)
 
@@ -116,40 +113,44 @@ class Sampler:
         Raises MechanismError when the mechanism cannot be built, breaks the protocol, or repeats itself; and where worker
         processes draw, TimeoutError, and WorkerLostError when one of them ends.
         """
-        known = self.recall(batches)
-        yield from (drawn.seen for drawn in known)
-        for group in self.groups(batches, observe, len(known)):
-            if self.journal is not None:
-                self.journal.keep({batch.file: drawn for batch, drawn in group})
+        done = 0
+        for drawn in self.recall(batches, observe):
+            yield drawn.seen
+            done += 1
+        for group in self.groups(batches, observe, done):
+            self.store.keep(group)
             yield from (drawn.seen for _, drawn in group)
 
     def groups(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], since: int = 0
-    ) -> Iterator[list[tuple[Batch, Drawn[T]]]]:
-        """Draw each batch from number ``since`` on; yield those of each task together. Raises as ``map`` does."""
+    ) -> Iterator[Sequence[tuple[Batch, Drawn[T]]]]:
+        """Draw each batch from number ``since`` on; yield those of each task together. Raises as ``map`` does.
+
+        Batches that are kept are read instead, and yielded one by one.
+        """
         at = since
-        for group, error in self._run(batches, observe, since):
-            told = list(zip(batches[at : at + len(group)], group, strict=True))
-            at += len(group)
-            for batch, drawn in told:
-                self.guard.look(batch.pair, drawn.left, drawn.right, batch.told)
-            if told:
-                yield told
+        for drawn in self.recall(batches[since:], observe):
+            yield [(batches[at], drawn)]
+            at += 1
+        for task, error in self._run(batches, self.store.observer(observe), at):
+            group = list(zip(batches[at : at + len(task)], task, strict=True))
+            at += len(task)
+            observed = self.store.record(group, None if error is None else batches[at], error)
+            for batch, drawn in observed:
+                self.guard.look(batch.pair, drawn.left, drawn.right, batch.label)
+            if observed:
+                yield observed
             if error is not None:
                 raise error
 
-    def recall(self, batches: Sequence[Batch]) -> list[Drawn[Any]]:
-        """Return the first of the batches, as far as the journal has them; the guard looks at them again."""
-        known = list[Drawn[Any]]()
-        if self.journal is None:
-            return known
+    def recall(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[Drawn[T]]:
+        """Yield the first of the batches, as far as they are kept; the guard looks at them again."""
         for batch in batches:
-            kept = self.journal.kept(batch.file)
+            kept = self.store.batch(batch, observe)
             if kept is None:
-                break
-            known.append(Drawn(*kept))
-            self.guard.look(batch.pair, *kept[:2], batch.told)
-        return known
+                return
+            self.guard.look(batch.pair, kept.left, kept.right, batch.label)
+            yield kept
 
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a mechanism for the same outputs twice, from the same stream; return whether it gave the same.
@@ -157,7 +158,7 @@ class Sampler:
         Where it did not, it has randomness or a memory of its own, of which workers would each have a copy. Where it fails at
         once, that is for the audit to see. Raises as ``map`` does.
         """
-        how, origin = self.execution, self._origin()
+        how, origin = self.execution, self.drawer()
         arguments = origin, self.seed, _audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
         if processes(how.workers) == 1:
             return draws_the_same_twice(*arguments)
@@ -204,9 +205,6 @@ class Sampler:
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
         return Batches(replace(first, size=size, share=min(1.0, size / max(1, outputs))), outputs)
 
-    def _origin(self) -> Drawer | Source:
-        return self.source if self.recording and self.recording.replaying else self.drawer()
-
     def _workers(self, origin: Drawer | Source) -> tuple[Workers, bool]:
         """Return the workers, and whether all they have to do is to wait for a process of this machine, in a thread."""
         how = self.execution
@@ -217,8 +215,7 @@ class Sampler:
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], at: int
     ) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
-        origin = self._origin()
-        common = origin, self.seed, _audit_key(self.name), observe, self.recording
+        common = self.drawer(), self.seed, _audit_key(self.name), observe
         if processes(self.execution.workers) == 1:
             return self._run_here(common, batches, at)
         return self._run_by_workers(common, batches, at)

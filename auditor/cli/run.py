@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from auditor.auditing import Journal, Plan
+    from auditor.auditing import Plan, Store
     from auditor.config import Configuration
     from auditor.report.compare import Change
     from auditor.results.result import AuditResult, RunResult
@@ -90,7 +90,7 @@ def _selected(configuration: "Configuration", only: list[str] | None) -> "list[P
 
 
 def _run(options: argparse.Namespace) -> int:
-    from auditor.auditing import check
+    from auditor.auditing import check, journalled
     from auditor.config.recordings import record
 
     configurations = load_all(options)
@@ -108,24 +108,37 @@ def _run(options: argparse.Namespace) -> int:
     chosen = [(configuration, plans) for configuration, plans in chosen if plans]
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration, _ in chosen])
-    if options.record is not None:
-        if options.resume:
-            raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
-        set_instead = overrides_of(options)
-        chosen = [(c, record(c, plans, set_instead, options.record)) for c, plans in chosen]
     with contextlib.ExitStack() as opened:
+        if options.record is not None:
+            if options.resume:
+                raise InvalidInputError(
+                    "--resume and --record do not go together: a recording has all outputs of one run"
+                )
+            set_instead = overrides_of(options)
+            chosen = [(c, _closed_at_end(opened, record(c, plans, set_instead, options.record))) for c, plans in chosen]
         journals = [_journal(configuration, plans, options, opened) for configuration, plans in chosen]
+        if options.record is None:
+            chosen = [
+                (configuration, [journalled(plan, journal) for plan in plans])
+                for (configuration, plans), journal in zip(chosen, journals, strict=True)
+            ]
         return _audit(chosen, options, journals, baselines)
+
+
+def _closed_at_end(opened: contextlib.ExitStack, plans: "Sequence[Plan]") -> "list[Plan]":
+    for plan in plans:
+        opened.callback(plan.store.close)
+    return list(plans)
 
 
 def _journal(
     configuration: "Configuration", plans: "list[Plan]", options: argparse.Namespace, opened: contextlib.ExitStack
-) -> "Journal":
+) -> "Store":
     """Open the file beside the report in which what is done is kept."""
-    from auditor.auditing import Journal
+    from auditor.auditing import Store
     from auditor.config.runs import identity
 
-    journal = Journal(options.out / configuration.name / RUNS)
+    journal = Store(options.out / configuration.name / RUNS)
     opened.callback(journal.close)
     journal.begin(identity(configuration, plans, overrides_of(options)), options.resume)
     return journal
@@ -137,15 +150,15 @@ def _replay(options: argparse.Namespace) -> int:
     replays = find_recordings(options.recording)
     for replay in replays:
         make_folder(options.out / replay.configuration.name)
-    return _audit(
-        [(replay.configuration, list(replay.plans)) for replay in replays], options, [None] * len(replays), {}
-    )
+    with contextlib.ExitStack() as opened:
+        chosen = [(replay.configuration, _closed_at_end(opened, replay.plans)) for replay in replays]
+        return _audit(chosen, options, [None] * len(replays), {})
 
 
 def _audit(
     chosen: "list[tuple[Configuration, list[Plan]]]",
     options: argparse.Namespace,
-    journals: "Sequence[Journal | None]",
+    journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
 ) -> int:
     from rich.markup import escape
@@ -161,11 +174,11 @@ def _audit(
     statuses, results = [], []
     with all_to_stderr() if options.json == STANDARD_OUTPUT else contextlib.nullcontext():
         console = open_console(options.quiet)
-        for (configuration, plans), journal in zip(chosen, journals, strict=True):
+        for configuration, plans in chosen:
             console.print(
                 f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
             )
-            result = _run_plans(configuration, plans, console, journal)
+            result = _run_plans(configuration, plans, console)
             report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
@@ -209,10 +222,8 @@ def _compared(
     return compare(replace(baseline, audits=asked), result, look_again)
 
 
-def _run_plans(
-    configuration: "Configuration", plans: "list[Plan]", console: "Console", journal: "Journal | None"
-) -> "RunResult":
-    from auditor.auditing import journalled, run_all, settle, stop_all
+def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
+    from auditor.auditing import run_all, settle, stop_all
     from auditor.cli.progress import ProgressLines
     from auditor.report.markup import visible
     from auditor.report.phrases import bound_words
@@ -220,8 +231,6 @@ def _run_plans(
 
     started = time.monotonic()
     audits = []
-    if journal is not None:
-        plans = [journalled(plan, journal) for plan in plans]
     try:
         with ProgressLines(console, plans) as lines:
             for audit in run_all(plans, lines.show):
@@ -231,8 +240,8 @@ def _run_plans(
                     console.print(told, highlight=False, markup=False)
                 audits.append(audit)
     except BaseException:
-        if journal is not None:
-            journal.close()  # first, so that what ends by force is not taken for what a mechanism does
+        for plan in plans:
+            plan.store.close()  # first, so that what ends by force is not taken for what a mechanism does
         stop_all()
         raise
     settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)

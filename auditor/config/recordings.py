@@ -1,4 +1,4 @@
-"""A folder of recorded outputs: the configuration they were drawn for stands beside them, so that nothing else is needed."""
+"""A folder of recorded outputs, with the configuration they were drawn for: nothing else is needed for a replay."""
 
 import hashlib
 import json
@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from auditor import __version__
-from auditor.auditing import Plan, recorded, replayed
+from auditor.auditing import Plan, Store, recorded, replayed
 from auditor.config.load import Configuration, Overrides, load_configuration
 from auditor.errors import InvalidInputError
 
-VERSION = 1
-MANIFEST = "manifest.json"
+VERSION = 2
+MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
 
 
 def record(configuration: Configuration, plans: Sequence[Plan], overrides: Overrides, folder: Path) -> list[Plan]:
-    """Return the plans with their outputs kept below ``folder``, beside a copy of the configuration.
+    """Return the plans with their outputs kept below ``folder``, beside a copy of the configuration; all in one open store.
 
     Raises InvalidInputError where there is a recording of that name, or the folder cannot be made.
     """
@@ -38,12 +38,13 @@ def record(configuration: Configuration, plans: Sequence[Plan], overrides: Overr
         (here / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise InvalidInputError(f"a recording cannot go to {here}: {error}") from None
-    return [recorded(plan, here) for plan in plans]
+    store = Store(here / OUTPUTS)
+    return [recorded(plan, store) for plan in plans]
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A configuration, and those of its plans that were recorded, which take their outputs from there."""
+    """A configuration, and those of its plans that were recorded, which take their outputs from one open store."""
 
     configuration: Configuration
     plans: tuple[Plan, ...]
@@ -67,12 +68,15 @@ def _replay(manifest: Path) -> Replay:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{manifest} is no manifest of a recording ({type(error).__name__}: {error})") from None
     if version != VERSION:
-        raise InvalidInputError(f"{manifest} has version {version!r}; this auditor replays version {VERSION}")
+        raise InvalidInputError(
+            f"{manifest} has version {version!r}; this auditor replays version {VERSION}: record anew"
+        )
     file = manifest.parent / Path(str(name)).name
     configuration = load_configuration(file, how)
     if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )
-    plans = tuple(replayed(plan, manifest.parent) for plan in configuration.plans if plan.name in audits)
+    store = Store(manifest.parent / OUTPUTS, reading=True)
+    plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in audits)
     return Replay(configuration, plans)

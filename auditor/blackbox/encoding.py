@@ -1,0 +1,113 @@
+"""Plain data, counts, samples and failures as bytes, exactly, and back: JSON and arrays, of which nothing is ever run."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.mechanism import SIDES, Sample
+from auditor.blackbox.outputs import NUMBER, Column, Outputs
+from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
+from auditor.errors import MechanismError
+from auditor.neighbours.pair import Side
+
+KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
+FAILURE = "raised"
+ZIP = b"PK"
+# What decode raises where these are other bytes.
+SPOILT = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile)
+
+
+def encode(value: Any) -> bytes:
+    """Return plain data, counts, exceptions or a sample as bytes.
+
+    >>> decode(encode((Counts(1, 2, 0, 3), [0.1, None])))
+    (Counts(hits_left=1, trials_left=2, hits_right=0, trials_right=3), [0.1, None])
+    """
+    return packed(value) if isinstance(value, Sample) else json.dumps(_tagged(value)).encode()
+
+
+def decode(content: bytes) -> Any:
+    """Return what was encoded; of an exception its name and text, and no class but MechanismError."""
+    return unpacked(content) if content.startswith(ZIP) else json.loads(content, object_hook=_untagged)
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return {"tuple": [_tagged(item) for item in value]}
+    if isinstance(value, list):
+        return [_tagged(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[key, _tagged(item)] for key, item in value.items()]}
+    if isinstance(value, BaseException):
+        return {FAILURE: [type(value).__name__, str(value)]}
+    if type(value).__name__ in KINDS:
+        return {type(value).__name__: [_tagged(getattr(value, field)) for field in value.__slots__]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _untagged(data: dict[str, Any]) -> Any:
+    [(kind, content)] = data.items()
+    match kind:
+        case "tuple":
+            return tuple(content)
+        case "dict":
+            return dict(content)
+        case "raised":
+            name, text = content
+            return MechanismError(text) if name == MechanismError.__name__ else type(name, (Exception,), {})(text)
+    return KINDS[kind](*content)
+
+
+def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
+    """Return a sample as bytes: an archive of arrays, as ``save`` writes it."""
+    arrays, sides = dict[str, Any](), {}
+    for side, outputs in zip(SIDES, (sample.left, sample.right), strict=True):
+        sides[side] = {"size": outputs.size, "columns": [(c.name, c.atoms) for c in outputs.columns]}
+        for i, column in enumerate(outputs.columns):
+            for part in ("numbers", "codes"):
+                array = getattr(column, part)
+                if array is not None:
+                    # One cell stands for all where all are one in memory.
+                    arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
+    told = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
+    meta = json.dumps({"sides": sides, "sample": told})
+    file = io.BytesIO()
+    save(file, meta=np.frombuffer(meta.encode(), np.uint8), **arrays)
+    return file.getvalue()
+
+
+def unpacked(content: bytes) -> Sample:
+    """Return the sample that was packed. Raises one of SPOILT where these are other bytes."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        meta = json.loads(archive["meta"].tobytes())
+        left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)
+        told = meta["sample"]
+        return Sample(left, right, str(told["form"]), bool(told["redrawn"]), int(told["failures"]))
+
+
+def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:
+    size = int(meta["size"])
+    columns = []
+    for i, (name, atoms) in enumerate(meta["columns"]):
+        numbers, codes = (
+            _cells(archive, f"{side} {i} {part}", kind, size) for part, kind in (("numbers", "f8"), ("codes", "i4"))
+        )
+        if numbers is None or (
+            codes is not None and codes.size and not NUMBER <= codes.min() <= codes.max() < len(atoms)
+        ):
+            raise ValueError(f'column "{name}" has no numbers, or codes without atoms')
+        columns.append(Column(str(name), numbers, codes, tuple(map(str, atoms))))
+    return Outputs(size, tuple(columns))
+
+
+def _cells(archive: Any, name: str, kind: str, size: int) -> Any:
+    if name not in archive:
+        return None
+    array = archive[name]
+    if array.dtype != np.dtype(kind) or array.ndim != 1 or len(array) not in (1, size):
+        raise ValueError(f'"{name}" is {array.dtype} of shape {array.shape}, where {size} outputs were recorded')
+    return array if len(array) == size else np.broadcast_to(array[0], (size,))

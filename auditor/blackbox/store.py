@@ -1,0 +1,363 @@
+"""What is kept of a run in one SQLite file: to go on after an interruption, or to repeat it later without the mechanism.
+
+Whatever belongs together is written in one transaction, so that a run which is killed at any moment finds it whole or not at
+all, and loses the batches in flight. The content is JSON and arrays: nothing in the file is ever run.
+"""
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from auditor.blackbox.batches import Batch, Drawn
+from auditor.blackbox.encoding import SPOILT, decode, encode, packed
+from auditor.blackbox.mechanism import Answers, Sample
+from auditor.errors import InvalidInputError, MechanismError
+from auditor.neighbours.pair import Pair, plain
+
+T = TypeVar("T")
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    number INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT, identity TEXT NOT NULL, report TEXT);
+CREATE TABLE IF NOT EXISTS batches (
+    audit TEXT, name TEXT, left_keys BLOB, right_keys BLOB, seen BLOB, PRIMARY KEY (audit, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY KEY (audit, name)) WITHOUT ROWID;
+"""
+VERSION = 1
+# The note that says why a run which is recorded stopped drawing.
+ENDED = "ended"
+
+
+class Store:
+    """The file of a configuration's runs, or of a recording. Audits may write from several threads of one process."""
+
+    def __init__(self, path: Path, *, reading: bool = False) -> None:
+        """Open the file, or make it unless it is only for ``reading``.
+
+        Raises InvalidInputError where that cannot be, or another run has it.
+        """
+        self.path, self._lock = path, threading.RLock()
+        self._file: sqlite3.Connection | None = None
+        try:
+            self._open(reading)
+        except sqlite3.Error as error:
+            self.close()
+            raise InvalidInputError(
+                f"{path} cannot be read: {error}; record anew"
+                if reading
+                else f"what is done cannot be kept in {path}: {error}; if another run is writing there, wait for it or use --out"
+            ) from None
+        except InvalidInputError:
+            self.close()
+            raise
+
+    def _open(self, reading: bool) -> None:
+        uri = f"{self.path.resolve().as_uri()}?mode={'rw' if reading else 'rwc'}"
+        self._file = file = sqlite3.connect(uri, uri=True, timeout=1.0, check_same_thread=False)
+        file.isolation_level = None  # transactions are begun where they are meant
+        if not reading:
+            for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL"):
+                file.execute(f"PRAGMA {pragma}")
+        [(version,)] = file.execute("PRAGMA user_version")
+        if version not in ((VERSION,) if reading else (0, VERSION)):
+            remedy = "record anew" if reading else "move it away"
+            raise InvalidInputError(f"{self.path} has version {version}; this auditor reads {VERSION}: {remedy}")
+        if not reading:
+            file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
+
+    def begin(self, identity: Mapping[str, Any], resume: bool) -> bool:
+        """Begin a run, or go on with the one that was interrupted; return whether there was one to go on with.
+
+        Raises InvalidInputError where that was another run, with what differs. Without ``resume`` it is forgotten.
+        """
+        with self.transaction() as file:
+            open_run = file.execute("SELECT identity FROM runs WHERE ended IS NULL").fetchone()
+            if resume and open_run is not None:
+                differences = list(_differences(json.loads(open_run[0]), json.loads(json.dumps(identity))))
+                if differences:
+                    raise InvalidInputError(
+                        f"the run kept in {self.path} cannot be resumed; this changed since it began:\n  "
+                        + "\n  ".join(differences)
+                        + "\nrun it as it was, or start anew without --resume"
+                    )
+                return True
+            self._forget(file)
+            file.execute("INSERT INTO runs (started, identity) VALUES (?, ?)", (_now(), json.dumps(identity)))
+            return False
+
+    def audit(self, name: str, mode: "Mode") -> "AuditStore":
+        """Return the part of one audit of the run."""
+        return AuditStore(mode, self, name)
+
+    def end(self, report: str) -> None:
+        """Keep the report of the run, and nothing else of it."""
+        with self.transaction() as file:
+            file.execute("UPDATE runs SET ended = ?, report = ? WHERE ended IS NULL", (_now(), report))
+            self._forget(file)
+        with self._lock:
+            if self._file is not None:
+                self._file.execute("VACUUM")
+
+    def close(self) -> None:
+        """Write nothing more, whatever audits are still doing."""
+        with self._lock:
+            if self._file is not None:
+                with suppress(sqlite3.Error):  # it can be read where nothing can be written, then
+                    self._file.execute("PRAGMA journal_mode=DELETE")
+                self._file.close()
+            self._file = None
+
+    @staticmethod
+    def _forget(file: sqlite3.Connection) -> None:
+        for table in ("batches", "notes"):
+            file.execute(f"DELETE FROM {table}")
+        file.execute("DELETE FROM runs WHERE ended IS NULL")
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if self._file is None:
+                raise KeyboardInterrupt  # a run that was interrupted; what its audits still do is in vain
+            yield self._file
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write all that is executed meanwhile, or nothing."""
+        with self._opened() as file:
+            file.execute("BEGIN IMMEDIATE")
+            try:
+                yield file
+            except BaseException:
+                file.execute("ROLLBACK")
+                raise
+            file.execute("COMMIT")
+
+    def row(self, query: str, *values: str) -> tuple[Any, ...] | None:
+        """Return the row that a query finds, if any. Raises InvalidInputError where the file cannot be read."""
+        with self._opened() as file:
+            try:
+                found: tuple[Any, ...] | None = file.execute(query, values).fetchone()
+            except sqlite3.Error as error:
+                raise InvalidInputError(f"{self.path} cannot be read: {error}; record anew") from None
+        return found
+
+
+def history(path: Path) -> list[tuple[str, str]]:
+    """Return when each run ended, and its report as JSON, the earliest first; nothing where there is no such file."""
+    if not path.is_file():
+        return []
+    file = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        return file.execute("SELECT ended, report FROM runs WHERE ended IS NOT NULL ORDER BY number").fetchall()
+    finally:
+        file.close()
+
+
+class Mode(Enum):
+    """What is kept of an audit, and for what."""
+
+    NOTHING = auto()
+    RESUME = auto()  # what was observed, for the same run to go on from there
+    RECORD = auto()  # outputs and answers, for a replay
+    REPLAY = auto()  # these are read, and no mechanism is run
+
+
+@dataclass(frozen=True, slots=True)
+class AuditStore:
+    """What is kept of one audit, or read of it; nothing, by default."""
+
+    mode: Mode = Mode.NOTHING
+    file: Store | None = None
+    audit: str = ""
+
+    @property
+    def resumes(self) -> bool:
+        """Whether what was observed is kept, and not the outputs."""
+        return self.mode is Mode.RESUME
+
+    @property
+    def _has_outputs(self) -> bool:
+        return self.mode in (Mode.RECORD, Mode.REPLAY)
+
+    def recall(self, name: str, find: Callable[[], T]) -> T:
+        """Return plain data that is found once, and afterwards read: in a resumed run, and in a replay.
+
+        For a replay an error of the mechanism is kept too, and raised again. Raises InvalidInputError where a replay has no
+        such data, or MechanismError where the run that was recorded had stopped before.
+        """
+        kept = self._note(name)
+        if kept is not None:
+            return self._decoded(kept, name)  # type: ignore[no-any-return]
+        if self.mode is Mode.REPLAY:
+            raise self._missing(name)
+        try:
+            value = find()
+        except MechanismError as error:
+            if self.mode is Mode.RECORD:
+                self.keep(notes={name: error})
+            raise
+        self.keep(notes={name: value})
+        return value
+
+    def happens(self, name: str, at: int, test: Callable[[], bool]) -> bool:
+        """Whether something that the clock decides is so at a point; in a replay, whether it was."""
+        if self.mode is Mode.REPLAY:
+            kept = self._note(name)
+            return kept is not None and self._decoded(kept, name) == at
+        if so := test():
+            self.keep(notes={name: at})
+        return so
+
+    def answers(self, pairs: Sequence[Pair], ask: Callable[[Sequence[Pair]], Iterator[Answers]]) -> Iterator[Answers]:
+        """Yield what a query answers on each pair, asked where outputs are not read."""
+        if not self._has_outputs:
+            yield from ask(pairs)
+            return
+        names = [f"answers on {_digest(pair).hex()}" for pair in pairs]
+        unknown = [pair for pair, name in zip(pairs, names, strict=True) if self._note(name) is None]
+        asked = ask(unknown) if unknown else iter(())
+        for name in names:
+            yield self.recall(name, lambda: _plain(next(asked)))
+        next(asked, None)  # to its end, where the process of the query is idle again
+
+    def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> Drawn[T] | None:
+        """Return a batch as it was kept; None where it was not.
+
+        Raises MechanismError where the mechanism broke the protocol there, or was stopped before; and InvalidInputError where
+        the batch is missing in a replay, is of another pair, or was not written by an auditor.
+        """
+        row = self._row("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
+        what = f"batch {batch.name}"
+        if row is None:
+            if self.mode is Mode.REPLAY:
+                raise self._missing(what)
+            return None
+        left, right, content = row
+        if not self._has_outputs:
+            seen = self._decoded(content, what)
+        else:
+            digest = _digest(batch.pair)
+            if not content.startswith(digest):
+                raise self._error(f"{what} was recorded on another pair than {batch.pair.to_dict()}")
+            seen = observe(self._decoded(content[len(digest) :], what))
+        return Drawn(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
+
+    def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
+        """Return what workers are to make of each sample, for ``record``."""
+        return _WithSample(observe) if self.mode is Mode.RECORD else observe
+
+    def record(
+        self,
+        group: Sequence[tuple[Batch, Drawn[Any]]],
+        failed: Batch | None = None,
+        error: MechanismError | None = None,
+    ) -> Sequence[tuple[Batch, Drawn[Any]]]:
+        """Keep the samples of batches that come from workers, and the error of the one after; return what was observed."""
+        if self.mode is not Mode.RECORD:
+            return group
+        nothing = np.empty(0, np.uint64)
+        kept = [(batch, drawn._replace(seen=drawn.seen[1])) for batch, drawn in group]
+        if failed is not None:
+            kept.append((failed, Drawn(nothing, nothing, encode(error))))
+        self._write([(batch, drawn._replace(seen=_digest(batch.pair) + drawn.seen)) for batch, drawn in kept], {})
+        return [(batch, drawn._replace(seen=drawn.seen[0])) for batch, drawn in group]
+
+    def keep(self, batches: Iterable[tuple[Batch, Drawn[Any]]] = (), notes: Mapping[str, Any] | None = None) -> None:
+        """Keep what was observed of batches, for the run to go on from there, and notes; all at once or nothing."""
+        observed = [(batch, drawn._replace(seen=encode(drawn.seen))) for batch, drawn in batches if self.resumes]
+        self._write(observed, notes or {})
+
+    def end(self, why: str) -> None:
+        """Note why nothing more is drawn, which a replay comes upon where a batch is missing."""
+        self.keep(notes={ENDED: why})
+
+    def close(self) -> None:
+        """Write nothing more."""
+        if self.file is not None:
+            self.file.close()
+
+    def _write(self, batches: Iterable[tuple[Batch, Drawn[bytes]]], notes: Mapping[str, Any]) -> None:
+        if self.file is None or self.mode is Mode.REPLAY:
+            return
+        with self.file.transaction() as file:
+            file.executemany(
+                "INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)",
+                [
+                    (self.audit, batch.name, drawn.left.tobytes(), drawn.right.tobytes(), drawn.seen)
+                    for batch, drawn in batches
+                ],
+            )
+            file.executemany(
+                "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)",
+                [(self.audit, name, encode(content)) for name, content in notes.items()],
+            )
+
+    def _row(self, query: str, name: str) -> tuple[Any, ...] | None:
+        return None if self.file is None else self.file.row(query, self.audit, name)
+
+    def _note(self, name: str) -> Any:
+        row = self._row("SELECT content FROM notes WHERE audit = ? AND name = ?", name)
+        return None if row is None else row[0]
+
+    def _decoded(self, content: Any, what: str) -> Any:
+        """Return what was kept. Raises it where it is an error."""
+        try:
+            value = decode(content)
+        except SPOILT as error:
+            raise self._error(f"{what} is nothing that was recorded ({type(error).__name__}: {error})") from None
+        if isinstance(value, MechanismError):
+            raise value
+        return value
+
+    def _missing(self, what: str) -> InvalidInputError | MechanismError:
+        ended = self._note(ENDED)
+        if ended is not None:
+            return MechanismError(self._decoded(ended, ENDED))
+        return self._error(f"there is no {what}: the run that was recorded ended before, or the file was changed")
+
+    def _error(self, what: str) -> InvalidInputError:
+        assert self.file is not None
+        return InvalidInputError(f'{self.file.path}, audit "{self.audit}": {what}; record anew')
+
+
+@dataclass(frozen=True, slots=True)
+class _WithSample(Generic[T]):
+    """Observe a sample where it was drawn, and pack it there."""
+
+    observe: Callable[[Sample], T]
+
+    def __call__(self, sample: Sample) -> tuple[T, bytes]:
+        return self.observe(sample), packed(sample, np.savez_compressed)
+
+
+def _plain(answers: Answers) -> Answers:
+    a, b, c, d = (answer if isinstance(answer, BaseException) else plain(answer) for answer in answers)
+    return a, b, c, d
+
+
+def _digest(pair: Pair) -> bytes:
+    return hashlib.sha256(repr([plain(pair.left), plain(pair.right), str(pair.relation)]).encode()).digest()
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Say in words which entries of two identities differ."""
+    for key in dict.fromkeys([*before, *now]):
+        a, b = before.get(key), now.get(key)
+        if isinstance(a, dict) and isinstance(b, dict):
+            yield from (f"{key}, {inner}" for inner in _differences(a, b))
+        elif a != b:
+            yield f"{key}: {json.dumps(a, ensure_ascii=False)} before, {json.dumps(b, ensure_ascii=False)} now"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
