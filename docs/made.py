@@ -15,8 +15,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from auditor.cli import _parser
-from auditor.config.domains import KEYS
 from auditor.config.json_schema import json_schema
+from auditor.config.schema import Shared
 
 PROJECT = Path(__file__).parent.parent
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)]*)?\)")
@@ -94,20 +94,52 @@ def configuration() -> str:
         "",
         "## The file",
         "",
-        *_keys(schema),
+        *_keys(_own(schema)),
+        "",
+        "## The file, or an audit for itself",
+        "",
+        *_table({key: schema["properties"][key] for key in Shared.model_fields}),
+        "",
+        "## An audit",
+        "",
+        *_keys(_own(definitions["Audit"])),
     ]
-    for title, name in (("An audit", "Audit"), ("Execution", "Execution"), ("Search", "Search")):
-        lines += ["", f"## {title}", "", *_keys(definitions[name])]
+    for name in ("Execution", "Search"):
+        lines += ["", f"## {name}", "", *_keys(definitions[name])]
     lines += ["", "## Claims", "", "| keys | what is promised |", "|---|---|"]
     for form in definitions["Claim"]["anyOf"]:
         lines.append(f"| `{{{', '.join(form['required'])}}}` | {_cell(form['description'])} |")
-    lines += ["", "## Neighbours", "", "| form | keys that go with it |", "|---|---|"]
-    for kind, keys in KEYS.items():
-        shown = f"`{kind}`" if kind in keys else f"`domain: {kind}`"
-        lines.append(f"| {shown} | {', '.join(f'`{key}`' for key in sorted(keys - {kind, 'domain'}))} |")
-    told = {key: about for form in definitions["Neighbours"]["anyOf"] for key, about in form["properties"].items()}
-    lines += ["", *_table(told), "", "`record`:", "", *_keys(definitions["Record"])]
+    lines += ["", "## Neighbours"]
+    for form in map(definitions.get, _referred(definitions["Audit"]["properties"]["neighbours"])):
+        lines += ["", f"### {_title(form)}", "", _sentence(form["description"]), "", *_keys(form)]
+        for name in _referred(form.get("properties", {}).get("record", {})):
+            lines += ["", f"`record`: {definitions[name]['description']}", "", *_keys(definitions[name])]
     return "\n".join(lines) + "\n"
+
+
+def _own(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition without the keys that the file and an audit have in common."""
+    own = {key: about for key, about in definition["properties"].items() if key not in Shared.model_fields}
+    return {**definition, "properties": own}
+
+
+def _title(form: dict[str, Any]) -> str:
+    """Return the key that chooses a form of neighbours, with its value where that is fixed."""
+    first = form["required"][0]
+    return f"`{first}: {form['properties'][first]['const']}`" if first == "domain" else f"`{first}`"
+
+
+def _referred(schema: Any) -> list[str]:
+    """Return the names of the definitions that a schema refers to, in their order."""
+    if isinstance(schema, list):
+        return [name for item in schema for name in _referred(item)]
+    if not isinstance(schema, dict):
+        return []
+    return [
+        name
+        for key, value in schema.items()
+        for name in ([value.removeprefix("#/$defs/")] if key == "$ref" else _referred(value))
+    ]
 
 
 def _keys(definition: dict[str, Any]) -> Iterator[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from auditor import auditing
 from auditor.cli import main
-from auditor.config import first
+from auditor.config import scaffold
 from auditor.config.json_schema import json_schema
 from auditor.config.load import load_configuration
 from auditor.config.yaml_text import read_yaml
@@ -332,7 +332,7 @@ def test_a_mechanism_that_takes_none_of_the_data_sets_is_written_with_what_is_mi
 def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in (auditing, first):
+    for module in (auditing, scaffold):
         monkeypatch.setattr(module, "CHECK_SECONDS", 0.5)
     Path("slow.py").write_text(
         "import time\ndef f(records, rng):\n    open('calls', 'a').write('x')\n    time.sleep(60)\n", encoding="utf-8"

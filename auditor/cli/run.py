@@ -136,7 +136,7 @@ def _journal(
 ) -> "Store":
     """Open the file beside the report in which what is done is kept."""
     from auditor.auditing import Store
-    from auditor.config.runs import identity
+    from auditor.config.run_identity import identity
 
     journal = Store(options.out / configuration.name / RUNS)
     opened.callback(journal.close)

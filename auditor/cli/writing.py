@@ -34,7 +34,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
-    from auditor.config.first import first_configuration
+    from auditor.config.scaffold import first_configuration
 
     if options.out.exists() and not options.force:
         raise InvalidInputError(f"{options.out} is there already; give another name by -o, or --force to write over it")

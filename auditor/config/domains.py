@@ -1,71 +1,187 @@
-"""Make domains of what a configuration says of neighbours."""
+"""What a configuration may say of neighbours: a class for each form, with its keys and the domain that is made of them."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
 
 from auditor.blackbox.mechanism import load
-from auditor.config import schema
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.config.strict import LowHigh, Number, Strict
+from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
 
-# Which keys each kind of neighbours may have, beside "domain".
-KEYS: dict[str, set[str]] = {
-    "value": {"values", "range"},
-    "records": {"record", "size", "columns", "relation", "distance", "container"},
-    "totals": {"contributions", "people", "relation", "cells", "values", "contribution", "integer"},
-    "pairs": {"pairs", "relation"},
-    "generator": {"generator", "relation"},
-}
+RelationName = Literal["add_remove", "substitute"]
 
 
-def make_domain(neighbours: schema.Neighbours, search_path: tuple[str, ...] = ()) -> Domain:
-    """Make the domain, or raise InvalidInputError saying which keys do not go together."""
-    given = {key: value for key, value in neighbours if value is not None and key != "domain"}
-    if neighbours.domain is None and neighbours.pairs is None and neighbours.generator is None:
-        raise InvalidInputError(
-            "neighbours needs a domain (value, records, totals), pairs: [{left: ..., right: ...}, ...], or generator: module:name"
-        )
-    kind = neighbours.domain or ("pairs" if neighbours.pairs is not None else "generator")
-    for key in given:
-        if key not in KEYS[kind]:
-            raise InvalidInputError(f'"{key}" does not go with {kind}; {did_you_mean(key, KEYS[kind])}')
-    for key, value in given.items():
-        if isinstance(value, schema.LowHigh):
-            given[key] = (value.low, value.high)
-    if kind == "value":
-        return Value(**given)
-    if kind == "records":
-        return _records(**given)
-    if kind == "totals":
-        return Totals(**given)
-    if kind == "generator":
-        pairs = _generated(given["generator"], search_path)
-    else:
-        pairs = [(pair.left, pair.right) for pair in given["pairs"]]
-    return Pairs(pairs, given.get("relation", Relation.AS_GIVEN))
+class Form(Strict):
+    """A form that neighbours may have in a configuration."""
+
+    @abstractmethod
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        """Return the domain. Raises InvalidInputError where the keys do not go together, or say what cannot be."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keys that are given, but ``domain``; ranges as (low, high)."""
+        given = {key: value for key, value in self.given().items() if key != "domain"}
+        return {key: (v.low, v.high) if isinstance(v, LowHigh) else v for key, v in given.items()}
 
 
-def _generated(name: str, search_path: tuple[str, ...]) -> list[tuple[Any, Any]]:
-    """Return all pairs (left, right) that a function yields."""
-    made = load(name, search_path)()
-    if not isinstance(made, Iterable):
-        raise InvalidInputError(f'generator "{name}" returned {type(made).__name__}; it must yield pairs (left, right)')
-    pairs = list(made)
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InvalidInputError(f'generator "{name}" yielded {pair!r}; it must yield pairs (left, right)')
-    return [(left, right) for left, right in pairs]
+class OneValue(Form):
+    """One value of a set or a range; any two are neighbours (the local model)."""
+
+    domain: Literal["value"]
+    """One value, the local model."""
+    values: list[Any] | None = None
+    """What the value may be."""
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    """The ends of a range, instead of values."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        """See Form."""
+        return Value(**self.arguments())
 
 
-def _records(record: schema.Record | None = None, size: Any = None, **others: Any) -> Domain:
-    if record is None or size is None:
-        raise InvalidInputError("a records domain needs record: {low, high} or {choices}, and size: {low, high}")
-    if record.choices is not None and (record.low, record.high, record.integer) != (None, None, None):
-        raise InvalidInputError("record has choices; then low, high and integer mean nothing")
-    if record.choices is None and (record.low is None or record.high is None):
-        raise InvalidInputError("record needs low and high, or choices")
-    ends = None if record.choices is not None else (record.low, record.high)
-    return Records(ends, record.choices, size=size, integer=bool(record.integer), **others)  # type: ignore[arg-type]
+class NumberRecord(Strict):
+    """A record between two numbers."""
+
+    low: Number
+    """The least."""
+    high: Number
+    """The greatest."""
+    integer: bool | None = None
+    """Whether records are integers."""
+
+
+class ChoiceRecord(Strict):
+    """A record out of a list, which excludes low, high and integer."""
+
+    choices: list[Any]
+    """All that a record may be."""
+
+
+Record = Annotated[
+    Annotated[NumberRecord, Tag("a number")] | Annotated[ChoiceRecord, Tag("one of choices")],
+    Discriminator(lambda given: "one of choices" if isinstance(given, dict) and "choices" in given else "a number"),
+]
+
+
+class ListOfRecords(Form):
+    """A list of records."""
+
+    domain: Literal["records"]
+    """A list of records."""
+    record: Record
+    """What each record may be: {low, high}, or {choices}."""
+    size: LowHigh
+    """How many records there may be."""
+    columns: int | None = None
+    """How many numbers a record has."""
+    distance: int | None = None
+    """In how many records neighbours differ, for group privacy."""
+    container: Literal["array", "list"] | None = None
+    """What a Python mechanism receives, a NumPy array (the default) or a list."""
+    relation: RelationName | None = None
+    """What neighbours may differ in."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        """See Form."""
+        arguments = self.arguments()
+        record = arguments.pop("record")
+        if isinstance(record, ChoiceRecord):
+            return Records(None, record.choices, **arguments)
+        return Records((record.low, record.high), integer=bool(record.integer), **arguments)
+
+
+class TotalsOfPeople(Form):
+    """A vector of sums over people: contributions and people, or cells, values and contribution."""
+
+    domain: Literal["totals"]
+    """A vector of sums over people."""
+    contributions: list[list[Number]] | None = None
+    """The vectors that one person can add."""
+    people: LowHigh | None = None
+    """How many people of each kind of contribution there may be."""
+    cells: int | None = None
+    """How many numbers the vector has, instead of contributions."""
+    values: LowHigh | None = None
+    """With cells: the range of each number."""
+    contribution: dict[Literal["l1", "linf"], Number] | None = None
+    """With cells: how far one person moves the vector, in L1 or in any one cell."""
+    integer: bool | None = None
+    """With cells: whether the numbers are integers (the default)."""
+    relation: RelationName | None = None
+    """What neighbours may differ in."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        """See Form."""
+        return Totals(**self.arguments())
+
+
+class PairSpelledOut(Strict):
+    """Two data sets as written."""
+
+    left: Any
+    """One data set."""
+    right: Any
+    """Its neighbour."""
+
+
+class ListOfPairs(Form):
+    """The pairs themselves."""
+
+    pairs: list[PairSpelledOut]
+    """The pairs, each {left: ..., right: ...}."""
+    relation: RelationName | None = None
+    """What neighbours may differ in; each pair is checked."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        """See Form."""
+        return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
+
+
+class Generated(Form):
+    """Pairs that a function yields."""
+
+    generator: str
+    """module:function or file.py:function that yields pairs (left, right)."""
+    relation: RelationName | None = None
+    """What neighbours may differ in; each pair is checked."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        """See Form."""
+        made = load(self.generator, search_path)()
+        if not isinstance(made, Iterable):
+            raise InvalidInputError(
+                f'generator "{self.generator}" returned {type(made).__name__}; it must yield pairs (left, right)'
+            )
+        pairs = list(made)
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InvalidInputError(
+                    f'generator "{self.generator}" yielded {pair!r}; it must yield pairs (left, right)'
+                )
+        return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
+
+
+def _form(given: Any) -> str | None:
+    keys = given if isinstance(given, dict) else ()
+    return next((f"by {key}" for key in ("domain", "pairs", "generator") if key in keys), None)
+
+
+# A new domain is registered here, by its class.
+_Domains = Annotated[OneValue | ListOfRecords | TotalsOfPeople, Field(discriminator="domain")]
+Neighbours = Annotated[
+    Annotated[_Domains, Tag("by domain")]
+    | Annotated[ListOfPairs, Tag("by pairs")]
+    | Annotated[Generated, Tag("by generator")],
+    Discriminator(
+        _form,
+        custom_error_type="no_form",
+        custom_error_message="it must be a mapping with a domain (value, records, totals), pairs: [{left: ..., right: ...}, ...], "
+        "or generator: module:name",
+    ),
+]

@@ -1,33 +1,16 @@
 """The JSON Schema of a configuration, by which editors complete and check YAML while it is written.
 
-Made of the models that check it, with two things they leave to later steps: which keys a claim has, and which keys of
-neighbours go together.
+Made of the models that check it. What a claim may have is added from the kinds of claims, which check it later.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import Field, fields
+from typing import Any, get_args
 
-from auditor.claims import KINDS
-from auditor.config.domains import KEYS
-from auditor.config.schema import File
+from auditor.claims import KINDS, STRONGER_IF_LARGER
+from auditor.config.schema import File, Shared
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-_NOT_BELOW_0 = {"type": "number", "minimum": 0}
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-_POINT = {"type": "array", "prefixItems": [_NOT_BELOW_0, _SHARE], "minItems": 2, "maxItems": 2}
-_CLAIM_KEYS: dict[str, dict[str, Any]] = {
-    "epsilon": _NOT_BELOW_0,
-    "delta": _SHARE,
-    "order": {"type": "number", "exclusiveMinimum": 1},
-    "rho": _NOT_BELOW_0,
-    "mu": _NOT_BELOW_0,
-    "profile": {"type": "array", "items": _POINT, "minItems": 1},
-    "sensitivity": _NOT_BELOW_0,
-    "monotone": {"const": True},
-    "probability": _SHARE,
-    "at_most": {"const": True},
-    "at_least": {"const": True},
-}
 # The auditor reads 1_000_000 as a number, as YAML 1.1 did; for editors, which follow YAML 1.2, it is text.
 _WITH_UNDERSCORES = r"^[-+]?[0-9][0-9_]*$"
 
@@ -37,11 +20,12 @@ def json_schema() -> dict[str, Any]:
     schema = File.model_json_schema()
     definitions = schema["$defs"]
     definitions["Claim"] = _claim()
-    definitions["Neighbours"] = _neighbours(definitions["Neighbours"])
-    a_claim = {"$ref": "#/$defs/Claim"}
-    told = definitions["Audit"]["properties"]["claim"]["description"]
-    several = {"type": "array", "items": a_claim, "minItems": 1}
-    definitions["Audit"]["properties"]["claim"] = {"description": told, "anyOf": [a_claim, several]}
+    keys = definitions["Audit"]["properties"]
+    one = {"$ref": "#/$defs/Claim"}
+    several = {"type": "array", "items": one, "minItems": 1}
+    keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [one, several]}
+    for key in Shared.model_fields:  # what an audit does not set is set by the file
+        keys[key].pop("default")
     return {"$schema": DIALECT, **_for_editors(schema)}
 
 
@@ -51,7 +35,7 @@ def _claim() -> dict[str, Any]:
         {
             "description": (kind.__doc__ or "").splitlines()[0],
             "type": "object",
-            "properties": {key: _CLAIM_KEYS[key] for key in sorted(keys)},
+            "properties": {parameter.name: _parameter(parameter) for parameter in _named(kind, keys)},
             "required": sorted(keys),
             "additionalProperties": False,
         }
@@ -60,31 +44,28 @@ def _claim() -> dict[str, Any]:
     return {"description": "What is promised, with numbers in nats.", "anyOf": forms}
 
 
-def _neighbours(model: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of neighbours: one for each domain, for pairs, and for a generator."""
-    forms = []
-    for kind, keys in KEYS.items():
-        properties = {key: model["properties"][key] for key in sorted(keys)}
-        if kind not in keys:
-            properties = {"domain": {**model["properties"]["domain"], "const": kind}} | properties
-        forms.append(
-            {
-                "type": "object",
-                "properties": properties,
-                "required": [kind if kind in keys else "domain"],
-                "additionalProperties": False,
-            }
-        )
-    return {"description": model["description"], "anyOf": forms}
+def _named(kind: type[Any], keys: Iterable[str]) -> list[Field[Any]]:
+    return [parameter for parameter in fields(kind) if parameter.name in keys]
+
+
+def _parameter(parameter: Field[Any]) -> dict[str, Any]:
+    """Return the schema of a number in its range, of a sign that is true, or of a list of points."""
+    if parameter.type is bool:
+        return {"const": True}
+    if parameter.type is float:
+        return {"type": "number"} | {key: v for key, v in parameter.metadata.items() if key != STRONGER_IF_LARGER}
+    numbers = [_parameter(number) for number in fields(get_args(parameter.type)[0])]
+    point = {"type": "array", "prefixItems": numbers, "minItems": len(numbers), "maxItems": len(numbers)}
+    return {"type": "array", "items": point, "minItems": 1}
 
 
 def _for_editors(schema: Any) -> Any:
-    """Return the schema with integers that may have underscores, and without the titles that repeat names."""
+    """Return the schema with integers that may have underscores, without titles that repeat names and what only OpenAPI reads."""
     if isinstance(schema, list):
         return [_for_editors(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _for_editors(value) for key, value in schema.items() if key != "title"}
+    made = {key: _for_editors(value) for key, value in schema.items() if key not in ("title", "discriminator")}
     if made.get("type") == "integer":
         made |= {"type": ["integer", "string"], "pattern": _WITH_UNDERSCORES}
     return made

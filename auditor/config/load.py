@@ -2,23 +2,20 @@
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 
-from auditor.auditing import Plan
-from auditor.auditing.settings import Settings
+from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
-from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
+from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
-from auditor.config.domains import make_domain
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
-from auditor.exact.conversions import implied_mu
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
@@ -106,7 +103,7 @@ class _Place:
         return f"{self.file}, line {self.document.line(path)}"
 
     def checked(self, path: tuple[str | int, ...], make: Callable[[], T]) -> T:
-        """Run ``make``; what it finds wrong is told with the place."""
+        """Run ``make``; errors name the place."""
         try:
             return make()
         except AuditorError as error:
@@ -130,29 +127,15 @@ def _questions(
     def claim_of(numbers: dict[str, Any]) -> Claim:
         return place.checked((*here, "claim"), lambda: claim_from_dict(numbers))
 
-    domain = place.checked((*here, "neighbours"), lambda: make_domain(audit.neighbours, folders))
+    domain = place.checked((*here, "neighbours"), lambda: audit.neighbours.make(folders))
     if isinstance(audit.claim, dict):
-        asked = _Question(audit.name, audit, here, claim_of(audit.claim), domain)
-        return [asked, place.checked((*here, "implied_mu"), lambda: _implied(asked))] if audit.implied_mu else [asked]
-    if audit.implied_mu:
-        raise InvalidInputError(
-            f"{place.at(*here, 'implied_mu')}: implied_mu goes with a single claim {{epsilon, delta}}"
-        )
+        return [_Question(audit.name, audit, here, claim_of(audit.claim), domain)]
     claims = [claim_of(numbers) for numbers in audit.claim]
     domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
     return [
         _Question(f"{audit.name}, contribution {i}", audit, here, claim, group)
         for i, (claim, group) in enumerate(zip(claims, domains, strict=True), start=1)
     ]
-
-
-def _implied(asked: _Question) -> _Question:
-    """Ask the second question: is μ what (ε, δ) implies where the noise is Gaussian? It is not the claim itself."""
-    claim = asked.claim
-    if not isinstance(claim, ApproximateDP) or not 0 < claim.delta < 1:
-        raise InvalidInputError(f"implied_mu goes with a claim {{epsilon, delta}}, 0 < delta < 1; the claim is {claim}")
-    name = f"{asked.name}: μ of Gaussian noise that just meets the claim"
-    return replace(asked, name=name, claim=GaussianDP(implied_mu(claim.epsilon, claim.delta)))
 
 
 def _plan(
@@ -163,36 +146,29 @@ def _plan(
     folders: tuple[str, ...],
     overrides: Overrides,
 ) -> Plan:
-    audit = question.audit
+    audit, file = question.audit, Path(place.file)
+    chosen = {**config.settings(), **audit.settings(), "events": audit.events}
+    chosen |= chosen.pop("execution", {})
+    chosen |= {name: value for name, value in asdict(overrides).items() if value is not None}
 
-    def setting(name: str) -> Any:
-        own = getattr(audit, name)
-        return getattr(config, name) if own is None else own
-
-    search = setting("search")
-    settings = {name: setting(name) for name in ("samples", "method", "shrink", "seed")}
-    settings |= {"search": search and search.model_dump(exclude_unset=True), "events": audit.events}
-    settings |= setting("execution").model_dump()
-    settings |= {name: value for name, value in asdict(overrides).items() if value is not None}
-    return place.checked(
-        question.here,
-        lambda: Plan(
+    def make() -> Plan:
+        settings = Settings.of(chosen)
+        # The arguments of `auditor run` that give the same outputs again.
+        rerun = [str(file), "--only", question.name, "--seed", str(settings.seed)]
+        if overrides.samples is not None:
+            rerun += ["--samples", str(overrides.samples)]
+        return Plan(
             name=question.name,
-            source=_source(audit, folders, Path(place.file)),
+            source=_source(audit, folders, file),
             claim=question.claim,
             domain=question.domain,
             alpha=alpha,
-            settings=Settings.of(settings),
+            settings=settings,
             expect=Verdict(audit.expect),
-            rerun=_rerun(Path(place.file), question.name, settings["seed"], overrides.samples),
-        ),
-    )
+            rerun=tuple(rerun),
+        )
 
-
-def _rerun(file: Path, name: str, seed: int, samples: int | None) -> tuple[str, ...]:
-    """Return the arguments of `auditor run` that give the same outputs again."""
-    own = () if samples is None else ("--samples", str(samples))
-    return (str(file), "--only", name, "--seed", str(seed), *own)
+    return place.checked(question.here, make)
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
@@ -214,16 +190,22 @@ def _validate(document: Document, file: str) -> schema.File:
 
 def _problem(problem: Any, document: Document, file: str) -> str:
     """Put one finding of pydantic into a sentence with its place."""
-    path = tuple(step for step in problem["loc"] if _is_step(step, document.data, problem["loc"]))
+    loc, kind, given = problem["loc"], problem["type"], problem["input"]
+    path = _path(loc, document.data)
+    if kind == "missing":
+        path = (*path, loc[-1])
+    if kind == "union_tag_invalid":
+        path, given = (*path, problem["ctx"]["discriminator"].strip("'")), problem["ctx"]["tag"]
     where = f"{file}, line {document.line(path)}"
-    name = ".".join(str(step) for step in path)
-    if problem["type"] == "extra_forbidden":
-        return (
-            f'{where}: unknown key "{path[-1]}" in {_parent(path)}; {did_you_mean(str(path[-1]), _allowed_keys(path))}'
-        )
-    if problem["type"] == "missing":
+    if kind == "extra_forbidden":
+        # The last alternative that was chosen, where the key stands in it.
+        form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
+        allowed = list(_model(loc[:-1]).model_fields)
+        return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {did_you_mean(str(path[-1]), allowed)}'
+    if kind == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
-    return f"{where}: {name} is {problem['input']!r}; {_what_it_must_be(problem, path)}"
+    name = ".".join(str(step) for step in path)
+    return f"{where}: {name} is {given!r}; {_what_it_must_be(problem, path, given)}"
 
 
 # For what is of another kind, by key: what to write.
@@ -235,38 +217,31 @@ _EXAMPLES = {
 }
 
 
-def _what_it_must_be(problem: Any, path: tuple[str | int, ...]) -> str:
-    kind, given = problem["type"], problem["input"]
+def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> str:
+    kind, context = problem["type"], problem.get("ctx", {})
     if kind in ("dict_type", "list_type", "literal_error") and path and path[-1] in _EXAMPLES:
         return _EXAMPLES[str(path[-1])]
-    if kind == "literal_error" and (allowed := re.findall(r"'([^']*)'", problem["ctx"]["expected"])):
+    if allowed := re.findall(r"'([^']*)'", str(context.get("expected", context.get("expected_tags", "")))):
         return did_you_mean(str(given), allowed)
     if kind == "model_type":
-        return f"it must be a mapping with keys out of {', '.join(_allowed_keys((*path, '')))}"
+        keys = _model(problem["loc"]).model_fields
+        needed_first = sorted(keys, key=lambda key: not keys[key].is_required())
+        return f"it must be a mapping with keys out of {', '.join(needed_first)}"
     if kind == "too_short":
-        return f"it needs {problem['ctx']['min_length']} or more"
+        return f"it needs {context['min_length']} or more"
     if kind == "int_type" and isinstance(given, float) and given.is_integer():
         return f"it must be an integer: write {given:_.0f}"
     return str(problem["msg"][0].lower() + problem["msg"][1:])
 
 
-def _is_step(step: str | int, data: Any, loc: tuple[str | int, ...]) -> bool:
-    """Tell keys and indices from the names of alternatives that pydantic mixes into a location."""
-    known = {name for model in _models() for name in model.model_fields}
-    return (
-        isinstance(step, int)
-        or step in known
-        or (
-            step == loc[-1]
-            and step not in {"LowHigh", "int", "float", "a function", "a program"}
-            and (not step.startswith(("list[", "dict[", "constrained-")))
-        )
-    )
-
-
-def _models() -> list[type[BaseModel]]:
-    models = [value for value in vars(schema).values() if isinstance(value, type) and issubclass(value, BaseModel)]
-    return [model for model in models if model.__module__ == schema.__name__]
+def _path(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
+    """Return the keys and indices of a location, without the names of alternatives that pydantic mixes into it."""
+    path: list[str | int] = []
+    for step in loc:
+        if step in data if isinstance(data, dict) else isinstance(data, list) and isinstance(step, int):
+            data = data[step]
+            path.append(step)
+    return tuple(path)
 
 
 def _parent(path: tuple[str | int, ...]) -> str:
@@ -274,16 +249,26 @@ def _parent(path: tuple[str | int, ...]) -> str:
     return names[-1] if names else "the file"
 
 
-def _allowed_keys(path: tuple[str | int, ...]) -> list[str]:
-    """Return the keys of the model in which the last step of a path stands."""
+def _model(loc: tuple[str | int, ...]) -> type[BaseModel]:
+    """Return the model that a location leads to."""
     model: type[BaseModel] = schema.File
-    for step in path[:-1]:
-        if isinstance(step, str) and step in model.model_fields:
-            model = _model_in(model.model_fields[step].annotation) or model
-    return list(model.model_fields)
+    alternatives = dict[str | int, type[BaseModel]]()
+    for step in loc:
+        if step in model.model_fields:
+            alternatives = dict(_models_in(model.model_fields[str(step)].annotation))
+            model = next(iter(alternatives.values()), model)
+        model = alternatives.get(step, model)
+    return model
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _models_in(annotation: Any, tag: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield the models in an annotation, by their tags in a union: names, or the constants that they are told apart by."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((model for part in get_args(annotation) if (model := _model_in(part)) is not None), None)
+        yield tag, annotation
+        for key in annotation.model_fields.values():
+            if get_origin(key.annotation) is Literal:
+                yield from ((str(constant), annotation) for constant in get_args(key.annotation))
+    parts = get_args(annotation)
+    tag = next((part.tag for part in parts if isinstance(part, Tag)), tag)
+    for part in parts:
+        yield from _models_in(part, tag)

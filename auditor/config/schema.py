@@ -1,144 +1,90 @@
-"""The shape of a configuration: names, kinds and defaults, checked by pydantic. What numbers mean is checked later.
-
-The text below a key is its description in the JSON Schema, as are the ranges of numbers, which pydantic does not check.
-"""
+"""The shape of a configuration: names, kinds and defaults, checked by pydantic. What numbers mean is checked later."""
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from auditor.defaults import BATCH, CONFIDENCE, SAMPLES, WORKERS, BackendName, EventKind, MethodName
+from auditor.auditing import Settings
+from auditor.auditing.settings import FEWEST
+from auditor.config.domains import Neighbours
+from auditor.config.strict import Number, Strict, limited
+from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName
 
-Number = int | float
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-
-
-def _told(**keywords: Any) -> Any:
-    """Say something in the JSON Schema only."""
-    return Field(json_schema_extra=keywords)
+_DEFAULT: Any = Settings()
 
 
-class LowHigh(_Strict):
-    """The two ends of a range, both inside it."""
-
-    low: Number
-    """The least."""
-    high: Number
-    """The greatest."""
-
-
-class Execution(_Strict):
+class Execution(Strict):
     """How outputs are drawn."""
 
-    backend: BackendName = "auto"
+    backend: BackendName = _DEFAULT.execution.backend
     """What runs the workers: processes (loky), threads, a Dask or Ray cluster; auto measures whether threads are faster."""
     address: str | None = None
     """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
-    workers: int = WORKERS
+    workers: int = _DEFAULT.execution.workers
     """How many at once; -1 for one for each core. Changes no result."""
-    batch: int = BATCH
+    batch: int = _DEFAULT.execution.batch
     """Outputs asked for in one call."""
     timeout: Number | None = None
     """Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."""
-    isolate: bool = True
+    isolate: bool = _DEFAULT.execution.isolate
     """Whether the mechanism runs in a process of its own, where its crash is an output; false for a debugger's sake."""
 
 
-class Search(_Strict):
-    """What the search over pairs may spend: outputs or seconds. Sequential audits search as they go, and heed neither."""
+class Search(Strict):
+    """What the search over pairs may spend: outputs or seconds. Sequential audits search as they go, and ignore both."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    outputs: Annotated[int | None, _told(minimum=0)] = None
+    outputs: Annotated[int | None, limited(minimum=0)] = None
     """Outputs for the search, all pairs together."""
-    seconds: Annotated[Number | None, _told(exclusiveMinimum=0)] = None
-    """Instead of outputs: as many as fit into so many seconds. The report says how many, and they repeat the search."""
+    seconds: Annotated[Number | None, limited(exclusiveMinimum=0)] = None
+    """Instead of outputs: the outputs that fit into these seconds. The report says how many; that number repeats the search."""
 
 
-class PairSpelledOut(_Strict):
-    """Two data sets as written."""
+class Shared(Strict):
+    """Keys of the file, which an audit may set anew for itself."""
 
-    left: Any
-    """One data set."""
-    right: Any
-    """Its neighbour."""
+    seed: Annotated[int | None, limited(minimum=0)] = _DEFAULT.seed
+    """The root of all randomness: the same seed, the same result."""
+    samples: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.samples
+    """Outputs for the bound of an audit, both sides together."""
+    method: MethodName | None = _DEFAULT.method
+    """fixed: one bound after all outputs; sequential: stops as soon as the claim is refuted; two-intervals: the textbook form."""
+    execution: Execution | None = None
+    """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
+    search: Search | None = None
+    """What the search over pairs may spend."""
+    shrink: bool | None = _DEFAULT.shrink
+    """Whether to look for the smallest pair that still breaks a refuted claim."""
 
-
-class Record(_Strict):
-    """What a record may be."""
-
-    low: Number | None = None
-    """The least; with high."""
-    high: Number | None = None
-    """The greatest; with low."""
-    integer: bool | None = None
-    """Whether records are integers."""
-    choices: list[Any] | None = None
-    """All that a record may be, instead of low and high."""
-
-
-class Neighbours(_Strict):
-    """A domain, or pairs spelled out."""
-
-    domain: Literal["value", "records", "totals"] | None = None
-    """value: one value, the local model; records: a list of them; totals: a vector of sums over people."""
-    record: Record | None = None
-    """records: what each record may be."""
-    size: LowHigh | None = None
-    """records: how many records there may be."""
-    columns: int | None = None
-    """records: how many numbers a record has."""
-    distance: int | None = None
-    """records: in how many records neighbours differ, for group privacy."""
-    container: Literal["array", "list"] | None = None
-    """records: what a Python mechanism receives, a NumPy array (the default) or a list."""
-    values: list[Any] | LowHigh | None = None
-    """value: what there may be; totals with cells: the range of each."""
-    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
-    """value: the ends of a range, instead of values."""
-    contributions: list[list[Number]] | None = None
-    """totals: the vectors that one person can add."""
-    people: LowHigh | None = None
-    """totals: how many people of each kind of contribution there may be."""
-    cells: int | None = None
-    """totals: how many numbers the vector has, instead of contributions."""
-    contribution: dict[Literal["l1", "linf"], Number] | None = None
-    """totals with cells: how far one person moves the vector, in L1 or in any one cell."""
-    integer: bool | None = None
-    """totals with cells: whether the numbers are integers (the default)."""
-    relation: Literal["add_remove", "substitute"] | None = None
-    """What neighbours may differ in."""
-    pairs: list[PairSpelledOut] | None = None
-    """The pairs themselves, instead of a domain."""
-    generator: str | None = None
-    """module:function or file.py:function that yields pairs, instead of a domain."""
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that are given here; those of the execution below one key."""
+        given = {key: value for key, value in self.given().items() if key in Shared.model_fields}
+        return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
 
 
-class Program(_Strict):
+class Program(Strict):
     """A program in any language, and its arguments."""
 
     command: Annotated[list[str], Field(min_length=1)]
     """The program and its arguments; it speaks JSON lines."""
 
 
-# Told apart beforehand, so that what is wrong with one of them is not also told of the other.
+# Told apart beforehand, so that what is wrong with one of them is not also said of the other.
 Mechanism = Annotated[
     Annotated[str, Tag("a function")] | Annotated[Program, Tag("a program")],
-    Discriminator(lambda given: "a program" if isinstance(given, dict | Program) else "a function"),
+    Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
 ]
 
 
-class Audit(_Strict):
+class Audit(Shared):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 
     name: str
     """Of the audit, in reports and for --only; part of the seed of every output."""
     mechanism: Mechanism
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}."""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords."""
     claim: dict[str, Any] | list[dict[str, Any]]
     """What is promised; or a list of claims, one for each contribution of totals."""
@@ -146,42 +92,16 @@ class Audit(_Strict):
     """The data sets it may see, and which of them are neighbours."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
-    events: list[EventKind] = ["values"]
+    events: list[EventKind] = Field([*_DEFAULT.events])
     """What events look at: values, and bits, the floating-point representation."""
-    implied_mu: bool = False
-    """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
-    search: Search | None = None
-    """What the search over pairs may spend."""
-    shrink: bool | None = None
-    """Whether to look for the smallest pair that still breaks a refuted claim."""
-    seed: Annotated[int | None, _told(minimum=0)] = None
-    """The root of all randomness: the same seed, the same result."""
-    samples: Annotated[int | None, _told(minimum=100)] = None
-    """Outputs for the bound of an audit, both sides together."""
-    method: MethodName | None = None
-    """fixed: one bound after all outputs; sequential: stops as soon as the claim is refuted; two-intervals: the textbook form."""
-    execution: Execution | None = None
-    """Workers, batches and time limits; replaces the whole of the file's."""
 
 
-class File(_Strict):
+class File(Shared):
     """A configuration file."""
 
     version: Literal[1]
     """The version of this format."""
-    seed: Annotated[int, _told(minimum=0)] = 0
-    """The root of all randomness: the same seed, the same result."""
-    confidence: Annotated[float, _told(exclusiveMinimum=0, exclusiveMaximum=1)] = CONFIDENCE
+    confidence: Annotated[float, limited(exclusiveMinimum=0, exclusiveMaximum=1)] = CONFIDENCE
     """The chance that sound mechanisms raise no alarm, of the whole file."""
-    samples: Annotated[int, _told(minimum=100)] = SAMPLES
-    """Outputs for the bound of an audit, both sides together."""
-    method: MethodName = "fixed"
-    """fixed: one bound after all outputs; sequential: stops as soon as the claim is refuted; two-intervals: the textbook form."""
-    execution: Execution = Execution()
-    """Workers, batches and time limits."""
-    search: Search | None = None
-    """What the search over pairs may spend."""
-    shrink: bool = True
-    """Whether to look for the smallest pair that still breaks a refuted claim."""
     audits: Annotated[list[Audit], Field(min_length=1)]
     """The audits, under one error budget."""

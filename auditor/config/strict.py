@@ -1,0 +1,34 @@
+"""What all parts of a configuration's shape have in common: unknown keys and other types are errors.
+
+The text below a key is its description in the JSON Schema.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Number = int | float
+
+
+class Strict(BaseModel):
+    """A mapping with the keys of its fields, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    def given(self) -> dict[str, Any]:
+        """Return the keys that the file sets, with their values; null sets nothing."""
+        return {key: value for key, value in self if key in self.model_fields_set and value is not None}
+
+
+def limited(**limits: Any) -> Any:
+    """Say a limit in the JSON Schema only; whoever uses the number checks it."""
+    return Field(json_schema_extra=limits)
+
+
+class LowHigh(Strict):
+    """The two ends of a range, both inside it."""
+
+    low: Number
+    """The least."""
+    high: Number
+    """The greatest."""
