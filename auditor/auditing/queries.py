@@ -21,8 +21,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair, Relation, Side, plain, same
-from auditor.neighbours.records import Records
+from auditor.neighbours.pair import Pair, Side, plain, same
 from auditor.neighbours.search import Budget, Evaluate, search_pairs
 from auditor.neighbours.shrink import Screening, shrink_pair
 from auditor.results.result import AuditResult, Judgement, Smallest
@@ -68,13 +67,11 @@ def audit_query(claim: QueryClaim, load: Callable[[], Query], ledger: Ledger) ->
     if store.recall(RANDOM, lambda: query().batched or query().takes_rng):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
-    # Of totals, the right side has one person more; of records, the data sets themselves tell which holds the other.
-    adds = not isinstance(ledger.plan.domain, Records)
 
     def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
         unseen = [pair for pair in pairs if pair.key() not in seen]
         for answers, pair in zip(store.answers(unseen, lambda new: query().answers(new)), unseen, strict=True):
-            seen[pair.key()] = _difference(claim, name, pair, answers, adds)
+            seen[pair.key()] = _difference(claim, name, pair, answers)
         return [seen[pair.key()].excess for pair in pairs]
 
     def smallest() -> Smallest | None:
@@ -123,7 +120,7 @@ def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:
     return max(1e-6, (time.monotonic() - started) / max(1, len(some)))
 
 
-def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers, adds: bool) -> _Difference:
+def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:
     left, right = _same(name, pair, "left", *answers[:2]), _same(name, pair, "right", *answers[2:])
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
     told = f'"{name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
@@ -135,7 +132,7 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers, adds
     else:
         if a.shape:
             raise MechanismError(f"{told}; a claim of {claim} is about a single number")
-        size = _fall(pair, float(a), float(b), adds)
+        size = _fall(pair, float(a), float(b))
     if math.isnan(size):
         raise MechanismError(f"{told}; their difference is not a number")
     rounding = ROUNDING * (1 + claim.value) + ROUNDING_OF_ANSWERS * float(np.abs(a).sum() + np.abs(b).sum())
@@ -144,11 +141,11 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers, adds
     return _Difference(pair, left, right, size, excess)
 
 
-def _fall(pair: Pair, left: float, right: float, adds: bool) -> float:
+def _fall(pair: Pair, left: float, right: float) -> float:
     """Return by how much the answer falls from the smaller data set to the larger; −∞ where neither is part of the other."""
-    records = plain(pair.left), plain(pair.right)
-    if adds and pair.relation is Relation.ADD_REMOVE and len(records[0]) == len(records[1]):
+    if pair.grows:
         return left - right
+    records = plain(pair.left), plain(pair.right)
     if not all(isinstance(side, list) for side in records):
         return -math.inf
     if _is_part(*records):

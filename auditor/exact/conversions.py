@@ -5,28 +5,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.bounds.bisection import doubled
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.exact.known_continuous import gaussian_delta
 
 Floats = NDArray[np.float64]
-
-
-def implied_mu(epsilon: float, delta: float) -> float:
-    """Return the μ of the Gaussian mechanism that meets (ε, δ) with nothing to spare.
-
-    The root of δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) in μ (Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 1),
-    to within 1e-12. For 0 < δ < 1.
-
-    >>> round(implied_mu(1.0, 1e-5), 4)
-    0.2681
-    """
-    from scipy.optimize import brentq
-
-    ends = doubled(lambda mu: gaussian_delta(mu, epsilon) >= delta, 1e-9, 1.0)
-    assert ends is not None, "δ approaches 1"
-    return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-9, ends[1], xtol=1e-13))
 
 
 # Orders at which a claim on all of them is converted: each is right, and between neighbours the best is missed by little.

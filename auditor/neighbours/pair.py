@@ -39,13 +39,15 @@ class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 
     ``record_shape`` says that mechanisms receive the data sets as NumPy arrays, with this shape for each record; without
-    it, as they are. ``origin`` is for the domain that made the pair, which reads it when asked for a pair one step away.
+    it, as they are. ``grows`` says that right has one person more than left, where the records cannot show it. ``origin`` is
+    for the domain that made the pair, which reads it when asked for a pair one step away.
     """
 
     left: Any
     right: Any
     relation: Relation = Relation.AS_GIVEN
     record_shape: tuple[int, ...] | None = None
+    grows: bool = field(default=False, compare=False)
     origin: Any = field(default=None, compare=False, repr=False)
 
     def dataset(self, side: Side) -> Any:

@@ -244,7 +244,7 @@ class Records:
             one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
             return Pair(one, other, self.relation, origin=origin)
         shape = () if self._columns is None else (self._columns,)
-        return Pair(tuple(left), tuple(right), self.relation, shape, origin)
+        return Pair(tuple(left), tuple(right), self.relation, shape, origin=origin)
 
     def _random_record(self, rng: np.random.Generator) -> Record:
         if self._columns is None:

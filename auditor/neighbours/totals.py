@@ -107,7 +107,8 @@ class _People:
             moved[leaves] -= 1
         if not all(self.low <= people <= self.high for people in (*crowd, *moved)):
             return None
-        return Pair(self._totals(crowd), self._totals(moved), self.relation, (), (crowd, move))
+        grows = self.relation is Relation.ADD_REMOVE
+        return Pair(self._totals(crowd), self._totals(moved), self.relation, (), grows, (crowd, move))
 
     def _totals(self, crowd: Sequence[int]) -> tuple[Number, ...]:
         cells = zip(*self.contributions, strict=True)
@@ -237,7 +238,7 @@ class _Cells:
         moved = tuple(v + m if self.integer else _moved(v, m) for v, m in zip(vector, move, strict=True))
         if moved == vector or not all(self.low <= v <= self.high for v in (*vector, *moved)):
             return None
-        return Pair(vector, moved, Relation.AS_GIVEN, (), move)
+        return Pair(vector, moved, Relation.AS_GIVEN, (), origin=move)
 
 
 def _in_words(vector: Sequence[Number]) -> str:
