@@ -148,9 +148,9 @@ class DivergenceClaim(PrivacyClaim):
     __slots__ = ()
     group_exponent: ClassVar[int | None] = 2
 
-    @abstractmethod
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """Return the orders that the claim speaks of, out of some beside its own."""
+        """Return the orders out of some that the claim speaks of, and its own."""
+        return tuple(some)
 
     @abstractmethod
     def scale(self, order: float) -> float:
@@ -158,8 +158,13 @@ class DivergenceClaim(PrivacyClaim):
 
     @property
     @abstractmethod
+    def gaussian_order(self) -> float:
+        """The order that the quantity is about: a Gaussian mechanism with ρ = μ²/2 has this times ρ."""
+
+    @property
     def gaussian_rho(self) -> float:
-        """The ρ = μ²/2 of the Gaussian mechanism that just keeps the claim (nats)."""
+        """The ρ of the Gaussian mechanism that just keeps the claim (nats)."""
+        return self.value / self.gaussian_order
 
     def total_variation(self) -> float:
         """Return the limit that Pinsker's inequality gives, since D_1 is at most D of any order, and at most ρ."""
@@ -179,12 +184,12 @@ class RenyiDP(DivergenceClaim):
     epsilon: float = field(metadata=_NOT_BELOW_0)
 
     @property
-    def gaussian_rho(self) -> float:
-        """See DivergenceClaim: D_α of a Gaussian mechanism is αρ."""
-        return self.epsilon / self.order
+    def gaussian_order(self) -> float:
+        """See DivergenceClaim."""
+        return self.order
 
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """See DivergenceClaim: the lower ones, since D does not fall with its order, and the claim's own."""
+        """See DivergenceClaim; D does not fall with its order, so that the claim bounds it at every lower one."""
         return (*(order for order in some if order < self.order), self.order)
 
     def scale(self, order: float) -> float:
@@ -207,13 +212,9 @@ class ZeroConcentratedDP(DivergenceClaim):
     rho: float = field(metadata=_NOT_BELOW_0)
 
     @property
-    def gaussian_rho(self) -> float:
+    def gaussian_order(self) -> float:
         """See DivergenceClaim."""
-        return self.rho
-
-    def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """See DivergenceClaim."""
-        return tuple(some)
+        return 1.0
 
     def scale(self, order: float) -> float:
         """See DivergenceClaim."""

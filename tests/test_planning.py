@@ -10,13 +10,14 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.planning import CUT, EXCESS, SHARES, foresee, smallest_caught
+from auditor.auditing.planning import EXCESS, SHARES, foresee, smallest_caught
 from auditor.auditing.settings import Settings
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower
+from auditor.methods.divergence import FORESEEN_CUT
 from auditor.neighbours.domains import Pairs
 from auditor.selfcheck import Row, self_check
 
@@ -100,7 +101,7 @@ def test_the_smallest_rho_caught_is_refuted_about_as_often_as_stated(chance: flo
     x = np.linspace(-6, 6 + truth, 200)
     left, right = (np.exp(-((x - m) ** 2) / 2) for m in (0.0, truth))
     p, q = left / left.sum(), right / right.sum()
-    values = np.clip(truth**2 / 2 - truth * x, -CUT, CUT)
+    values = np.clip(truth**2 / 2 - truth * x, -FORESEEN_CUT, FORESEEN_CUT)
     on_p, on_q = payoffs(1.0, values, rho)
     tilt = float(p @ on_p - q @ on_q) / 2
     spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)

@@ -18,8 +18,10 @@ from auditor.auditing.sequential import _Capital
 from auditor.blackbox.mechanism import TRIAL
 from auditor.bounds.betting import EpsilonNull, GaussianNull
 from auditor.errors import AuditorError
+from auditor.methods import game_for
 from auditor.methods.divergence_game import DivergenceGame
-from auditor.methods.sequential import HOPES, LEARNED_SHARE, caught_by_bets, hair_above, hypotheses, new_game
+from auditor.methods.game import hypotheses, just_above
+from auditor.methods.guess_game import HOPES, LEARNED_SHARE, caught_by_bets
 from auditor.selfcheck import gaussian, laplace, randomised_response, revealing
 from auditor.verdict import Verdict, judge
 
@@ -93,7 +95,7 @@ def test_alarms_stay_below_their_rate_when_the_pair_is_searched_for(runs: int) -
         (auditor.ApproximateDP(1.0, 0.2), {"epsilon": 1.0, "delta": 0.2}),
     ],
 )
-def test_the_mean_capital_under_the_claim_is_at_most_one(claim: Any, parameters: dict[str, float]) -> None:
+def test_the_mean_wealth_under_the_claim_is_at_most_one(claim: Any, parameters: dict[str, float]) -> None:
     """What makes it hold at any time, for every hypothesis that is true, by simulation of games of 400 outputs.
 
     The capital is at least 0 with mean at most 1, so that 1 of 100 passes 1/0.01 at most.
@@ -101,15 +103,15 @@ def test_the_mean_capital_under_the_claim_is_at_most_one(claim: Any, parameters:
     games, passed, rng = 80, 0, np.random.default_rng(3)
     from auditor.blackbox.outputs import from_batch
 
-    at = int(np.searchsorted(hypotheses(claim), hair_above(claim)))
+    at = int(np.searchsorted(hypotheses(claim), just_above(claim)))
     for _ in range(games):
-        game = new_game(claim, 0.01)
+        game = game_for(claim).new(claim, 0.01)
         labels = rng.random(400) < 0.5
         sides = [revealing(side, 400, rng, **parameters) for side in (0, 1)]
         outputs = from_batch(np.where(labels, *sides), 400)
         for start, stop in ((0, 6), (6, 30), (30, 110), (110, 250), (250, 400)):
             game.play(outputs[start:stop], labels[start:stop], at, math.inf)
-        passed += bool(game.log_capital()[at] >= math.log(100))
+        passed += bool(game.log_wealth()[at] >= math.log(100))
     assert passed <= binom.isf(1e-7, games, 0.01)
 
 
@@ -177,7 +179,7 @@ def test_a_claim_whose_delta_is_too_small_is_refuted() -> None:
         revealing, auditor.ApproximateDP(1.0, 0.3), parameters={"epsilon": 0.0, "delta": 0.36}, samples=20_000
     )
     highest, grid = np.array(result.event["highest_log_capital"]), np.array(result.event["hypotheses"])
-    assert highest[np.searchsorted(grid, hair_above(result.claim))] > -math.log(ALPHA)
+    assert highest[np.searchsorted(grid, just_above(result.claim))] > -math.log(ALPHA)
     assert result.verdict == "violation"
 
 
@@ -214,7 +216,7 @@ def test_another_seed_draws_other_outputs() -> None:
 def test_verdict_bound_and_p_value_agree_at_every_level(epsilon: float) -> None:
     result = audit(laplace, parameters={"epsilon": epsilon}, samples=600)
     highest, grid = np.array(result.event["highest_log_capital"]), np.array(result.event["hypotheses"])
-    assert result.p_value == pytest.approx(min(1.0, math.exp(-highest[grid <= hair_above(PURE)].min())))
+    assert result.p_value == pytest.approx(min(1.0, math.exp(-highest[grid <= just_above(PURE)].min())))
     bounds = []
     for level in (1e-6, 0.01, 0.1, 0.5, result.p_value * 0.99, min(0.999, result.p_value * 1.01)):
         again = result.at_level(level)
@@ -238,8 +240,8 @@ def test_the_claim_has_a_hypothesis_of_its_own_just_above_it() -> None:
     ):
         grid = hypotheses(claim)
         assert np.all(np.diff(grid) > 0)
-        at = int(np.searchsorted(grid, hair_above(claim)))
-        assert grid[at] == hair_above(claim) > claim.value
+        at = int(np.searchsorted(grid, just_above(claim)))
+        assert grid[at] == just_above(claim) > claim.value
         assert at == 0 or grid[at - 1] < claim.value
 
 
@@ -277,7 +279,7 @@ def test_capital_is_the_product_of_the_games_and_its_highest_counts() -> None:
         def __init__(self, *logs: float) -> None:
             self.logs = np.array(logs)
 
-        def log_capital(self) -> Any:
+        def log_wealth(self) -> Any:
             return self.logs
 
     capital = _Capital(np.array([0.0, 1.0]), np.array([1.0, -1.0]), np.zeros(2))
@@ -426,18 +428,18 @@ def test_what_early_wagers_lose_costs_later_ones_little(claim: Any, mu: float) -
 def test_bettors_who_join_later_have_had_their_share_from_the_start() -> None:
     """Their mean never changes when one joins, and the best of them counts, but for its share."""
     game = DivergenceGame(hypotheses(auditor.ZeroConcentratedDP(0.5)), auditor.ZeroConcentratedDP(0.5), 0.01)
-    assert np.allclose(game.log_capital(), 0.0)
+    assert np.allclose(game.log_wealth(), 0.0)
     rng, smaller = np.random.default_rng(1), game.grid < 0.5
     for bettors in range(1, 30):
-        before = game.log_capital()
+        before = game.log_wealth()
         game.made = np.concatenate([game.made, np.zeros((1, len(game.grid)))])
-        assert np.allclose(game.log_capital(), before)
+        assert np.allclose(game.log_wealth(), before)
         game.made = game.made + rng.normal(0, 5, len(game.grid))
         best = game.made.max(0) - math.log(bettors * (bettors + 1))
-        assert np.all(game.log_capital()[~smaller] >= np.maximum(best, -math.log(bettors + 1))[~smaller] - 1e-9)
-        assert np.all(game.log_capital()[~smaller] <= np.maximum(game.made.max(0), 0)[~smaller] + 1e-9)
+        assert np.all(game.log_wealth()[~smaller] >= np.maximum(best, -math.log(bettors + 1))[~smaller] - 1e-9)
+        assert np.all(game.log_wealth()[~smaller] <= np.maximum(game.made.max(0), 0)[~smaller] + 1e-9)
     at_claim = int(np.searchsorted(game.grid, 0.5))
-    assert np.all(game.log_capital()[:at_claim] >= game.log_capital()[at_claim] - math.log(2) - 1e-9)
+    assert np.all(game.log_wealth()[:at_claim] >= game.log_wealth()[at_claim] - math.log(2) - 1e-9)
 
 
 def laplace_rho(epsilon: float) -> float:

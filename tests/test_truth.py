@@ -30,7 +30,7 @@ FAULTY = [name for name, plan in PLANS.items() if plan.expect is Verdict.VIOLATI
 
 
 def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
-    found = exact_value(plan.source, plan.claim, pair)  # type: ignore[arg-type]
+    found = exact_value(plan, pair)
     assert found is not None
     return found.value, found.error
 

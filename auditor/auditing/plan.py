@@ -20,7 +20,6 @@ from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError
 from auditor.methods import method_for
-from auditor.methods.sequential import new_game
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
 from auditor.results.result import (
@@ -71,10 +70,7 @@ class Plan:
         if isinstance(self.domain, Pairs) and not isinstance(self.claim, Probability):
             check_differ(self.domain.corners())
         if isinstance(self.claim, PrivacyClaim):
-            settings = self.settings
-            method_for(self.claim, settings.method, self.alpha, settings.samples, settings.events)
-            if settings.method == "sequential":
-                new_game(self.claim, self.alpha)
+            method_for(self.claim, self.settings.method, self.alpha, self.settings.samples, self.settings.events)
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

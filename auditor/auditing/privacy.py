@@ -18,12 +18,11 @@ from auditor.auditing.shrink import shrink
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Sample
-from auditor.bounds.evidence import Bound
-from auditor.claims import PrivacyClaim, RenyiDP, ZeroConcentratedDP
+from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.selection import VALUES
 from auditor.methods import method_for
-from auditor.methods.base import Method, Test
+from auditor.methods.base import AnyMethod, Test
 from auditor.neighbours.pair import Pair
 from auditor.results.result import AuditResult, Illustration, Judgement, Smallest
 from auditor.verdict import Verdict, judge, smallest_level
@@ -38,7 +37,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     method = method_for(claim, plan.settings.method, plan.alpha, plan.settings.samples, plan.settings.events)
     ledger.plan = plan = fit_search(ledger, functools.partial(find_pair, method))
     found = find_pair(method, ledger, plan.settings.search_outputs)
-    pair, afar = found.pair, found.path and not isinstance(claim, RenyiDP | ZeroConcentratedDP)
+    pair, afar = found.pair, found.path and method.learns_at_distance
     sample = ledger.draw(pair, plan.settings.selection_outputs // (2 if afar else 1), Phase.SELECTION)
     failure = sample.left.failure() and sample.right.failure()
     if failure:
@@ -47,9 +46,9 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if afar:
         # What showed from afar alone may be too weak to learn it from neighbours.
         far_sample = ledger.draw(ends(found.path), sample.size, Phase.SELECTION, number=(1,))
-        test = method_over(len(found.path), plan).doubting().learn(far_sample).test
+        test = method_over(len(found.path), plan).with_prior().learn(far_sample).test
     else:
-        learner = method.doubting() if enough_for(claim, plan.settings.search_outputs) else method
+        learner = method.with_prior() if enough_for(claim, plan.settings.search_outputs) else method
         test = learner.learn(sample).test
     if sample.failures:
         ledger.plan = plan = _affordable(plan, sample)
@@ -72,7 +71,7 @@ def audit_privacy(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
     if not tally.lost:  # a batch that raises is one accident, and no change of all its outputs
         ledger.look_for_drift(tally.tables)
     # What is known of a specimen is known over the reals, and says nothing of its bits.
-    ledger.exact = exact_value(plan, claim, pair) if plan.settings.events == (VALUES,) else None
+    ledger.exact = exact_value(plan, pair) if plan.settings.events == (VALUES,) else None
     evidence = _Evidence(pair, test, added_up(tally.pieces), histograms())
     result = _at_level(plan.alpha, claim, ledger, evidence)
     # Outputs that fail by costing time are not worth a smaller pair.
@@ -121,20 +120,20 @@ def _at_level(
 ) -> AuditResult:
     """Judge the claim by what was counted, at one level; the smallest pair is no part of that, and keeps its own."""
 
-    def method(level: float) -> Method[Any]:
+    def at_level(level: float) -> AnyMethod:
         return method_for(
             claim, ledger.plan.settings.method, level, ledger.plan.settings.samples, ledger.plan.settings.events
         )
 
-    at, test, counts = method(alpha), evidence.test, evidence.counts
-    bound = Bound(claim.quantity, at.bound(test, counts), 1 - alpha, at.name, at.also(counts))
+    at, test, counts = at_level(alpha), evidence.test, evidence.counts
+    bound = at.proved(test, counts)
     judgement = Judgement(
         judge(claim, bound),
         ledger.drawn(),
         bound,
         test.to_dict(counts),
         {name: at.detectable(test, counts, chance) for name, chance in CHANCES},
-        smallest_level(lambda level: method(level).bound(test, counts) > claim.value),
+        smallest_level(lambda level: at_level(level).bound(test, counts) > claim.value),
         alpha,
         Illustration(
             evidence.histograms, growth(evidence.looks, lambda seen: at.bound(test, seen)), at.profile(counts)

@@ -20,7 +20,7 @@ from auditor.blackbox.batches import Batch, Phase
 from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
-from auditor.methods.probability import Reported, hits, limit_name
+from auditor.methods.probability import Rate, Reported, hits
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, Budget, search_pairs
@@ -61,8 +61,7 @@ def _at_level(
     test, counts = Reported(claim, alpha), looks[-1][1]
 
     def bound(level: float, lower: bool) -> Bound:
-        limit = Reported(claim, level).limit(counts, lower=lower)
-        return Bound(claim.quantity, limit, 1 - level, limit_name(lower=lower))
+        return Rate(claim, level, counts.trials).limit(counts, lower=lower)
 
     def refutes(level: float) -> bool:
         return judge(claim, bound(level, claim.at_most)) is Verdict.VIOLATION

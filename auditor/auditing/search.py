@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
-from auditor.methods.base import Method
+from auditor.methods.base import AnyMethod
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair
@@ -31,7 +31,7 @@ class FoundPair:
     path: Sequence[Pair] = ()
 
 
-def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0) -> FoundPair:
+def find_pair(method: AnyMethod, ledger: Ledger, outputs: int, stage: int = 0) -> FoundPair:
     """Search the domain for the pair with the best forecast.
 
     What is weak where the claim is small takes most of the outputs, and is looked for from afar, or on few pairs where no path
@@ -50,7 +50,7 @@ def find_pair(method: Method[Any], ledger: Ledger, outputs: int, stage: int = 0)
             weak = search(functools.partial(looks.from_afar, steps), Budget(for_weak, most_pairs=MOST_PAIRS))
             seen = path(domain, weak.pair, steps)
         elif (few := enough_for(plan.claim, for_weak)) > 0:
-            weak = search(functools.partial(looks.at, method.doubting()), Budget(for_weak, most_pairs=few))
+            weak = search(functools.partial(looks.at, method.with_prior()), Budget(for_weak, most_pairs=few))
             seen = [weak.pair]
     near = search(
         functools.partial(looks.at, method),
@@ -95,7 +95,7 @@ def steps_apart(claim: PrivacyClaim) -> int:
     return 1 + 2 * round((1 / max(claim.relative_size, 1 / MOST_STEPS_APART) - 1) / 2)
 
 
-def method_over(steps: int, plan: Plan) -> Method[Any]:
+def method_over(steps: int, plan: Plan) -> AnyMethod:
     """Return the method for ends of a path: a loss so many times as large is known as well from its square fewer outputs."""
     assert isinstance(plan.claim, PrivacyClaim)
     outputs = max(1, plan.settings.samples // steps**2)
@@ -129,15 +129,15 @@ class _Looks:
 
     def __init__(self, ledger: Ledger, stage: int) -> None:
         self._ledger, self._stage, self._drawn = ledger, stage, 0
-        self._rounds = dict[Method[Any], int]()
+        self._rounds = dict[AnyMethod, int]()
         self._known: dict[str, str] = {}
 
-    def at(self, method: Method[Any], pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+    def at(self, method: AnyMethod, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
         """Return the forecast for each pair."""
         self._ledger.pairs.update(pair.key() for pair in pairs)
         caution = CAUTION[min(self._rounds.setdefault(method, 0), len(CAUTION) - 1)]
         self._rounds[method] += 1
-        seen = self._draw(pairs, outputs_each, _PairScore(Forecast(method.boldly(caution))))
+        seen = self._draw(pairs, outputs_each, _PairScore(Forecast(method.with_margin(caution))))
         self._known.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
         return [forecast for forecast, _ in seen]
 
@@ -146,7 +146,9 @@ class _Looks:
         plan = self._ledger.plan
         self._ledger.pairs.update(pair.key() for pair in pairs)
         paths = [path(plan.domain, pair, steps) for pair in pairs]
-        seen = self._draw([*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan).boldly(CAUTION_AFAR)))
+        seen = self._draw(
+            [*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan).with_margin(CAUTION_AFAR))
+        )
         assert isinstance(plan.claim, PrivacyClaim)
         power = plan.claim.group_exponent or 1
         return [forecast / len(along) ** power for forecast, along in zip(seen, paths, strict=True)]
@@ -175,7 +177,7 @@ class _Looks:
 class Forecast:
     """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
 
-    method: Method[Any]
+    method: AnyMethod
     alone: bool = False
 
     def __call__(self, sample: Sample) -> float:

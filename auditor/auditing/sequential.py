@@ -23,8 +23,8 @@ from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
-from auditor.methods import method_for
-from auditor.methods.sequential import Game, hair_above, hypotheses, new_game
+from auditor.methods import game_for, method_for
+from auditor.methods.game import Game, hypotheses, just_above
 from auditor.neighbours.pair import Pair
 from auditor.results.result import AuditResult, Illustration, Judgement, Smallest
 from auditor.verdict import Verdict, judge
@@ -57,7 +57,7 @@ class _Capital:
 
     def look(self, game: Game, outputs: int) -> None:
         """Note how high the capital is now, after so many outputs."""
-        self.highest = np.maximum(self.highest, self.carried + game.log_capital())
+        self.highest = np.maximum(self.highest, self.carried + game.log_wealth())
         self.looks.append((outputs, self.highest))
 
     def bound(self, alpha: float) -> float:
@@ -90,18 +90,18 @@ def audit_sequentially(claim: PrivacyClaim, ledger: Ledger) -> AuditResult:
         length = FIRST_STAGE * GROWTH_OF_STAGES**stage
         found = find_pair(method, ledger, round(STAGE_FOR_SEARCH * length), stage)
         pair, searched = found.pair, found.outputs
-        game = new_game(claim, plan.alpha)
+        game = game_for(claim).new(claim, plan.alpha)
         # With a single pair there is nothing to search for, and one game takes it all.
         outputs = min(left, length - searched) if searched else left
         reason = _play(game, pair, outputs, stage, capital, ledger)
-        capital.carried = capital.carried + game.log_capital()
+        capital.carried = capital.carried + game.log_wealth()
         left = plan.settings.samples - ledger.spent.bound
         stage += 1
     if reason.startswith(FAILED):
         return ledger.inconclusive(reason, pair=pair)
     if not reason.startswith(REFUTED):  # a game that ends where its bets are won has no equal halves
         ledger.look_for_drift(game.halves())
-    ledger.exact = exact_value(plan, claim, pair)
+    ledger.exact = exact_value(plan, pair)
     reason = reason or f"all {plan.settings.samples:,} outputs drawn"
     result = _at_level(plan.alpha, game, ledger, pair, capital, reason, game.histograms())
     if result.verdict is not Verdict.VIOLATION or not plan.settings.shrinks or ledger.failures:
@@ -134,7 +134,7 @@ def _at_level(
         bound,
         event,
         {name: game.detectable(alpha, chance) for name, chance in CHANCES},
-        capital.p_value(hair_above(claim)),
+        capital.p_value(just_above(claim)),
         alpha,
         Illustration(histograms, capital.growth(alpha)),
     )
@@ -149,7 +149,7 @@ def _at_level(
 def _play(game: Game, pair: Pair, outputs: int, stage: int, capital: _Capital, ledger: Ledger) -> str:
     """Play on one pair until outputs, time or the claim give out; return the reason to stop all play, or nothing."""
     claim: PrivacyClaim = game.claim
-    at_claim = int(np.searchsorted(capital.grid, hair_above(claim)))
+    at_claim = int(np.searchsorted(capital.grid, just_above(claim)))
     target = -math.log(ledger.plan.alpha) - float(capital.carried[at_claim])
     played, draw, raised, form = 0, 0, False, ""
     while played < outputs:

@@ -25,11 +25,10 @@ from auditor.auditing.search import Forecast
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.mechanism import Sample
-from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim, Probability
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.methods import method_for
-from auditor.methods.base import Method, Test
+from auditor.methods.base import AnyMethod, Test
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
@@ -128,7 +127,7 @@ def _smallest(
 class _Strategy:
     """The method that learns and proves, its forecasts, the excess over the claim they must show, and how many outputs confirm."""
 
-    method: Method[Any]
+    method: AnyMethod
     forecast: Forecast
     floor: float
     confirming: int
@@ -142,7 +141,7 @@ def _strategy(claim: PrivacyClaim | Probability, ledger: Ledger, sample: Sample,
         method = method_for(claim, plan.settings.method, plan.alpha, confirming, plan.settings.events)
         forecast = Forecast(method, alone=isinstance(claim, Probability))
         # What is forecast in vain costs outputs, and no more; what is not tried is not found.
-        excess = claim.excess(replace(forecast, method=method.boldly(BOLD))(sample))
+        excess = claim.excess(replace(forecast, method=method.with_margin(BOLD))(sample))
         if excess > 0:
             return _Strategy(method, forecast, KEPT_BY_PAIR * excess, confirming)
     return None
@@ -177,7 +176,7 @@ def _confirm(
         pair, strategy.confirming, Phase.CONFIRM, Counted(test), one_by_one=one_by_one, form=sample.form
     )
     counts = tally.counts
-    bound = Bound(claim.quantity, method.bound(test, counts), 1 - method.alpha, method.name, method.also(counts))
+    bound = method.proved(test, counts)
     if judge(claim, bound) is not Verdict.VIOLATION:
         return None
     return Smallest(pair, test.to_dict(counts), bound)

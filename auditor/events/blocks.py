@@ -55,8 +55,8 @@ class Forecaster(Protocol):
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
-    def boldly(self, caution: float) -> "Forecaster":
-        """Return the same, so many standard errors on the safe side."""
+    def with_margin(self, caution: float) -> "Forecaster":
+        """Return the same with forecasts ``caution`` standard errors on the safe side."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class _Evidence:
 
 def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:
     """Return the best balanced rule, or one of all that promises clearly more."""
-    careful = forecaster.boldly(CAREFUL).forecast
+    careful = forecaster.with_margin(CAREFUL).forecast
     placed = evidence.best(evidence.seen, careful, balanced=True)
     anywhere = evidence.best(evidence.seen, careful)
     if anywhere is not None and (placed is None or anywhere.forecast > placed.forecast + WORTH_KEEPING):
@@ -133,7 +133,7 @@ def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:
 
 def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choice | None:
     """Return the best rule by what a curve expects of each cell."""
-    careful, bold = forecaster.boldly(CAREFUL).forecast, forecaster.boldly(BOLD).forecast
+    careful, bold = forecaster.with_margin(CAREFUL).forecast, forecaster.with_margin(BOLD).forecast
     expected = _expected(curve, evidence)
     placed = evidence.best(expected, bold, sides=careful)
     by_ratio = np.concatenate([curve.log_ratios, evidence.of_atoms])
@@ -146,7 +146,7 @@ def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choi
 
 def _or_rarer(placed: Choice, evidence: _Evidence, forecaster: Forecaster) -> Choice:
     """Return a rule on what is rare but never wrong, if it is clear; where nothing is promised by what is frequent."""
-    bold, needed = forecaster.boldly(BOLD).forecast, CLEARER + _surprise(evidence.of_rule(placed.test.rule))
+    bold, needed = forecaster.with_margin(BOLD).forecast, CLEARER + _surprise(evidence.of_rule(placed.test.rule))
     rare = evidence.best(evidence.seen, bold)
     for other, clear in ((evidence.best_of_atoms(bold), needed), (rare, max(CLEAR, needed))):
         if other is not None and _surprise(evidence.of_rule(other.test.rule)) > clear:

@@ -1,11 +1,11 @@
 """How each kind of claim is put to the test: what to learn, what to count, what the counts prove."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from auditor.claims import (
     ApproximateDP,
+    Claim,
     GaussianDP,
-    PrivacyClaim,
     PrivacyProfile,
     Probability,
     PureDP,
@@ -13,44 +13,69 @@ from auditor.claims import (
     ZeroConcentratedDP,
 )
 from auditor.errors import InvalidInputError
-from auditor.events.selection import BITS, VALUES
-from auditor.methods.base import Method
+from auditor.events.selection import VALUES
+from auditor.methods.base import AnyMethod
 from auditor.methods.divergence import Divergence
+from auditor.methods.divergence_game import DivergenceGame
+from auditor.methods.game import Game
+from auditor.methods.guess_game import GuessGame
 from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
 from auditor.methods.probability import Rate
 from auditor.methods.profile import ProfileGuesses
 
-_FIXED: dict[type[PrivacyClaim], Any] = {
-    PureDP: Guesses,
-    ApproximateDP: Guesses,
-    GaussianDP: GaussianGuesses,
-    PrivacyProfile: ProfileGuesses,
-    RenyiDP: Divergence,
-    ZeroConcentratedDP: Divergence,
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """What a kind of claim can be tested by; None where there is no such method."""
+
+    fixed: type[AnyMethod]
+    sequential: type[Game] | None = None
+    two_intervals: type[AnyMethod] | None = None
+
+
+METHODS: dict[type[Claim], Methods] = {
+    PureDP: Methods(Guesses, GuessGame, TwoIntervals),
+    ApproximateDP: Methods(Guesses, GuessGame, TwoIntervals),
+    GaussianDP: Methods(GaussianGuesses, GuessGame),
+    PrivacyProfile: Methods(ProfileGuesses),
+    RenyiDP: Methods(Divergence, DivergenceGame),
+    ZeroConcentratedDP: Methods(Divergence, DivergenceGame),
+    Probability: Methods(Rate),
 }
 
 
-def method_for(
-    claim: PrivacyClaim | Probability, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)
-) -> Method[Any]:
-    """Return the method of that name for a privacy claim, of a fixed number of trials; for probabilities there is one only.
+def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> AnyMethod:
+    """Return the method of that name for a claim and a fixed number of trials; a sequential audit searches by the fixed one.
 
-    Raises InvalidInputError where there is none, or none that can look at such events.
+    For probabilities there is one method only. Raises InvalidInputError where there is none, or none that can look at such events.
     """
+    methods = _methods_for(claim)
+    kind = methods.fixed
     if isinstance(claim, Probability):
-        return Rate(claim, alpha, planned)
-    if not events or not set(events) <= {VALUES, BITS}:
-        raise InvalidInputError(f"events are {list(events)}; they must be values, bits, or both")
+        return kind(claim, alpha, planned)
     if name == "two-intervals":
-        if not isinstance(claim, PureDP | ApproximateDP):
+        if methods.two_intervals is None:
             raise InvalidInputError(f"method two-intervals bounds ε at δ; for a claim of {claim} use method: fixed")
-        return TwoIntervals(claim, alpha, planned, events=events)
-    if name == "sequential" or isinstance(claim, RenyiDP | ZeroConcentratedDP):
+        kind = methods.two_intervals
+    method = kind(claim, alpha, planned, events=events)
+    if name == "sequential":
+        game_for(claim)
         if events != (VALUES,):
             raise InvalidInputError(
                 f"bets look at values only; for events {list(events)} claim ε, (ε, δ) or μ, method: fixed"
             )
-        method: Method[Any] = _FIXED[type(claim)](claim, alpha, planned)
-        return method
-    with_events: Method[Any] = _FIXED[type(claim)](claim, alpha, planned, events=events)
-    return with_events
+    return method
+
+
+def game_for(claim: Claim) -> type[Game]:
+    """Return the sequential game for a claim. Raises InvalidInputError where there is none."""
+    game = _methods_for(claim).sequential
+    if game is None:
+        raise InvalidInputError(f"method sequential has no bets against a claim of {claim}; use method: fixed")
+    return game
+
+
+def _methods_for(claim: Claim) -> Methods:
+    if type(claim) not in METHODS:
+        raise InvalidInputError(f"a claim of {claim} has no method; enter one in auditor.methods.METHODS")
+    return METHODS[type(claim)]

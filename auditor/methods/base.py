@@ -1,11 +1,33 @@
-"""What the flow of an audit needs to know of a method."""
+"""What every method knows and does: learn a test, say what to count, and say what the counts prove."""
 
-from typing import Any, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
+from auditor.bounds.evidence import Bound
+from auditor.claims import Claim
+from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
+from auditor.events.selection import BITS, VALUES
 
+if TYPE_CHECKING:
+    from auditor.exact.distributions import Distribution
+    from auditor.exact.divergences import Exact
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
 C = TypeVar("C")
+K = TypeVar("K", bound=Claim)
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+# Rules are compared at rates so many standard errors below what was seen. A rule that was seen seldom would else win by luck.
+CAUTION = 3.0
 
 
 class Test(Protocol[C]):
@@ -21,59 +43,145 @@ class Test(Protocol[C]):
         """Return how outputs lie along what the test looks at."""
 
 
-class Learned(Protocol[C]):
-    """A test, and the bound it is forecast to give (an estimate, not proved)."""
+class Learned(Protocol[T_co]):
+    """A test, and the bound it is forecast to give (an estimate, not proved; −∞ where nothing was learned)."""
 
     @property
-    def test(self) -> Test[C]:
+    def test(self) -> T_co:
         """The test."""
 
     @property
     def forecast(self) -> float:
-        """What the bound on the claim's quantity is likely to come out at; −∞ where nothing was learned."""
+        """What the bound on the claim's quantity is likely to come out at."""
 
 
-class Method(Protocol[C]):
-    """A way to bound a claim's quantity from below; it knows the claim, alpha and the number of trials planned.
+@dataclass(frozen=True, slots=True)
+class Method(ABC, Generic[K, T, C]):
+    """A way to bound a claim's quantity: lower bounds that exceed the truth with probability at most ``alpha``.
 
-    ``test`` is always one that the same method learned.
+    ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the test that the
+    method learns and ``C`` what that counts. A subclass is registered for its claims in :mod:`auditor.methods`.
+
+    Raises InvalidInputError for kinds of events that the method cannot look at.
     """
 
-    @property
-    def name(self) -> str:
-        """How the bound is called in reports."""
+    claim: K
+    alpha: float
+    planned: int
+    caution: float = CAUTION
+    events: tuple[str, ...] = (VALUES,)
 
-    def boldly(self, caution: float) -> "Method[C]":
-        """Return the method with forecasts so many standard errors on the safe side."""
+    name: ClassVar[str]  # how its bounds are called in reports
+    looks_at_bits: ClassVar[bool] = True
+    # Whether the best event may be rare, so that what can be caught depends on the share of outputs it speaks of.
+    may_abstain: ClassVar[bool] = False
+    # Whether its test may be learned from data sets at a distance, and counted on neighbours.
+    learns_at_distance: ClassVar[bool] = True
 
-    def doubting(self) -> "Method[C]":
-        """Return the method with forecasts for a small claim, which luck passes in hundreds of rules.
+    def __post_init__(self) -> None:
+        if not self.events or not set(self.events) <= {VALUES, BITS}:
+            raise InvalidInputError(f"events are {list(self.events)}; they must be values, bits, or both")
+        if self.events != (VALUES,) and not self.looks_at_bits:
+            raise InvalidInputError(
+                f"bets look at values only; for events {list(self.events)} claim ε, (ε, δ) or μ, method: fixed"
+            )
 
-        Caution does not tell rare events, which are all the evidence there may be, from luck: several standard errors leave
-        nothing of either. The method itself, where it does not choose among many rules.
-        """
-
-    def learn(self, sample: Sample) -> Learned[C]:
+    @abstractmethod
+    def learn(self, sample: Sample) -> Learned[T]:
         """Learn a test from outputs that will not serve for the bound."""
 
-    def simplify(self, test: Any, sample: Sample, floor: float) -> Test[C]:
-        """Return a test that is easier to read and still forecast above ``floor``; the same one where none is."""
-
-    @property
-    def alpha(self) -> float:
-        """The chance that the bound exceeds the truth."""
-
-    def bound(self, test: Any, counts: C) -> float:
+    @abstractmethod
+    def bound(self, test: T, counts: C) -> float:
         """Return a bound on the claim's quantity that exceeds the truth with probability at most alpha."""
+
+    @abstractmethod
+    def detectable(self, test: T, counts: C, chance: float) -> float:
+        """Return the smallest value of the quantity that would have refuted the claim with this chance."""
+
+    @abstractmethod
+    def foreseen(self, share: float, chance: float) -> float:
+        """Return the smallest value of the quantity that the planned trials refute the claim for with this chance.
+
+        Known before any output is drawn, if the best event speaks of this ``share`` of the outputs.
+        """
+
+    def with_margin(self, caution: float) -> Self:
+        """Return the method with forecasts ``caution`` standard errors on the safe side."""
+        return replace(self, caution=caution)
+
+    def with_prior(self) -> Self:
+        """Return the method with a prior that keeps lucky rules from exceeding a small claim.
+
+        A margin cannot do that: of rare events, which may be all the evidence there is, several standard errors leave nothing. The
+        method itself, where it does not choose among many rules.
+        """
+        return self
+
+    def simplify(self, test: T, sample: Sample, floor: float) -> T:
+        """Return a test that is easier to read and still forecast above ``floor``; the same one where none is."""
+        return test
+
+    def proved(self, test: T, counts: C) -> Bound:
+        """Return what the counts prove of the claim's quantity."""
+        return Bound(self.claim.quantity, self.bound(test, counts), 1 - self.alpha, self.name, self.also(counts))
 
     def also(self, counts: C) -> dict[str, float]:
         """Return what else the counts prove, together with the bound, by name."""
+        return {}
 
     def profile(self, counts: C) -> tuple[tuple[float, float], ...]:
-        """Return points (ε, δ) of a curve that lies above the true δ over ε anywhere with probability at most alpha.
+        """Return points (ε, δ), where δ is above the true one at any ε with probability at most alpha; none where not known.
 
-        But for bets on divergences it holds together with the bound. Empty where there is none.
+        They hold together with the bound, but for a divergence.
         """
+        return ()
 
-    def detectable(self, test: Any, counts: C, chance: float) -> float:
-        """Return the smallest value of the quantity that would have refuted the claim with this chance."""
+    def interval(self, counts: C, error: float) -> Interval | None:
+        """Return limits of what the event truly shows, in units of the claim's quantity; more is worse.
+
+        Each limit is wrong with probability at most ``error``. None where counts give no upper limit.
+        """
+        return None
+
+    def exact(self, left: "Distribution", right: "Distribution") -> "Exact | None":
+        """Return the quantity's true value for two distributions of outputs; None where it cannot be computed."""
+        return None
+
+
+AnyMethod = Method[Any, Any, Any]
+
+
+def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
+    """Return the Wilson lower limit of a proportion, an approximation that needs no root finding; 0 of 0 is 0."""
+    n = np.maximum(trials, 1e-9)
+    centre = rate + z * z / (2 * n)
+    spread = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    return np.asarray(np.where(trials > 0, (centre - spread) / (1 + z * z / n), 0.0))
+
+
+def log_ratio(above: Floats, below: Floats) -> Floats:
+    """Return ln(above/below), −∞ where above is not positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)
+
+
+def z_of(alpha: float) -> float:
+    """Return the normal quantile that is exceeded with probability ``alpha``."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(alpha))
+
+
+# Points of a curve of δ over ε, and how far it is drawn: twice as far as the claim, but not less than LEAST_REACH (nats), or up
+# to MOST_REACH where a claim is small and δ above 0 further out.
+PROFILE_POINTS = 41
+LEAST_REACH, MOST_REACH = 0.01, 1.0
+
+
+def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
+    """Return (ε, δ) at many ε (nats) around ``near``."""
+    reach = 2.0 * max(near, LEAST_REACH / 2)
+    while reach < MOST_REACH and deltas(np.array([reach]))[0] > 0:
+        reach = min(2.0 * reach, MOST_REACH)
+    epsilons = np.linspace(0.0, reach, PROFILE_POINTS)
+    return tuple(zip(epsilons.tolist(), deltas(epsilons).tolist(), strict=True))

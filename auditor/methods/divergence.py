@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,17 @@ from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, t
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.power import Round, capital_reached
 from auditor.bounds.profiles import privacy_profile
-from auditor.claims import RenyiDP, ZeroConcentratedDP
+from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
 from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.selection import evidence_scores
-from auditor.methods.guessing import profile_points
+from auditor.methods.base import Method, profile_points
+
+if TYPE_CHECKING:
+    from auditor.exact.distributions import Distribution
+    from auditor.exact.divergences import Exact
 
 Floats = NDArray[np.float64]
 
@@ -44,8 +48,10 @@ MANY = 5_000
 ENOUGH, BELIEVED_SHARE = 10, 0.8
 # How many times the log-ratios seen a violation may have before it is called out of reach.
 MOST_STRETCHED = 1e4
-# The payoff's mean is judged this many standard errors on the safe side.
-CAUTION = 3.0
+# Where the score of a Gaussian mechanism is cut (nats) when power is foreseen: else one output could cost all the wealth.
+FORESEEN_CUT = 3.0
+# Orders at which the exact ρ is looked for.
+EXACT_ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +97,19 @@ class _Learned:
     forecast: float
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`."""
+class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
+    """ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`.
 
-    claim: RenyiDP | ZeroConcentratedDP
-    alpha: float
-    planned: int
-    caution: float = CAUTION
-    name: str = "variational bets"
+    ``caution`` here is about the mean of the payoff.
+    """
 
-    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
-        return replace(self, caution=caution)
+    __slots__ = ()
+    name: ClassVar[str] = "variational bets"
+    looks_at_bits: ClassVar[bool] = False
+    learns_at_distance: ClassVar[bool] = False
 
-    def doubting(self) -> Self:  # noqa: D102
-        return self
-
-    def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
+    def learn(self, sample: Sample) -> _Learned:
+        """See Method."""
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
         step = 1 if judge.size >= MANY else 3
@@ -116,7 +118,9 @@ class Divergence:
             edges, left, right = _cells(feature, judge)
             # Estimated on outputs the score was not learned from, with half an output more on either side.
             means = _cell_means(feature, judge, edges)
-            for swapped, order, (share, most) in itertools.product((False, True), self._orders()[::step], CUTS[::step]):
+            for swapped, order, (share, most) in itertools.product(
+                (False, True), self.claim.orders(ORDERS)[::step], CUTS[::step]
+            ):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
                 q = _expected(p, q, values)
@@ -128,52 +132,67 @@ class Divergence:
             return _Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
         return best
 
-    def simplify(self, test: ScoreTest, sample: Sample, floor: float) -> ScoreTest:  # noqa: D102
-        return test  # a score is no set of intervals
-
-    def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:  # noqa: D102
-        return self._quantity(test.wager.order, divergence_bound(test.wager, counts, self.alpha))
-
-    def also(self, counts: ScoreCounts) -> dict[str, float]:  # noqa: D102
-        return {}
+    def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:
+        """See Method."""
+        order = test.wager.order
+        return divergence_bound(test.wager, counts, self.alpha) / self.claim.scale(order)
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
         """See Method; these hold at a level of their own, since the bound has all of alpha."""
         events = [score_event(counts, share) for share in SHARES]
-        times = self.claim.order if isinstance(self.claim, RenyiDP) else 1.0
         # Drawn as far as for the μ of the Gaussian mechanism that just keeps the claim.
-        near = math.sqrt(2 * self.claim.value / times)
+        near = math.sqrt(2 * self.claim.gaussian_rho)
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
-    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
-        return self.caught([(test, counts, sum(counts.left) + sum(counts.right))], chance)
+    def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
+        """See Method."""
+        return self.caught([(test, counts, counts.trials)], chance)
+
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method; of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
+
+        N(−μ/2, 1) against N(μ/2, 1) are told apart by a wager of order 1 on their log-ratio, cut as learned scores are cut. A score
+        that has to be learned needs more outputs.
+        """
+        claimed = self.claim.gaussian_rho
+        at_claim = math.sqrt(2 * claimed)
+        x = np.linspace(-8 - 2 * at_claim, 8 + 2 * at_claim, 2001)
+
+        def refutes(mu: float) -> bool:
+            densities = [np.exp(-((x - mean) ** 2) / 2) for mean in (-mu / 2, mu / 2)]
+            p, q = (density / density.sum() for density in densities)
+            values = np.clip(-mu * x, -FORESEEN_CUT, FORESEEN_CUT)
+            wager, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
+            return capital_reached([Round(wager, p, q, self.planned, claimed)], chance) >= -math.log(self.alpha)
+
+        mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
+        return mu**2 / 2 * self.claim.gaussian_order
+
+    def exact(self, left: "Distribution", right: "Distribution") -> "Exact":
+        """See Method; ρ is the largest D_α/α over EXACT_ORDERS, which the specimens reach at one of them."""
+        from auditor.exact.divergences import exact_renyi, exact_rho
+
+        if isinstance(self.claim, RenyiDP):
+            return exact_renyi(left, right, self.claim.order)
+        return exact_rho(left, right, EXACT_ORDERS)
 
     def caught(self, games: Sequence[tuple[ScoreTest, ScoreCounts, int]], chance: float) -> float:
         """Return the smallest value of the quantity for which wagers, one after the other, refute the claim with this chance.
 
         Each comes with what it sees in outputs like those it is played on, and on how many it is.
         """
-        claim, rounds = self.claim, []
+        claim, rounds = self.claim, list[Round]()
         for test, counts, trials in games:
             wager = test.wager
             both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
             p, q = (np.array(side, np.float64) for side in both)
-            claimed = wager.order * claim.rho if isinstance(claim, ZeroConcentratedDP) else claim.epsilon
+            claimed = claim.scale(wager.order) * claim.value
             if np.all(wager.factors(claimed) > 0):  # or it is not played against the claim
                 rounds.append(Round(wager, p, q, trials, claimed))
         pair = mildest_refuted(rounds, self.alpha, chance)
         if pair is None:
             return math.inf
-        return max(self._quantity(order, divergence_of(order, *pair)) for order in self._orders())
-
-    def _orders(self) -> tuple[float, ...]:
-        if isinstance(self.claim, RenyiDP):
-            # D_a grows with a, so that every lower order bounds the claimed one too.
-            return (*(a for a in ORDERS if a < self.claim.order), self.claim.order)
-        return ORDERS
-
-    def _quantity(self, order: float, divergence: float) -> float:
-        return divergence / order if isinstance(self.claim, ZeroConcentratedDP) else divergence
+        return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
 
     def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, float]:
         """Choose shift, stake and tilt for a score on counted cells; return the wager and its forecast."""
@@ -193,7 +212,7 @@ class Divergence:
             divergence = self._estimate(order, values, weights_p, weights_q, margin)
         if wager.stake == 0:
             return nothing, -math.inf
-        return replace(wager, swapped=swapped), self._quantity(order, divergence)
+        return replace(wager, swapped=swapped), divergence / self.claim.scale(order)
 
     @staticmethod
     def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:

@@ -1,113 +1,123 @@
 """Claims about events, (ε, δ) and μ: a rule guesses the side, and the counts of its guesses are bounded."""
 
 import math
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import guess_delta, guess_deltas, guess_epsilon, guess_mu
-from auditor.bounds.intervals import two_intervals_deltas, two_intervals_epsilon
+from auditor.bounds.guesses import epsilon_from_rate, guess_delta, guess_deltas, guess_epsilon, guess_mu, mu_from_rate
+from auditor.bounds.intervals import (
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    two_intervals_deltas,
+    two_intervals_epsilon,
+)
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
-from auditor.events.selection import VALUES, select_event
+from auditor.events.selection import select_event
 from auditor.events.simplify import simplify_event
+from auditor.methods.base import Interval, Method, log_ratio, profile_points, wilson_lower, z_of
+
+if TYPE_CHECKING:
+    from auditor.exact.distributions import Distribution
+    from auditor.exact.divergences import Exact
 
 Floats = NDArray[np.float64]
+G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
-# Rules are compared at rates so many standard errors on the safe side, so that of hundreds of rules one that was seen
-# seldom does not win by luck.
-CAUTION = 3.0
-# What is left of any caution, in standard errors, where rules are doubted.
+# What is left of any margin, in standard errors, where rules are judged with a prior.
 BOLD = 1.0
 
 
-def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
-    """Return the Wilson lower limit of a proportion, an approximation that needs no root finding; 0 of 0 is 0."""
-    n = np.maximum(trials, 1e-9)
-    centre = rate + z * z / (2 * n)
-    spread = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return np.asarray(np.where(trials > 0, (centre - spread) / (1 + z * z / n), 0.0))
+class _RuleMethod(Method[G, Event, GuessCounts]):
+    """What the methods share that learn a rule: it guesses the side of an output, or abstains."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def forecast(self, seen: RuleCounts) -> Floats:
+        """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
+
+    def learn(self, sample: Sample) -> Choice:
+        """See Method; one half of the outputs suggests rules, the other judges them."""
+        return select_event(*sample.halves(), self, self.events)
+
+    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
+        """See Method."""
+        return simplify_event(test, sample, self, floor)
 
 
-def log_ratio(above: Floats, below: Floats) -> Floats:
-    """Return ln(above/below), −∞ where above is not positive."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)
+class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
+    """What the methods for ε at δ share."""
 
+    __slots__ = ()
+    may_abstain: ClassVar[bool] = True
 
-# Points of a curve of δ over ε, and how far it is drawn: twice as far as the claim, but not less than LEAST_REACH (nats), or up
-# to MOST_REACH where a claim is small and δ above 0 further out.
-PROFILE_POINTS = 41
-LEAST_REACH, MOST_REACH = 0.01, 1.0
+    def interval(self, counts: GuessCounts, error: float) -> Interval:
+        """See Method; half of the error each for the rate of wins and the rate of guesses, where δ > 0."""
+        delta = self.claim.delta
+        low, high = limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
+        if delta == 0:
+            return epsilon_from_rate(low, 0.0), epsilon_from_rate(high, 0.0)
+        rarely, often = limits(counts.guesses, counts.trials, error / 2)
+        free = counts.directions * delta / 2
+        most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))
+        return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
 
+    def exact(self, left: "Distribution", right: "Distribution") -> "Exact":
+        """See Method."""
+        from auditor.exact.divergences import exact_epsilon
 
-def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
-    """Return (ε, δ) at many ε (nats) around ``near``."""
-    reach = 2.0 * max(near, LEAST_REACH / 2)
-    while reach < MOST_REACH and deltas(np.array([reach]))[0] > 0:
-        reach = min(2.0 * reach, MOST_REACH)
-    epsilons = np.linspace(0.0, reach, PROFILE_POINTS)
-    return tuple(zip(epsilons.tolist(), deltas(epsilons).tolist(), strict=True))
-
-
-def z_of(alpha: float) -> float:
-    """Return the normal quantile that is exceeded with probability ``alpha``."""
-    from scipy.special import ndtri
-
-    return -float(ndtri(alpha))
+        return exact_epsilon(left, right, self.claim.delta)
 
 
 @dataclass(frozen=True, slots=True)
-class Guesses:
+class Guesses(_EpsilonMethod):
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
 
     Every rule is taken to have won and lost ``prior`` guesses each beside those seen: ln of its odds is shrunk as if it came
     from a distribution of variance 2/prior.
     """
 
-    claim: PureDP | ApproximateDP
-    alpha: float
-    planned: int
-    caution: float = CAUTION
-    events: tuple[str, ...] = (VALUES,)
-    name: str = "guesses"
+    name: ClassVar[str] = "guesses"
     prior: float = 0.0
 
-    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
-        return replace(self, caution=caution)
-
-    def doubting(self) -> Self:
+    def with_prior(self) -> Self:
         """See Method; rules are taken to show about as much as the claim allows until they are seen to show more."""
         return replace(self, prior=2 / self.claim.relative_size**2)
 
-    def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        return select_event(*sample.halves(), self, self.events)
-
-    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:  # noqa: D102
-        return simplify_event(test, sample, self, floor)
-
-    def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
+    def bound(self, test: Event, counts: GuessCounts) -> float:
+        """See Method."""
         return guess_epsilon(counts, self.claim.delta, self.alpha)
 
-    def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
+    def also(self, counts: GuessCounts) -> dict[str, float]:
+        """See Method; δ at the claimed ε."""
         if isinstance(self.claim, PureDP):
             return {}
         return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
 
-    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
+        """See Method."""
         return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.epsilon)
 
-    def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
+    def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
+        """See Method."""
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
-    def forecast(self, seen: RuleCounts) -> Floats:  # noqa: D102
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method; exact, by the power of the test."""
+        counts = imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
+        return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
+
+    def forecast(self, seen: RuleCounts) -> Floats:
+        """See _RuleMethod."""
         wins = seen.left_wins + seen.right_wins
         guesses = wins + seen.left_losses + seen.right_losses
         directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
@@ -119,44 +129,31 @@ class Guesses:
         return log_ratio(rate - free, 1 - rate)
 
 
-@dataclass(frozen=True, slots=True)
-class TwoIntervals:
+class TwoIntervals(_EpsilonMethod):
     """ε at δ by the textbook form; see :func:`~auditor.bounds.intervals.two_intervals_epsilon`."""
 
-    claim: PureDP | ApproximateDP
-    alpha: float
-    planned: int
-    caution: float = CAUTION
-    events: tuple[str, ...] = (VALUES,)
-    name: str = "two-intervals"
+    __slots__ = ()
+    name: ClassVar[str] = "two-intervals"
 
-    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
-        return replace(self, caution=caution)
+    def bound(self, test: Event, counts: GuessCounts) -> float:
+        """See Method."""
+        return two_intervals_epsilon(_one_event(counts), self.claim.delta, self.alpha)
 
-    def doubting(self) -> Self:  # noqa: D102
-        return self
-
-    def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        return select_event(*sample.halves(), self, self.events)
-
-    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:  # noqa: D102
-        return simplify_event(test, sample, self, floor)
-
-    def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
-        return two_intervals_epsilon(self._event(counts), self.claim.delta, self.alpha)
-
-    def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
-        return {}
-
-    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
-        event = self._event(counts)
+    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
+        """See Method."""
+        event = _one_event(counts)
         return profile_points(lambda epsilons: two_intervals_deltas(event, epsilons, self.alpha), self.claim.epsilon)
 
-    def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
-        event = self._event(counts)
-        return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)
+    def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
+        """See Method."""
+        return self._detectable(_one_event(counts), chance)
 
-    def forecast(self, seen: RuleCounts) -> Floats:  # noqa: D102
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method; exact, by the power of the test."""
+        return self._detectable(imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned).left, chance)
+
+    def forecast(self, seen: RuleCounts) -> Floats:
+        """See _RuleMethod."""
         half = seen.trials / 2
         is_left = seen.right_wins + seen.right_losses == 0
         hits = np.where(is_left, seen.left_wins, seen.right_wins) / half
@@ -168,48 +165,44 @@ class TwoIntervals:
         one_event = is_left | (seen.left_wins + seen.left_losses == 0)
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
 
-    def _event(self, counts: GuessCounts) -> Counts:
-        """Return the one event that is ever guessed, seen from its own side."""
-        return counts.left if counts.left.hits_left + counts.left.hits_right > 0 else counts.right.mirrored()
+    def _detectable(self, event: Counts, chance: float) -> float:
+        return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
 
-@dataclass(frozen=True, slots=True)
-class GaussianGuesses:
+class GaussianGuesses(_RuleMethod[GaussianDP]):
     """μ by one Clopper-Pearson interval on guesses that never abstain; see :func:`~auditor.bounds.guesses.guess_mu`."""
 
-    claim: GaussianDP
-    alpha: float
-    planned: int
-    caution: float = CAUTION
-    events: tuple[str, ...] = (VALUES,)
-    name: str = "guesses without abstention"
+    __slots__ = ()
+    name: ClassVar[str] = "guesses without abstention"
 
-    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
-        return replace(self, caution=caution)
-
-    def doubting(self) -> Self:  # noqa: D102
-        return self
-
-    def learn(self, sample: Sample) -> Choice:  # noqa: D102 - see Method
-        choice = select_event(*sample.halves(), self, self.events)
+    def learn(self, sample: Sample) -> Choice:
+        """See Method."""
+        choice = super().learn(sample)
         return Choice(choice.test.decided(), choice.forecast)
 
-    def simplify(self, test: Event, sample: Sample, floor: float) -> Event:  # noqa: D102
-        return simplify_event(test, sample, self, floor)
-
-    def bound(self, test: Event, counts: GuessCounts) -> float:  # noqa: D102
+    def bound(self, test: Event, counts: GuessCounts) -> float:
+        """See Method."""
         return guess_mu(counts, self.alpha)
 
-    def also(self, counts: GuessCounts) -> dict[str, float]:  # noqa: D102
-        return {}
-
-    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+    def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
+        """See Method."""
         return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.mu)
 
-    def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:  # noqa: D102
+    def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
+        """See Method."""
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)
 
-    def forecast(self, seen: RuleCounts) -> Floats:  # noqa: D102
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method; a rule that never abstains has no share."""
+        return detectable_mu(imagined(0.5, 1.0, self.planned), self.claim.mu, self.alpha, chance)
+
+    def interval(self, counts: GuessCounts, error: float) -> Interval:
+        """See Method."""
+        low, high = limits(counts.wins, counts.guesses, error)
+        return mu_from_rate(low), mu_from_rate(high)
+
+    def forecast(self, seen: RuleCounts) -> Floats:
+        """See _RuleMethod."""
         from scipy.special import ndtri
 
         wins = seen.left_wins + seen.right_wins
@@ -219,3 +212,23 @@ class GaussianGuesses:
         # What a curve expects on each block are fractions, and their sum is rounded.
         never_abstains = wins + seen.left_losses + seen.right_losses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
+
+
+def imagined(rate: float, share: float, outputs: int) -> GuessCounts:
+    """Return counts of a two-tailed rule that guesses on a share of the outputs and wins at a rate."""
+    half = outputs // 2
+    guesses = int(share * half)
+    wins = round(rate * guesses)
+    return GuessCounts(Counts(wins, half, guesses - wins, half), Counts(guesses - wins, half, wins, half))
+
+
+def _one_event(counts: GuessCounts) -> Counts:
+    """Return the one event that is ever guessed, seen from its own side."""
+    return counts.left if counts.left.hits_left + counts.left.hits_right > 0 else counts.right.mirrored()
+
+
+def limits(hits: int, trials: int, error: float) -> Interval:
+    """Return Clopper-Pearson limits of a rate, each wrong with probability at most ``error``."""
+    if trials == 0:
+        return 0.0, 1.0
+    return float(clopper_pearson_lower(hits, trials, error)), float(clopper_pearson_upper(hits, trials, error))

@@ -1,17 +1,18 @@
 """Claims about the probability of an event that the mechanism itself reports: nothing is learned, and its rate is bounded."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from auditor.blackbox.mechanism import Sample
-from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
-from auditor.methods.guessing import CAUTION, wilson_lower, z_of
+from auditor.methods.base import Interval, Method, wilson_lower, z_of
+from auditor.methods.guessing import limits
 
 
 def hits(sample: Sample) -> int:
@@ -31,7 +32,8 @@ class Reported:
     claim: Probability
     alpha: float
 
-    def count(self, sample: Sample) -> ScoreCounts:  # noqa: D102 - see Test
+    def count(self, sample: Sample) -> ScoreCounts:
+        """See Test."""
         seen = hits(sample)
         return ScoreCounts((seen, sample.size - seen), (0, 0))
 
@@ -48,7 +50,8 @@ class Reported:
         limit = clopper_pearson_lower if lower else clopper_pearson_upper
         return float(limit(counts.left[0], counts.trials, self.alpha))
 
-    def histograms(self, sample: Sample) -> tuple[()]:  # noqa: D102
+    def histograms(self, sample: Sample) -> tuple[()]:
+        """See Test; there is nothing to show."""
         return ()
 
 
@@ -58,50 +61,42 @@ class _Learned:
     forecast: float
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Method[Probability, Reported, ScoreCounts]):
     """The probability of the reported event by the Clopper-Pearson limit on the side on which it would break the claim."""
 
-    claim: Probability
-    alpha: float
-    planned: int
-    caution: float = CAUTION
+    __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        """How the bound is called in reports."""
-        return limit_name(lower=self.claim.at_most)
-
-    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
-        return replace(self, caution=caution)
-
-    def doubting(self) -> Self:  # noqa: D102
-        return self
-
-    def learn(self, sample: Sample) -> _Learned:  # noqa: D102
+    def learn(self, sample: Sample) -> _Learned:
+        """See Method; nothing is learned, and the limit is forecast."""
         seen = hits(sample)
         trials, planned = np.array([float(sample.size)]), np.array([float(self.planned)])
         breaking = (seen if self.claim.at_most else sample.size - seen) / np.maximum(trials, 1)
         rate = wilson_lower(wilson_lower(breaking, trials, self.caution), planned, z_of(self.alpha)).item()
         return _Learned(Reported(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
 
-    def simplify(self, test: Reported, sample: Sample, floor: float) -> Reported:  # noqa: D102
-        return test
-
     def bound(self, test: Reported, counts: ScoreCounts) -> float:
         """Return a lower limit of the probability that errs with probability alpha; an upper one for claims of at least."""
         return test.limit(counts, lower=self.claim.at_most)
 
-    def also(self, counts: ScoreCounts) -> dict[str, float]:  # noqa: D102
-        return {}
+    def proved(self, test: Reported, counts: ScoreCounts) -> Bound:
+        """See Method."""
+        return self.limit(counts, lower=self.claim.at_most)
 
-    def profile(self, counts: ScoreCounts) -> tuple[()]:  # noqa: D102
-        return ()
+    def limit(self, counts: ScoreCounts, *, lower: bool) -> Bound:
+        """Return the lower or the upper limit of the probability; each errs with probability alpha."""
+        value = Reported(self.claim, self.alpha).limit(counts, lower=lower)
+        name = f"Clopper-Pearson, {'lower' if lower else 'upper'} limit"
+        return Bound(self.claim.quantity, value, 1 - self.alpha, name)
 
-    def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> float:  # noqa: D102
+    def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> float:
+        """See Method."""
         return detectable_probability(self.claim, counts.trials, self.alpha, chance)
 
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method; exact, since the event's hits are binomial."""
+        return detectable_probability(self.claim, self.planned, self.alpha, chance)
 
-def limit_name(*, lower: bool) -> str:
-    """Return how a limit is called in reports."""
-    return f"Clopper-Pearson, {'lower' if lower else 'upper'} limit"
+    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+        """See Method; with the sign turned where the probability is claimed to be large."""
+        low, high = limits(counts.left[0], counts.trials, error)
+        return (low, high) if self.claim.at_most else (-high, -low)

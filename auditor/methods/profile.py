@@ -1,7 +1,7 @@
 """Claims about several (ε, δ) at once: a rule for each, all counted on the same outputs."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from auditor.blackbox.mechanism import Sample
 from auditor.bounds.evidence import ProfileCounts
@@ -9,8 +9,8 @@ from auditor.bounds.profiles import privacy_profile
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
-from auditor.events.selection import VALUES
-from auditor.methods.guessing import CAUTION, Guesses, profile_points
+from auditor.methods.base import Interval, Method, profile_points
+from auditor.methods.guessing import Guesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,46 +39,49 @@ class _Learned:
     forecast: float
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileGuesses:
+class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
     """The largest excess over the points, each bounded from guesses at its share of alpha."""
 
-    claim: PrivacyProfile
-    alpha: float
-    planned: int
-    caution: float = CAUTION
-    events: tuple[str, ...] = (VALUES,)
-    name: str = "guesses at every point"
+    __slots__ = ()
+    name: ClassVar[str] = "guesses at every point"
+    may_abstain: ClassVar[bool] = True
 
-    def boldly(self, caution: float) -> Self:  # noqa: D102 - see Method
-        return replace(self, caution=caution)
-
-    def doubting(self) -> Self:  # noqa: D102
-        return self
-
-    def learn(self, sample: Sample) -> _Learned:  # noqa: D102 - see Method
+    def learn(self, sample: Sample) -> _Learned:
+        """See Method."""
         learned = [method.learn(sample) for method in self._methods()]
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
         return _Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
-    def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:  # noqa: D102
+    def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
+        """See Method."""
         each = zip(self._methods(), test.events, strict=True)
         return ProfileTest(tuple(m.simplify(event, sample, m.claim.epsilon + floor) for m, event in each))
 
-    def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:  # noqa: D102
+    def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:
+        """See Method."""
         each = zip(self._methods(), test.events, counts.points, strict=True)
         return max(method.bound(event, seen) - method.claim.epsilon for method, event, seen in each)
 
-    def also(self, counts: ProfileCounts) -> dict[str, float]:  # noqa: D102
-        return {}
-
-    def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:  # noqa: D102
+    def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:
+        """See Method."""
         near = max(point.epsilon for point in self.claim.profile)
         return profile_points(lambda epsilons: privacy_profile(counts.points, epsilons, self.alpha), near)
 
-    def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:  # noqa: D102
+    def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:
+        """See Method."""
         each = zip(self._methods(), test.events, counts.points, strict=True)
         return min(method.detectable(event, seen, chance) - method.claim.epsilon for method, event, seen in each)
+
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method."""
+        return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
+
+    def interval(self, counts: ProfileCounts, error: float) -> Interval:
+        """See Method; limits of the largest excess, of all points at once."""
+        methods, each = self._methods(), error / len(counts.points)
+        found = [method.interval(seen, each) for method, seen in zip(methods, counts.points, strict=True)]
+        lows, highs = ([f[i] - m.claim.epsilon for f, m in zip(found, methods, strict=True)] for i in (0, 1))
+        return max(lows), max(highs)
 
     def _methods(self) -> list[Guesses]:
         points = self.claim.profile

@@ -23,8 +23,9 @@ from auditor.events.features import Place
 from auditor.events.selection import BITS
 from auditor.exact.known_continuous import gaussian_delta
 from auditor.methods import method_for
+from auditor.methods.base import profile_points
 from auditor.methods.divergence import mildest_refuted
-from auditor.methods.guessing import GaussianGuesses, Guesses, profile_points
+from auditor.methods.guessing import GaussianGuesses, Guesses
 from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
 from auditor.selfcheck import gaussian, laplace, revealing
@@ -227,9 +228,9 @@ def test_luck_of_a_rare_rule_passes_a_small_claim_only_where_rules_are_not_doubt
     """Nine wins of nine, against 550 of 1,000: an event of a hundredth of the outputs, and one that shows ε = 0.2."""
     lucky, real = np.array([9.0, 550.0]), np.array([0.0, 450.0])
     seen = RuleCounts(lucky, real, np.zeros(2), np.zeros(2), 100_000)
-    bold = Guesses(auditor.PureDP(0.1), 0.1, 10_000_000).boldly(1.0)
+    bold = Guesses(auditor.PureDP(0.1), 0.1, 10_000_000).with_margin(1.0)
     assert np.argmax(bold.forecast(seen)) == 0
-    assert np.argmax(bold.doubting().forecast(seen)) == 1
+    assert np.argmax(bold.with_prior().forecast(seen)) == 1
     # What is seen often and always wins is doubted no more.
     certain = RuleCounts(np.array([5_000.0]), np.zeros(1), np.zeros(1), np.zeros(1), 100_000)
-    assert bold.doubting().forecast(certain)[0] > 2
+    assert bold.with_prior().forecast(certain)[0] > 2

@@ -21,7 +21,7 @@ MOST_QUICK_PLACES = 4
 
 
 @dataclass
-class Past:
+class History:
     """The outputs of the pair so far, in order."""
 
     parts: list[Outputs] = field(default_factory=list)

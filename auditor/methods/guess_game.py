@@ -1,12 +1,11 @@
-"""Sequential methods: capital that grows with every output, learned from the past only, to be stopped at any time.
+"""Sequential bets on guesses of the side, for claims of ε, (ε, δ) and μ.
 
-A game is played on one pair. It holds a capital for every hypothesis of a grid, the claim among them, and starts at 1. The
-mean of several bettors is as good as the best of them, at the cost of the logarithm of their number.
+The mean of several bettors is as good as the best of them, at the cost of the logarithm of their number.
 """
 
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,72 +14,26 @@ from auditor.blackbox.outputs import Outputs
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull
 from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
 from auditor.bounds.power import rate_that_refutes
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
-from auditor.errors import InvalidInputError
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Place
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore, fit_logistic
-from auditor.methods.divergence_game import DivergenceGame
-from auditor.methods.past import LEAST_TO_LEARN, MOST_KEPT, MOST_QUICK_PLACES, Past, reached
+from auditor.methods.game import Game, hypotheses, just_above
+from auditor.methods.history import LEAST_TO_LEARN, MOST_KEPT, MOST_QUICK_PLACES, History, reached
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
 
 # Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.
 QUANTILES = (0.45, 0.35, 0.25)
-# What they hope to win at, as ε (or μ) above the claim, and the share of their capital that is put on it. In between, neighbours
+# What they hope to win at, as ε (or μ) above the claim, and the share of their wealth that is put on it. In between, neighbours
 # are nearly as good; a hope more than twice too high loses, so that the smallest faults need hopes of their own.
 HOPES = {0.005: 0.02, 0.02: 0.03, 0.06: 0.04, 0.2: 0.11, 0.5: 0.25, 1.0: 0.35, 2.0: 0.2}
-# The learned bettor's share of the starting capital: small, since it cannot play in the first outputs.
+# The learned bettor's share of the starting wealth: small, since it cannot play in the first outputs.
 LEARNED_SHARE = 0.1
 # Estimated chances are shrunk by so many outputs that say nothing.
 SHRINK = 30
-
-
-class Game(Protocol):
-    """A game on one pair, against every hypothesis of a grid at once."""
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """The claim whose quantity the hypotheses are about."""
-
-    def log_capital(self) -> Floats:
-        """Return ln of the capital against each hypothesis."""
-
-    def detectable(self, alpha: float, chance: float) -> float:
-        """Return the smallest value of the quantity that refutes the claim in as many outputs with this chance."""
-
-    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
-        """Bet on labelled outputs in order; stop where ln of the capital against hypothesis ``claim`` reaches ``target``.
-
-        Returns how many were played. What is learned from them serves later outputs only.
-        """
-
-    def histograms(self) -> tuple[Histogram, ...]:
-        """Return how the outputs lie along what the bets look at, and where the last of them name a side; for the eye only."""
-
-    def halves(self) -> list[list[list[int]]]:
-        """Count the first and the second half of what was played, by cells: for each a table for each side and place."""
-
-
-def new_game(claim: PrivacyClaim, alpha: float) -> Game:
-    """Return the game for a claim, at a capital of 1. Raises InvalidInputError for a claim on a whole profile."""
-    if isinstance(claim, PrivacyProfile):
-        raise InvalidInputError("method sequential has no bets against a whole profile; use method: fixed")
-    grid = hypotheses(claim)
-    if isinstance(claim, PureDP | ApproximateDP | GaussianDP):
-        return GuessGame(_null(claim, grid), claim)
-    assert isinstance(claim, RenyiDP | ZeroConcentratedDP)
-    return DivergenceGame(grid, claim, alpha)
-
-
-def hypotheses(claim: PrivacyClaim) -> Floats:
-    """Return the values of the claim's quantity that are tested: fine near 0 and the claim, up to 12 or twice the claim."""
-    top = max(12.0, 2 * claim.value)
-    steps = np.concatenate([np.linspace(0, 1, 51), np.linspace(1, top, 111), claim.value * np.linspace(0.8, 1.2, 41)])
-    # A hair above the claim in its place: to refute that is to prove a bound strictly above the claim.
-    return np.unique(np.append(steps[np.abs(steps - claim.value) > 1e-9], hair_above(claim)))
 
 
 def caught_by_bets(
@@ -88,19 +41,20 @@ def caught_by_bets(
 ) -> float:
     """Return the smallest value of the quantity that one of ``bettors`` refutes the claim for with this chance.
 
-    Exact for the capital after so many guesses in so many trials, if all others have lost theirs; that it may have been high
-    enough before, and the others' help, come on top. Infinite where even winning every guess would not do.
+    Exact for the wealth after this number of guesses in this number of trials, if all other bettors have lost theirs. That the
+    wealth may have been high enough before, and the help of the others, come on top. Infinite where winning every guess does not
+    refute the claim.
     """
     from scipy.special import logsumexp
 
-    null = _null(claim, np.array([hair_above(claim)]))
+    null = _null(claim, np.array([just_above(claim)]))
     on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(_hopes(claim), 2))
     shares = _shares(bettors)
 
     def refutes(wins: int) -> bool:
         losses = (guesses - wins) * on_loss if wins < guesses else 0.0
-        capital = float(logsumexp(wins * on_win + losses + trials * on_trial, b=shares))
-        return capital + math.log1p(-LEARNED_SHARE) >= -math.log(alpha)
+        wealth = float(logsumexp(wins * on_win + losses + trials * on_trial, b=shares))
+        return wealth + math.log1p(-LEARNED_SHARE) >= -math.log(alpha)
 
     rate = rate_that_refutes(refutes, guesses, chance)
     if rate is None:
@@ -111,14 +65,14 @@ def caught_by_bets(
 
 
 def quick_bettors(claim: PrivacyClaim, places: int = 1) -> int:
-    """Return how many quick bettors share the capital: for each place and quantile, one that guesses either way."""
+    """Return how many quick bettors share the wealth: for each place and quantile, one that guesses either way."""
     return 2 * places * (1 if isinstance(claim, GaussianDP) else len(QUANTILES))
 
 
 def _null(claim: PureDP | ApproximateDP | GaussianDP, grid: Floats) -> GuessNull:
     if isinstance(claim, GaussianDP):
         return GaussianNull(grid)
-    return EpsilonNull(grid, claim.delta, hair_above(claim) if claim.delta > 0 else 0.0)
+    return EpsilonNull(grid, claim.delta, just_above(claim) if claim.delta > 0 else 0.0)
 
 
 def _hopes(claim: PureDP | ApproximateDP | GaussianDP) -> Floats:
@@ -130,22 +84,17 @@ def _hopes(claim: PureDP | ApproximateDP | GaussianDP) -> Floats:
 
 
 def _shares(bettors: int) -> Floats:
-    """Return the share of the starting capital that each of so many bettors puts on each hope."""
+    """Return the share of the starting wealth that each of so many bettors puts on each hope."""
     return np.array(list(HOPES.values())) / bettors
 
 
-def hair_above(claim: PrivacyClaim) -> float:
-    """Return the hypothesis that stands for the claim."""
-    return claim.value + 1e-9 * max(1.0, claim.value)
-
-
 @dataclass
-class GuessGame:
+class GuessGame(Game):
     """Bets that the side can be guessed: by quantiles of single places, and by a learned score."""
 
     null: GuessNull
     claim: PureDP | ApproximateDP | GaussianDP
-    past: Past = field(default_factory=Past)
+    history: History = field(default_factory=History)
     # For each quick bettor: guesses of "left" below that were right and wrong; the one who guesses the other way has them swapped.
     wins: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     losses: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
@@ -159,11 +108,25 @@ class GuessGame:
     def __post_init__(self) -> None:
         self.log_learned = np.zeros(len(self.null.grid))
 
-    def log_capital(self) -> Floats:  # noqa: D102 - see Game
+    @classmethod
+    def new(cls, claim: PureDP | ApproximateDP | GaussianDP, alpha: float) -> Self:
+        """See Game."""
+        return cls(_null(claim, hypotheses(claim)), claim)
+
+    @staticmethod
+    def foreseen(
+        claim: PureDP | ApproximateDP | GaussianDP, alpha: float, planned: int, share: float, chance: float
+    ) -> float:
+        """See Game; by the quick bettors at a single place."""
+        return caught_by_bets(claim, int(share * planned), planned, quick_bettors(claim), alpha, chance)
+
+    def log_wealth(self) -> Floats:
+        """See Game."""
         quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(None))[0]
         return _mixed(quick, self.log_learned)
 
-    def detectable(self, alpha: float, chance: float) -> float:  # noqa: D102
+    def detectable(self, alpha: float, chance: float) -> float:
+        """See Game."""
         guesses = self.wins + self.losses
         if guesses.size == 0:
             return math.inf
@@ -171,8 +134,9 @@ class GuessGame:
         bettors = quick_bettors(self.claim, len(self.places or ()))
         return caught_by_bets(self.claim, int(guesses.flat[most_decided]), self.trials, bettors, alpha, chance)
 
-    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:  # noqa: D102
-        if self.past.size == 0:
+    def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
+        """See Game."""
+        if self.history.size == 0:
             self._open(outputs, labels)
             return outputs.size
         wins, losses = self._guess_quickly(outputs, labels)
@@ -188,29 +152,29 @@ class GuessGame:
         self.wins, self.losses = self.wins + wins[:played].sum(0), self.losses + losses[:played].sum(0)
         self.trials += played
         self.log_learned = self.log_learned + increments[:played].sum(0)
-        self.past.add(outputs[:played], labels[:played])
+        self.history.add(outputs[:played], labels[:played])
         self._learn()
         return played
 
     def histograms(self) -> tuple[Histogram, ...]:
         """See Game; along the only place there is, else along the place, or the score, that earned most."""
-        if self.past.size == 0:
+        if self.history.size == 0:
             return ()
-        at = int(np.searchsorted(self.null.grid, hair_above(self.claim)))
+        at = int(np.searchsorted(self.null.grid, just_above(self.claim)))
         quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(at, at + 1))[0, 0]
         places = len(self.places or ())
         if self.score is not None and (places == 0 or (places > 1 and self.log_learned[at] > quick)):
-            return (histogram(self.past.sample(), self.score, Cells((0.0,), (RIGHT, LEFT), {})),)
+            return (histogram(self.history.sample(), self.score, Cells((0.0,), (RIGHT, LEFT), {})),)
         if not self.places:
             return ()
         place, quantile = np.unravel_index(np.argmax(np.abs(self.wins - self.losses)), self.wins.shape)
         feature = Place(self.places[place])
         sides = (LEFT, RIGHT) if self.wins[place, quantile] >= self.losses[place, quantile] else (RIGHT, LEFT)
-        return (histogram(self.past.sample(), feature, self._last_guesses(feature, int(quantile), sides)),)
+        return (histogram(self.history.sample(), feature, self._last_guesses(feature, int(quantile), sides)),)
 
     def _last_guesses(self, place: Place, quantile: int, sides: tuple[float, float]) -> Cells:
         """Return where a quick bettor names which side, low and high, after all outputs so far."""
-        column = place.extract(self.past.outputs())
+        column = place.extract(self.history.outputs())
         seen = column.numbers if column.codes is None else column.numbers[column.codes < 0]
         if len(seen) == 0:
             return Cells((), (ABSTAIN,), {})
@@ -223,19 +187,20 @@ class GuessGame:
             return Cells((low,), sides, {})
         return Cells((min(low, high), max(low, high)), (sides[0], ABSTAIN, sides[1]), {})
 
-    def halves(self) -> list[list[list[int]]]:  # noqa: D102 - see Game
-        return self.past.halves()
+    def halves(self) -> list[list[list[int]]]:
+        """See Game."""
+        return self.history.halves()
 
     def _open(self, outputs: Outputs, labels: Labels) -> None:
         """Take the first outputs as they come, without a bet: they show which places there are."""
-        self.past.add(outputs, labels)
+        self.history.add(outputs, labels)
         self.places = [c.name for c in outputs.columns if c.codes is None][:MOST_QUICK_PLACES]
         shape = (len(self.places), 1 if isinstance(self.null, GaussianNull) else len(QUANTILES))
         self.wins, self.losses = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
 
     def _guess_quickly(self, outputs: Outputs, labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return wins and losses of guessing "left" on low numbers, each of shape (outputs, places, quantiles)."""
-        past = self.past.outputs()
+        past = self.history.outputs()
         guesses = np.zeros((outputs.size, *self.wins.shape), np.int8)
         for i, place in enumerate(self.places or ()):
             old, new = past.column(place), outputs.column(place)
@@ -257,7 +222,7 @@ class GuessGame:
     def _log_quick(
         self, wins: NDArray[np.int64], losses: NDArray[np.int64], trials: NDArray[np.int64], at: slice
     ) -> Floats:
-        """Return ln of the quick bettors' mean capital, of shape (steps, hypotheses), for counts of (steps, places, quantiles)."""
+        """Return ln of the quick bettors' mean wealth, of shape (steps, hypotheses), for counts of (steps, places, quantiles)."""
         if self.wins.size == 0:
             return np.zeros((len(trials), len(self.null.grid[at])))
         from scipy.special import logsumexp
@@ -271,11 +236,11 @@ class GuessGame:
         return np.asarray(logsumexp(np.stack([one_way, other_way]), axis=(0, 2, 3, 4), b=shares))
 
     def _learn(self) -> None:
-        if self.past.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:
-            self.learned_at = self.past.size
-            self.score = fit_logistic(self.past.sample())
+        if self.history.size >= max(LEAST_TO_LEARN, 1.5 * self.learned_at) and self.learned_at < MOST_KEPT:
+            self.learned_at = self.history.size
+            self.score = fit_logistic(self.history.sample())
             if self.score is not None:
-                self.mean_chance = float(self._chances(self.score.extract(self.past.outputs()).numbers).mean())
+                self.mean_chance = float(self._chances(self.score.extract(self.history.outputs()).numbers).mean())
 
     def _chances(self, scores: Floats) -> Floats:
         """Return the estimated chance that a guess by the score wins, shrunk towards one half."""
