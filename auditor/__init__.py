@@ -15,80 +15,56 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from auditor.auditing import audit
-    from auditor.blackbox.command import Command
-    from auditor.claims import (
-        ApproximateDP,
-        GaussianDP,
-        Monotone,
-        PrivacyProfile,
-        Probability,
-        PureDP,
-        RenyiDP,
-        Sensitivity,
-        ZeroConcentratedDP,
-    )
-    from auditor.errors import AuditorError, InvalidInputError, MechanismError
-    from auditor.neighbours.domains import Pairs, Value
-    from auditor.neighbours.records import Records
-    from auditor.neighbours.totals import Totals
-    from auditor.results.reader import read_report
-    from auditor.results.result import AuditResult, RunResult
-    from auditor.specimens import specimen
-    from auditor.verdict import Verdict
+    from auditor.auditing import audit as audit
+    from auditor.blackbox.command import Command as Command
+    from auditor.claims import ApproximateDP as ApproximateDP
+    from auditor.claims import GaussianDP as GaussianDP
+    from auditor.claims import Monotone as Monotone
+    from auditor.claims import PrivacyProfile as PrivacyProfile
+    from auditor.claims import Probability as Probability
+    from auditor.claims import PureDP as PureDP
+    from auditor.claims import RenyiDP as RenyiDP
+    from auditor.claims import Sensitivity as Sensitivity
+    from auditor.claims import ZeroConcentratedDP as ZeroConcentratedDP
+    from auditor.errors import AuditorError as AuditorError
+    from auditor.errors import InvalidInputError as InvalidInputError
+    from auditor.errors import MechanismError as MechanismError
+    from auditor.neighbours.domains import Pairs as Pairs
+    from auditor.neighbours.domains import Value as Value
+    from auditor.neighbours.records import Records as Records
+    from auditor.neighbours.totals import Totals as Totals
+    from auditor.results.reader import read_report as read_report
+    from auditor.results.result import AuditResult as AuditResult
+    from auditor.results.result import RunResult as RunResult
+    from auditor.specimens import specimen as specimen
+    from auditor.verdict import Verdict as Verdict
 
-# Names and the modules they are loaded from when first used, which keeps `import auditor` fast.
-_HOMES = {
-    "audit": "auditor.auditing",
-    "AuditResult": "auditor.results.result",
-    "RunResult": "auditor.results.result",
-    "read_report": "auditor.results.reader",
-    "Command": "auditor.blackbox.command",
-    "ApproximateDP": "auditor.claims",
-    "GaussianDP": "auditor.claims",
-    "Monotone": "auditor.claims",
-    "PrivacyProfile": "auditor.claims",
-    "Probability": "auditor.claims",
-    "PureDP": "auditor.claims",
-    "RenyiDP": "auditor.claims",
-    "Sensitivity": "auditor.claims",
-    "ZeroConcentratedDP": "auditor.claims",
-    "AuditorError": "auditor.errors",
-    "InvalidInputError": "auditor.errors",
-    "MechanismError": "auditor.errors",
-    "Pairs": "auditor.neighbours.domains",
-    "Records": "auditor.neighbours.records",
-    "Totals": "auditor.neighbours.totals",
-    "Value": "auditor.neighbours.domains",
-    "specimen": "auditor.specimens",
-    "Verdict": "auditor.verdict",
+# Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
+_NAMES = {
+    "auditor.auditing": ("audit",),
+    "auditor.blackbox.command": ("Command",),
+    "auditor.claims": (
+        "ApproximateDP",
+        "GaussianDP",
+        "Monotone",
+        "PrivacyProfile",
+        "Probability",
+        "PureDP",
+        "RenyiDP",
+        "Sensitivity",
+        "ZeroConcentratedDP",
+    ),
+    "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
+    "auditor.neighbours.domains": ("Pairs", "Value"),
+    "auditor.neighbours.records": ("Records",),
+    "auditor.neighbours.totals": ("Totals",),
+    "auditor.results.reader": ("read_report",),
+    "auditor.results.result": ("AuditResult", "RunResult"),
+    "auditor.specimens": ("specimen",),
+    "auditor.verdict": ("Verdict",),
 }
-__all__ = [
-    "ApproximateDP",
-    "AuditResult",
-    "AuditorError",
-    "Command",
-    "GaussianDP",
-    "InvalidInputError",
-    "MechanismError",
-    "Monotone",
-    "Pairs",
-    "PrivacyProfile",
-    "Probability",
-    "PureDP",
-    "Records",
-    "RenyiDP",
-    "RunResult",
-    "Sensitivity",
-    "Totals",
-    "Value",
-    "Verdict",
-    "ZeroConcentratedDP",
-    "__version__",
-    "audit",
-    "read_report",
-    "specimen",
-]
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
 
 def __getattr__(name: str) -> Any:

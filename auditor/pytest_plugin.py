@@ -2,13 +2,13 @@
 
 **The budget.** With probability at least the session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), no test
 that uses ``dp_audit`` fails because a mechanism that keeps its claim was said to break it. The allowed error 1 − confidence is
-shared evenly by the tests of the session that use the fixture, which are known once tests are collected and deselected; the
-k-th call in a test has 1/(k(k + 1)) of that test's share, a series that sums to 1, so that nobody needs to know how many calls
-there will be. Each call is an audit with outputs of its own (its name is part of their address), which, given all that went before,
-raises a false alarm with at most the probability it was given; by the union bound all of them together do with at most
-1 − confidence, however they depend on each other, and whatever a test decides upon what it saw.
+shared evenly by the tests of the session that use the fixture, which are known once tests are collected and deselected. The
+k-th call in a test has 1/(k(k + 1)) of that test's share. That series sums to 1, so that the number of calls need not be known.
+Each call is an audit with outputs of its own (its name is part of their address): given all that went before, it raises a false
+alarm with at most the probability it was given. By the union bound all of them together do with at most 1 − confidence, however
+they depend on each other, and whatever a test decides upon what it saw.
 
-Nothing is to be agreed upon while tests run: every xdist worker collects the same tests, and so computes the same shares.
+Workers need no coordination: every xdist worker collects the same tests, and so computes the same shares.
 
 Nothing but pytest and the standard library is imported here until a test asks for an audit.
 """
@@ -38,11 +38,11 @@ _DEFAULTS: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_viola
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the ini setting for the session's confidence."""
-    told = f"chance that sound mechanisms raise no alarm in the whole session (default: {CONFIDENCE})"
+    text = f"chance that sound mechanisms raise no alarm in the whole session (default: {CONFIDENCE})"
     parser.getgroup(FIXTURE, "differential-privacy audits").addoption(
-        "--dp-confidence", type=float, metavar="C", help=told
+        "--dp-confidence", type=float, metavar="C", help=text
     )
-    parser.addini("dp_confidence", told, default=str(CONFIDENCE))
+    parser.addini("dp_confidence", text, default=str(CONFIDENCE))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,7 +122,7 @@ class DPAudit:
         allowed = share / (k * (k + 1))
         result = audit(mechanism, claim, neighbours, name=name, confidence=1 - allowed, **options)
         result = replace(result, subject=replace(result.subject, expected=Verdict(expect)))
-        told = {
+        entry = {
             "claim": str(result.claim),
             "proved": bound_words(result),
             "verdict": str(result.verdict),
@@ -130,7 +130,7 @@ class DPAudit:
             "allowed_error": allowed,
         }
         # Travels to xdist's controller, and into --junit-xml.
-        self._item.user_properties.append((FIXTURE, json.dumps(told, ensure_ascii=False)))
+        self._item.user_properties.append((FIXTURE, json.dumps(entry, ensure_ascii=False)))
         if not result.passed:
             pytest.fail(f"dp_audit: {failure_text(result, _again(self._item, share))}", pytrace=False)
         return result
@@ -186,18 +186,18 @@ def _again(item: pytest.Item, share: float) -> str:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Report the budget: what was audited, and how much error was allowed to it."""
-    told = _told(terminalreporter.stats)
-    if not told:
+    audits = _audits_of(terminalreporter.stats)
+    if not audits:
         return
-    wrong = sum(not audit["as_expected"] for _, audit in told)
-    spent, budget = sum(audit["allowed_error"] for _, audit in told), 1 - config.stash[_CONFIDENCE]
+    wrong = sum(not audit["as_expected"] for _, audit in audits)
+    spent, budget = sum(audit["allowed_error"] for _, audit in audits), 1 - config.stash[_CONFIDENCE]
     terminalreporter.section("differential-privacy audits")
     if config.get_verbosity() > 0:
-        for test, audit in told:
+        for test, audit in audits:
             terminalreporter.write_line(f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}")
-    tests = len({test for test, _ in told})
+    tests = len({test for test, _ in audits})
     terminalreporter.write_line(
-        f"{_many(len(told), 'audit')} in {_many(tests, 'test')}, {wrong or 'none'} not as expected; chance of any false alarm "
+        f"{_many(len(audits), 'audit')} in {_many(tests, 'test')}, {wrong or 'none'} not as expected; chance of any false alarm "
         f"in the session at most {100 * budget:.3g} %, of which {100 * spent:.3g} % spent"
     )
 
@@ -206,7 +206,7 @@ def _many(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _told(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:
+def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Return the audits of all tests, from the reports on their teardown, which come last and from workers too."""
     reports = [
         report for category in stats.values() for report in category if getattr(report, "when", "") == "teardown"

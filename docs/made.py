@@ -57,11 +57,11 @@ def command_line() -> str:
     """Return the page of all commands and their options, as `--help` tells them."""
     parser = _parser()
     [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    told = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
     lines = ["# Command line", "", f"{parser.description} {str(parser.epilog).capitalize()}.", ""]
     lines += _options(parser)
     for name, command in commands.choices.items():
-        lines += ["", f"## auditor {name}", "", f"{_sentence(command.description or told[name])}", ""]
+        lines += ["", f"## auditor {name}", "", f"{_sentence(command.description or helps[name])}", ""]
         lines += ["```text", re.sub(r"\s+", " ", command.format_usage()).strip(), "```", ""]
         lines += _options(command)
     return "\n".join(lines) + "\n"

@@ -299,7 +299,7 @@ def test_no_plain_text_is_a_crash(text: str) -> None:
     try:
         read_yaml(f"[{text}]", "x")
     except InvalidInputError as told:
-        assert "this is not YAML" in str(told) or "stands twice" in str(told) or "must be a word" in str(told)
+        assert "this is not YAML" in str(told) or "appears twice" in str(told) or "must be a word" in str(told)
 
 
 def test_lines_are_those_of_the_file() -> None:
@@ -491,7 +491,7 @@ def test_two_audits_of_one_name_are_told(file: Path) -> None:
     [(PLAIN + "seed: 6\n", 23, "seed"), (changed("  low: 0", "  low: 0\n        low: 1"), 22, "low")],
 )
 def test_a_key_that_stands_twice_is_told(file: Path, text: str, line: int, key: str) -> None:
-    assert f'{file}, line {line}: the key "{key}" stands twice' in error(file, text)
+    assert f'{file}, line {line}: the key "{key}" appears twice' in error(file, text)
 
 
 @pytest.mark.parametrize(

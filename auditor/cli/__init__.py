@@ -10,9 +10,11 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import shtab
 
 from auditor import __version__
 from auditor.cli import planning, release, run, self_check, show, specimens, writing
@@ -77,18 +79,15 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="auditor",
         description="Audit differential-privacy claims of black-box mechanisms. Bounds are proved, with stated confidence.",
         epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer",
     )
     parser.add_argument("--version", action="version", version=f"auditor {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
-    parser.add_argument(
-        "--print-completion",
-        action=_PrintCompletion,
-        choices=["bash", "zsh", "tcsh"],
-        help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"',
+    shtab.add_argument_to(
+        parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (run, show, planning, release, writing, self_check, specimens):
@@ -96,29 +95,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _PrintCompletion(argparse.Action):
-    """Print a shell's completion, and end."""
+class _Parser(argparse.ArgumentParser):
+    """A parser whose paths are completed by names of files; those of its commands are such parsers, too."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        import shtab
-
-        for action in _actions(parser):
-            if action.type is Path:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-        print(shtab.complete(parser, shell=values))
-        parser.exit()
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Yield the arguments of a parser and of its commands."""
-    for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from _actions(command)
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        action = super().add_argument(*names, **options)
+        if action.type is Path:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        return action

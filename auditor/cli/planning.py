@@ -55,8 +55,8 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
     from auditor.neighbours.pair import plain
 
     raised = [output for output in (left, right) if isinstance(output, BaseException)]
-    if not raised and repr(plain(left)) == repr(plain(right)) and (told := alike(plan, spread(plan.domain.corners()))):
-        return f"{told}: {VAIN}"
+    if not raised and repr(plain(left)) == repr(plain(right)) and (same := alike(plan, spread(plan.domain.corners()))):
+        return f"{same}: {VAIN}"
     if not raised:
         return ""
     hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
@@ -64,12 +64,8 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
         limit = plan.settings.execution.timeout or CHECK_SECONDS
         hint = f"; the limit was {limit:g} s, execution: {{timeout: seconds}} sets another"
     if len(raised) == 2:
-        return (
-            f"it fails on both data sets of every pair tried; where nothing else ever comes, there is no answer{hint}"
-        )
-    return (
-        f"it fails on one of two neighbours only, which tells them apart: unless that is rare, it is a violation{hint}"
-    )
+        return f"it fails on both data sets of every pair tried; if it always fails, the audit is inconclusive{hint}"
+    return f"it fails on one of two neighbours only, which distinguishes the data sets; unless rare, this violates the claim{hint}"
 
 
 def _received(plan: "Plan", pair: "Pair", data: object) -> str:
@@ -84,8 +80,9 @@ def _outcome(output: object) -> str:
     from auditor.blackbox.process import ProcessFailure
     from auditor.neighbours.pair import plain
 
-    told = output.told() if isinstance(output, ProcessFailure) else output
-    return f"raises {type(output).__name__}: {told}" if isinstance(output, BaseException) else f"gives {plain(told)}"
+    if not isinstance(output, BaseException):
+        return f"gives {plain(output)}"
+    return f"raises {type(output).__name__}: {output.told() if isinstance(output, ProcessFailure) else output}"
 
 
 def _plan(options: argparse.Namespace) -> int:

@@ -77,8 +77,8 @@ class ProgressLines:
         if task.description != phase:
             self._bars.reset(number_of_task, total=progress.planned, description=phase)
         rate = f", {_short(task.speed)}/s" if task.speed else ""
-        told = f"{_short(progress.done)} of {_short(progress.planned)}{rate}"
-        self._bars.update(number_of_task, completed=progress.done, total=progress.planned, done=told)
+        drawn = f"{_short(progress.done)} of {_short(progress.planned)}{rate}"
+        self._bars.update(number_of_task, completed=progress.done, total=progress.planned, done=drawn)
         if progress.bound is not None and time.monotonic() - self._looked.get(progress.audit, 0.0) > LOOK:
             self._looked[progress.audit] = time.monotonic()
             symbol = SYMBOL.get(claim.quantity, claim.quantity)

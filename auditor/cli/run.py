@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace) -> int:
             raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
     for configuration in configurations:
         for plan in _selected(configuration, options.only):
-            # A mechanism that cannot be imported, and a folder that cannot be made, are told before any time is spent.
+            # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
             with naming(configuration, plan):
                 check(plan)
             make_folder(options.out / configuration.name)
@@ -236,8 +236,8 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
             for audit in run_all(plans, lines.show):
                 lines.end(audit.name)
                 if not console.is_terminal:
-                    told = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
-                    console.print(told, highlight=False, markup=False)
+                    line = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
+                    console.print(line, highlight=False, markup=False)
                 audits.append(audit)
     except BaseException:
         for plan in plans:

@@ -10,9 +10,9 @@ def add_commands(commands: Commands) -> None:
     """Add it to the command line."""
     parser = commands.add_parser("show", help="show a stored report again, as a table, a page, Markdown or JUnit's XML")
     parser.add_argument("report", type=Path, metavar="REPORT.json")
-    for form, told in (("html", "a page"), ("markdown", "Markdown"), ("junit", "JUnit's XML")):
+    for form, label in (("html", "a page"), ("markdown", "Markdown"), ("junit", "JUnit's XML")):
         parser.add_argument(
-            f"--{form}", metavar="FILE", help=f"write {told} to FILE instead ({STANDARD_OUTPUT} for standard output)"
+            f"--{form}", metavar="FILE", help=f"write {label} to FILE instead ({STANDARD_OUTPUT} for standard output)"
         )
     parser.set_defaults(command=_show)
 

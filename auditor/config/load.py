@@ -1,5 +1,6 @@
 """Make plans of a configuration file; every error names the file, the line, the key and what is allowed."""
 
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +17,6 @@ from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
-from auditor.neighbours.domains import Domain
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
 
@@ -75,12 +75,11 @@ def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Config
             raise InvalidInputError(
                 f'{place.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    folders = search_path(file)
-    questions = [q for i, audit in enumerate(config.audits) for q in _questions(audit, ("audits", i), place, folders)]
-    random = sum(not isinstance(question.claim, QueryClaim) for question in questions)
+    claims = [_claims(audit, ("audits", i, "claim"), place) for i, audit in enumerate(config.audits)]
+    random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
     alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, random))
-    plans = tuple(_plan(config, question, alpha, place, folders, overrides) for question in questions)
-    return Configuration(file.stem, file, config.confidence, plans)
+    each = (_plans(config, i, several, alpha, place, overrides) for i, several in enumerate(claims))
+    return Configuration(file.stem, file, config.confidence, tuple(itertools.chain(*each)))
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -110,65 +109,49 @@ class _Place:
             raise InvalidInputError(f"{self.at(*path)}: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """One claim on one domain. An audit asks one, or one for each group."""
-
-    name: str
-    audit: schema.Audit
-    here: tuple[str | int, ...]
-    claim: Claim
-    domain: Domain
+def _claims(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) -> list[Claim]:
+    several = [audit.claim] if isinstance(audit.claim, dict) else audit.claim
+    return place.checked(here, lambda: [claim_from_dict(numbers) for numbers in several])
 
 
-def _questions(
-    audit: schema.Audit, here: tuple[str | int, ...], place: _Place, folders: tuple[str, ...]
-) -> list[_Question]:
-    def claim_of(numbers: dict[str, Any]) -> Claim:
-        return place.checked((*here, "claim"), lambda: claim_from_dict(numbers))
-
+def _plans(
+    config: schema.File, number: int, claims: list[Claim], alpha: float, place: _Place, overrides: Overrides
+) -> list[Plan]:
+    """Return the plan of an audit; of a list of claims, one for each contribution."""
+    audit, here, file = config.audits[number], ("audits", number), Path(place.file)
+    folders = search_path(file)
     domain = place.checked((*here, "neighbours"), lambda: audit.neighbours.make(folders))
-    if isinstance(audit.claim, dict):
-        return [_Question(audit.name, audit, here, claim_of(audit.claim), domain)]
-    claims = [claim_of(numbers) for numbers in audit.claim]
-    domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
-    return [
-        _Question(f"{audit.name}, contribution {i}", audit, here, claim, group)
-        for i, (claim, group) in enumerate(zip(claims, domains, strict=True), start=1)
-    ]
+    each = {audit.name: domain}
+    if isinstance(audit.claim, list):
+        domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
+        each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
+    settings = place.checked(here, lambda: _settings(config, audit, overrides))
+    # With the name, the arguments of `auditor run` that give the same outputs again.
+    seeded = ("--seed", str(settings.seed), *(("--samples", str(overrides.samples)) if overrides.samples else ()))
+
+    def make() -> list[Plan]:
+        return [
+            Plan(
+                name=name,
+                source=_source(audit, folders, file),
+                claim=claim,
+                domain=group,
+                alpha=alpha,
+                settings=settings,
+                expect=Verdict(audit.expect),
+                rerun=(str(file), "--only", name, *seeded),
+            )
+            for (name, group), claim in zip(each.items(), claims, strict=True)
+        ]
+
+    return place.checked(here, make)
 
 
-def _plan(
-    config: schema.File,
-    question: _Question,
-    alpha: float,
-    place: _Place,
-    folders: tuple[str, ...],
-    overrides: Overrides,
-) -> Plan:
-    audit, file = question.audit, Path(place.file)
-    chosen = {**config.settings(), **audit.settings(), "events": audit.events}
-    chosen |= chosen.pop("execution", {})
-    chosen |= {name: value for name, value in asdict(overrides).items() if value is not None}
-
-    def make() -> Plan:
-        settings = Settings.of(chosen)
-        # The arguments of `auditor run` that give the same outputs again.
-        rerun = [str(file), "--only", question.name, "--seed", str(settings.seed)]
-        if overrides.samples is not None:
-            rerun += ["--samples", str(overrides.samples)]
-        return Plan(
-            name=question.name,
-            source=_source(audit, folders, file),
-            claim=question.claim,
-            domain=question.domain,
-            alpha=alpha,
-            settings=settings,
-            expect=Verdict(audit.expect),
-            rerun=tuple(rerun),
-        )
-
-    return place.checked(question.here, make)
+def _settings(config: schema.File, audit: schema.Audit, overrides: Overrides) -> Settings:
+    """Return what the command line sets; else the audit; else the file."""
+    given = {**config.settings(), **audit.settings(), "events": audit.events}
+    given |= given.pop("execution", {})
+    return Settings.of(given | {name: value for name, value in asdict(overrides).items() if value is not None})
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
@@ -262,7 +245,7 @@ def _model(loc: tuple[str | int, ...]) -> type[BaseModel]:
 
 
 def _models_in(annotation: Any, tag: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield the models in an annotation, by their tags in a union: names, or the constants that they are told apart by."""
+    """Yield the models in an annotation, by their tags in a union: names, or the constants that distinguish them."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield tag, annotation
         for key in annotation.model_fields.values():

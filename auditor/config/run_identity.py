@@ -13,9 +13,7 @@ from auditor.config.yaml_text import read_yaml
 
 # They say where outputs are drawn, and change no number.
 WHERE = ("workers", "backend", "address")
-
-
-# Of a file's SHA-256, so many hexadecimal digits tell changes apart, and can be read.
+# Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
 DIGITS = 16
 
 

@@ -26,12 +26,7 @@ GUESS = "  # a guess: set it"
 # which a mechanism may forget to multiply or divide.
 _BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 _OTHER = 3.0
-_BY_KIND: dict[Any, Any] = {bool: True, int: 3, float: _OTHER, str: "text"} | {
-    "bool": True,
-    "int": 3,
-    "float": _OTHER,
-    "str": "text",
-}
+_BY_KIND: dict[str, Any] = {"bool": True, "int": 3, "float": _OTHER, "str": "text"}
 # First parameters of these names or annotations are one value rather than many records.
 _ONE_VALUE = {"value", "x", "bit", "answer", "number", "true_value", "secret"}
 
@@ -147,21 +142,19 @@ def _python(name: str, file: Path) -> _Found:
 
 
 def _kind(batched: bool, takes_rng: bool) -> str:
-    many = (
-        "many outputs a call"
-        if batched
-        else "one output a call; with a parameter size, many at once, it would be faster"
-    )
-    own = (
-        "" if takes_rng else "; it has no parameter rng, so that its randomness is its own, and no run can be repeated"
-    )
-    return many + own
+    one = "one output a call; with a parameter size, many at once, it would be faster"
+    own = "; it has no parameter rng, so that its randomness is its own, and no run can be repeated"
+    return ("many outputs a call" if batched else one) + ("" if takes_rng else own)
 
 
 def _candidates(dataset: inspect.Parameter) -> Sequence[tuple[str, str]]:
-    if dataset.name in _ONE_VALUE or dataset.annotation in (bool, int, float, "bool", "int", "float"):
+    if dataset.name in _ONE_VALUE or _kind_of(dataset) in ("bool", "int", "float"):
         return _VALUE, _RECORDS, _RECORDS_IN_A_LIST, _LISTS, _TOTALS
     return _RECORDS, _RECORDS_IN_A_LIST, _LISTS, _VALUE, _TOTALS
+
+
+def _kind_of(parameter: inspect.Parameter) -> str:
+    return str(getattr(parameter.annotation, "__name__", parameter.annotation))
 
 
 def _parameters(taken: Any) -> Iterator[tuple[str, tuple[Any, bool]]]:
@@ -174,7 +167,7 @@ def _parameters(taken: Any) -> Iterator[tuple[str, tuple[Any, bool]]]:
             if _is_plain(parameter.default):
                 yield parameter.name, (parameter.default, False)
             continue
-        guess = _BY_NAME.get(parameter.name, _BY_KIND.get(parameter.annotation, _OTHER))
+        guess = _BY_NAME.get(parameter.name, _BY_KIND.get(_kind_of(parameter), _OTHER))
         yield parameter.name, (guess, True)
 
 
@@ -240,7 +233,7 @@ def _yaml(value: Any) -> str:
 
 
 def _check(text: str, file: Path) -> str:
-    """Return why a configuration does not pass `auditor check`, or gives outputs that speak for other data sets; else nothing."""
+    """Return why a configuration fails `auditor check`, or why its outputs suggest another kind of data sets; else nothing."""
     try:
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=".first-", suffix=".yaml")
     except OSError as error:
@@ -260,8 +253,8 @@ def _check(text: str, file: Path) -> str:
         if isinstance(output, TimedOut):
             raise NoAnswerError(f"on a first data set the mechanism gave no answer in {CHECK_SECONDS:g} s{LONGER}")
         if isinstance(output, BaseException):
-            told = output.told() if isinstance(output, ProcessFailure) else output
-            raised = f"{type(output).__name__}: {told}"
+            message = output.told() if isinstance(output, ProcessFailure) else output
+            raised = f"{type(output).__name__}: {message}"
             return f"on a first data set the mechanism raises {raised}; write data sets that it takes under neighbours"
     sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]
     if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:

@@ -1,4 +1,4 @@
-"""Read YAML as a person means it: 1e-5 is a number, 010 is ten, a key that stands twice is an error.
+"""Read YAML as a person means it: 1e-5 is a number, 010 is ten, a key that appears twice is an error.
 
 PyYAML follows YAML 1.1, where ``1e-5`` is text, ``010`` is eight, ``yes`` is true and the last of two equal keys
 wins silently. Here plain scalars follow the core schema of YAML 1.2, with underscores allowed in numbers.
@@ -69,7 +69,7 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> An
                 raise InvalidInputError(f"{file}, line {key_node.start_mark.line + 1}: a key must be a word")
             if key in built:
                 raise InvalidInputError(
-                    f'{file}, line {key_node.start_mark.line + 1}: the key "{key}" stands twice; remove one of them'
+                    f'{file}, line {key_node.start_mark.line + 1}: the key "{key}" appears twice; remove one of them'
                 )
             lines[(*path, key)] = key_node.start_mark.line + 1
             built[key] = _build(value_node, (*path, key), lines, file)
