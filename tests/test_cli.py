@@ -812,7 +812,7 @@ def test_check_draws_one_output_from_each_side_and_writes_nothing(
     assert lines[0].startswith(f"{file}: sound: 0 gives ")
     assert lines[1] == f"{file}: failing: 0 raises ValueError: no such luck, 1 raises the same"
     assert shown.err.startswith(f"auditor: {file}: failing: it fails on both")
-    assert shown.err.endswith("there is no answer; data sets arrive as int\n")
+    assert shown.err.endswith("the audit is inconclusive; data sets arrive as int\n")
     assert "sound" not in shown.err
     assert not (folder.path / "reports").exists()
 
