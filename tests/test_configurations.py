@@ -11,27 +11,40 @@ from auditor.config.load import Overrides
 CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
 
 
-# The classics alone take minutes.
-RUN = [pytest.param(file, id=file.stem, marks=[pytest.mark.slow] * (file.stem == "classics")) for file in CONFIGS]
+NAMES = [file.stem for file in CONFIGS]
 
 
-@pytest.mark.parametrize("file", RUN)
+@pytest.mark.slow
+@pytest.mark.parametrize("file", CONFIGS, ids=NAMES)
 def test_every_expectation_is_met(file: Path) -> None:
     results = [run(plan) for plan in load_configuration(file).plans]
     assert {r.name: str(r.verdict) for r in results} == {r.name: str(r.expected) for r in results}
 
 
-@pytest.mark.parametrize("file", CONFIGS, ids=[file.stem for file in CONFIGS])
+# Its violation is too weak for a tenth of the outputs.
+WEAK = "shifted inverse, sum of signed records"
+
+
+@pytest.mark.parametrize("file", [file for file in CONFIGS if file.stem != "classics"], ids=lambda file: file.stem)
+def test_a_tenth_of_the_outputs_meets_the_expectations(file: Path) -> None:
+    """The classics alone take minutes."""
+    fewer, all_of_them = load_configuration(file, Overrides(samples=100_000)).plans, load_configuration(file).plans
+    results = [run(full if full.name == WEAK else few) for few, full in zip(fewer, all_of_them, strict=True)]
+    assert {r.name: str(r.verdict) for r in results} == {r.name: str(r.expected) for r in results}
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=NAMES)
 def test_no_configuration_names_the_pair_where_a_false_claim_breaks(file: Path) -> None:
     assert "pairs:" not in file.read_text(encoding="utf-8")
 
 
-def test_exactly_private_mechanisms_are_bounded_within_three_per_cent() -> None:
-    """Rows 1 to 4 at a million outputs: the bound reaches 0.97 ε and does not pass ε."""
+@pytest.mark.parametrize(("samples", "share"), [(100_000, 0.9), pytest.param(1_000_000, 0.97, marks=pytest.mark.slow)])
+def test_exactly_private_mechanisms_are_bounded_within_a_few_per_cent(samples: int, share: float) -> None:
+    """Rows 1 to 4: the bound reaches this share of ε and does not pass ε."""
     file = next(file for file in CONFIGS if file.stem == "002-proofs")
-    for plan in load_configuration(file, Overrides(samples=1_000_000)).plans:
+    for plan in load_configuration(file, Overrides(samples=samples)).plans:
         if plan.expect == "violation":
             continue  # floating point, which is another matter
         result = run(plan)
         assert result.bound is not None
-        assert 0.97 <= result.bound.value <= 1.0, plan.name
+        assert share <= result.bound.value <= 1.0, plan.name

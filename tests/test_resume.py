@@ -1,11 +1,13 @@
 """A run that was interrupted goes on: killed at any moment, it loses what was in flight, and ends with the same report."""
 
+import functools
 import json
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +75,29 @@ def calls(file: Path) -> int:
     return len(log.read_bytes().splitlines()) if log.exists() else 0
 
 
+Whole = Callable[[int], tuple[Path, float]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Return the configuration of a run by some workers that nothing interrupted, and its seconds; made once for each."""
+
+    @functools.cache
+    def made(workers: int) -> tuple[Path, float]:
+        file = configuration(tmp_path_factory.mktemp("runs") / "whole", workers)
+        started = time.monotonic()
+        assert start(file).wait() == 0
+        return file, time.monotonic() - started
+
+    return made
+
+
 @pytest.mark.parametrize(("kills", "workers"), [(4, 1), pytest.param(100, 1, marks=pytest.mark.slow), (2, 2)])
-def test_a_run_killed_at_random_ends_as_if_it_had_not_been(kills: int, workers: int, tmp_path: Path) -> None:
+def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
+    kills: int, workers: int, whole: Whole, tmp_path: Path
+) -> None:
     """No batch is counted twice or left out, or the numbers would differ; and what was drawn again was in flight."""
-    whole, killed = configuration(tmp_path / "whole", workers), configuration(tmp_path / "killed", workers)
-    started = time.monotonic()
-    assert start(whole).wait() == 0
-    lasts = time.monotonic() - started
+    (uninterrupted, lasts), killed = whole(workers), configuration(tmp_path / "killed", workers)
     rng, died = random.Random(7), 0
     while died < kills:
         run = start(killed, "--resume")
@@ -91,31 +109,29 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(kills: int, workers: 
             run.wait()
         else:
             assert run.returncode == 0  # done before its time: the kills that are left hit the next run
-            assert report(killed) == report(whole)
+            assert report(killed) == report(uninterrupted)
     assert start(killed, "--resume").wait() == 0
-    assert report(killed) == report(whole)
+    assert report(killed) == report(uninterrupted)
     assert len(history(killed.parent / "audits" / "runs.sqlite")) >= 1
 
 
-def test_what_was_done_is_not_done_again(tmp_path: Path) -> None:
+def test_what_was_done_is_not_done_again(whole: Whole, tmp_path: Path) -> None:
     """A task is in flight at a time, by one worker; it is a quarter of a second of batches that take 0.02 s or more."""
-    whole, killed = configuration(tmp_path / "whole"), configuration(tmp_path / "killed")
-    assert start(whole).wait() == 0
+    (uninterrupted, _), killed = whole(1), configuration(tmp_path / "killed")
     run = start(killed)
-    while calls(killed) < calls(whole) // 2:
+    while calls(killed) < calls(uninterrupted) // 2:
         time.sleep(0.005)
     run.kill()
     run.wait()
     assert start(killed, "--resume").wait() == 0
-    assert report(killed) == report(whole)
-    assert calls(whole) <= calls(killed) <= calls(whole) + 2 * 26
+    assert report(killed) == report(uninterrupted)
+    assert calls(uninterrupted) <= calls(killed) <= calls(uninterrupted) + 2 * 26
 
 
-def test_control_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
-    whole, stopped = configuration(tmp_path / "whole", 2), configuration(tmp_path / "stopped", 2)
-    assert start(whole).wait() == 0
+def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: Path) -> None:
+    (uninterrupted, _), stopped = whole(2), configuration(tmp_path / "stopped", 2)
     run = start(stopped, stderr=subprocess.PIPE)
-    while calls(stopped) < calls(whole) // 2:
+    while calls(stopped) < calls(uninterrupted) // 2:
         time.sleep(0.005)
     run.send_signal(signal.SIGINT)
     _, told = run.communicate(timeout=60)
@@ -124,23 +140,27 @@ def test_control_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
     assert "Traceback" not in told
     before = calls(stopped)
     assert start(stopped, "--resume").wait() == 0
-    assert report(stopped) == report(whole)
-    assert calls(stopped) - before < calls(whole)
+    assert report(stopped) == report(uninterrupted)
+    assert calls(stopped) - before < calls(uninterrupted)
 
 
 def test_control_c_does_not_wait_for_a_slow_output(tmp_path: Path) -> None:
     """An output that takes ten minutes is being drawn; the test's own limit is a fraction of that."""
     (tmp_path / "m.py").write_text(
-        "import time\n\ndef slow(dataset, rng):\n    print(flush=True)\n    time.sleep(600)\n"
+        "import pathlib, time\n\ndef slow(dataset, rng):\n"
+        f"    pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n    time.sleep(600)\n"
     )
     file = tmp_path / "slow.yaml"
     for workers, isolate in ((1, "true"), (2, "true"), (1, "false")):
+        (tmp_path / "begun").unlink(missing_ok=True)
         file.write_text(
             f"version: 1\nexecution: {{workers: {workers}, isolate: {isolate}}}\naudits: [{{name: slow, mechanism: m.py:slow, "
             "claim: {epsilon: 1}, neighbours: {pairs: [{left: 0, right: 1}]}}]"
         )
         run = start(file, "--out", str(tmp_path / f"{workers}{isolate}"))
-        time.sleep(4)
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
         run.send_signal(signal.SIGINT)
         run.communicate(timeout=60)
         assert run.returncode == 130

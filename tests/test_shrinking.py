@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ends_on_few import ends_on_few
 from made import changed
 from scipy.stats import binom
 
@@ -422,13 +422,6 @@ def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_th
     assert (on.verdict, on.bound, on.event, on.smallest) == (Verdict.VIOLATION, off.bound, off.event, None)
     [warning] = on.warnings
     assert warning.startswith("the smallest pair that breaks the claim was not looked for to the end: ")
-
-
-def ends_on_few(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Break the claim on any records, but end the process where there are hardly any."""
-    if len(data) < 2:
-        os._exit(1)
-    return len(data) + rng.laplace(0, 0.3, size)
 
 
 @pytest.mark.parametrize("method", ["fixed", "sequential"])

@@ -58,13 +58,13 @@ def test_every_row_with_a_truth_is_here() -> None:
 ALPHA = 1e-9
 
 
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PLANS)
-def test_no_bound_exceeds_the_truth(name: str) -> None:
-    for seed in range(2):
-        result = run(quick(PLANS[name], seed, ALPHA, 10_000))
-        assert result.bound is not None
-        assert result.exact is not None
-        assert result.bound.value <= result.exact.value + result.exact.error, seed
+def test_no_bound_exceeds_the_truth(name: str, seed: int) -> None:
+    result = run(quick(PLANS[name], seed, ALPHA, 10_000))
+    assert result.bound is not None
+    assert result.exact is not None
+    assert result.bound.value <= result.exact.value + result.exact.error
 
 
 # Row, audit, and the share of the exact value that the bound reaches on fewer outputs. At n outputs and level a, an ε of 1 is

@@ -214,23 +214,33 @@ def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "told", "timeout"),
     [
         (
             "import os, sys; print('a reason', file=sys.stderr, flush=True); os._exit(3)",
             "ended with exit status 3; .* a reason",
+            60.0,
         ),
-        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
-        ("while True: pass", "no answer within the time limit"),
+        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV", 60.0),
+        ("while True: pass", "no answer within the time limit", 0.5),
     ],
 )
 @pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
 def test_an_import_that_ends_or_holds_its_process_is_told(
-    statement: str, told: str, backend: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    statement: str,
+    told: str,
+    timeout: float,
+    backend: str,
+    workers: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("auditor.blackbox.host.IMPORT_SECONDS", 0.0)
     (tmp_path / "faulty.py").write_text(f"{statement}\ndef f(value, rng): ...\n", encoding="utf-8")
-    source, execution = Source("faulty.py:f", search_path=(str(tmp_path),)), Execution(backend, workers, timeout=2.0)
+    source, execution = (
+        Source("faulty.py:f", search_path=(str(tmp_path),)),
+        Execution(backend, workers, timeout=timeout),
+    )
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=execution))
     before = hosts()
     for use in (check, run, draw_once):
