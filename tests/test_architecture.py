@@ -285,3 +285,54 @@ def test_a_module_is_at_most_400_lines_long() -> None:
 
 def test_a_module_says_what_it_is_for() -> None:
     assert [module for module, parsed in TREES.items() if not ast.get_docstring(parsed)] == []
+
+
+MOST_PARAMETERS, MOST_FIELDS = 6, 12
+# The only function with more parameters for good: it is what a user calls. The others are to become fewer.
+MORE_PARAMETERS = {
+    "auditor.auditing.audit",
+    "auditor.auditing.plan.count",
+    "auditor.auditing.sequential._at_level",
+    "auditor.neighbours.records.__init__",
+    "auditor.neighbours.totals.Totals",
+}
+MORE_FIELDS = {"auditor.auditing.plan.Ledger"}
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    taken = function.args
+    named = [a.arg for a in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs) if a.arg not in ("self", "cls")]
+    return len(named) + (taken.vararg is not None) + (taken.kwarg is not None)
+
+
+def annotated_fields(record: ast.ClassDef) -> int:
+    fields = [line for line in record.body if isinstance(line, ast.AnnAssign)]
+    return sum("ClassVar" not in ast.unparse(field.annotation) for field in fields)
+
+
+def too_large(module: str, parsed: ast.AST) -> tuple[set[str], set[str]]:
+    """Return the functions of too many parameters, and the records of too many fields of their own."""
+    functions, records = set(), set()
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters(node) > MOST_PARAMETERS:
+            functions.add(f"{module}.{node.name}")
+        if isinstance(node, ast.ClassDef) and annotated_fields(node) > MOST_FIELDS:
+            records.add(f"{module}.{node.name}")
+    return functions, records
+
+
+def test_no_function_has_more_than_6_parameters_and_no_record_more_than_12_fields() -> None:
+    found = [too_large(module, parsed) for module, parsed in TREES.items()]
+    assert set[str]().union(*(functions for functions, _ in found)) == MORE_PARAMETERS
+    assert set[str]().union(*(records for _, records in found)) == MORE_FIELDS
+
+
+def test_audit_has_at_most_10_parameters() -> None:
+    [audit] = [n for n in TREES["auditor.auditing"].body if isinstance(n, ast.FunctionDef) and n.name == "audit"]
+    assert parameters(audit) <= 10
+
+
+def test_this_file_notices_what_is_too_large() -> None:
+    fields = "\n".join(f"    x{i}: int" for i in range(MOST_FIELDS + 1))
+    source = f"def f(a, b, *c, d, e, f, **g): ...\nclass R:\n{fields}\nclass S:\n    def g(self, a, b, c, d, e, f): ..."
+    assert too_large("m", ast.parse(source)) == ({"m.f"}, {"m.R"})

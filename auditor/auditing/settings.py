@@ -117,8 +117,19 @@ class Settings:
         return self.shrink and self.seconds is None
 
 
-class SettingsKeywords(TypedDict, total=False):
-    """The settings as keywords of a call: those of Settings and of its Execution, side by side."""
+class ExecutionKeywords(TypedDict, total=False):
+    """Execution as keywords of a call."""
+
+    backend: str
+    workers: int
+    batch: int
+    timeout: float | None
+    isolate: bool
+    address: str | None
+
+
+class SettingsKeywords(ExecutionKeywords, total=False):
+    """Settings as keywords of a call, with those of the execution beside them."""
 
     samples: int
     method: str
@@ -127,12 +138,6 @@ class SettingsKeywords(TypedDict, total=False):
     events: Sequence[str]
     shrink: bool
     seed: int
-    backend: str
-    workers: int
-    batch: int
-    timeout: float | None
-    isolate: bool
-    address: str | None
 
 
 def _require_integer(name: str, value: object, least: int) -> None:
