@@ -293,8 +293,6 @@ MORE_PARAMETERS = {
     "auditor.auditing.audit",
     "auditor.auditing.plan.count",
     "auditor.auditing.sequential._at_level",
-    "auditor.neighbours.records.__init__",
-    "auditor.neighbours.totals.Totals",
 }
 MORE_FIELDS = {"auditor.auditing.plan.Ledger"}
 

@@ -5,7 +5,7 @@ first, the middle or the last place, or anywhere.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class _Move:
     record: Record = None
 
 
+@dataclass(eq=False)
 class Records:
     """Data sets of bounded records.
 
@@ -56,24 +57,23 @@ class Records:
     Raises InvalidInputError for empty ranges.
     """
 
-    def __init__(
-        self,
-        record: Sequence[Number] | None = None,
-        choices: Sequence[Any] | None = None,
-        *,
-        size: Sequence[int],
-        integer: bool = False,
-        columns: int | None = None,
-        relation: str = Relation.ADD_REMOVE,
-        distance: int = 1,
-        container: str = "array",
-    ) -> None:
+    record: Sequence[Number] | None = None
+    choices: Sequence[Any] | None = None
+    _: KW_ONLY
+    size: Sequence[int]
+    integer: bool = False
+    columns: int | None = None
+    relation: str = Relation.ADD_REMOVE
+    distance: int = 1
+    container: str = "array"
+
+    def __post_init__(self) -> None:
+        record, choices, integer, columns = self.record, self.choices, self.integer, self.columns
         if (record is None) == (choices is None):
             raise InvalidInputError(
                 "a records domain needs either record: {low, high} or record: {choices}, and not both"
             )
         self._range = check_range("record", record) if record is not None else None
-        self._integer = integer
         if integer and self._range is not None and not all(isinstance(end, int) for end in self._range):
             raise InvalidInputError(
                 f"record goes from {self._range[0]} to {self._range[1]}; both must be integers here"
@@ -86,34 +86,31 @@ class Records:
                 raise InvalidInputError(
                     f"choices hold {choice!r}; each must be a single value, columns says how many make a record"
                 )
-        low, high = check_range("size", size)
+        low, high = check_range("size", self.size)
         if low < 0 or not all(isinstance(n, int) for n in (low, high)):
             raise InvalidInputError(f"size goes from {low!r} to {high!r}; it counts records, an integer from 0 up")
         self._low, self._high = int(low), int(high)
         if columns is not None and columns < 1:
             raise InvalidInputError(f"columns is {columns}; it must be at least 1")
-        self._columns = columns
-        self.relation = relation_named(relation)
-        if distance < 1:
-            raise InvalidInputError(f"distance is {distance}; it must be at least 1")
-        self._distance = distance
-        if container not in CONTAINERS:
-            raise InvalidInputError(f'container is "{container}"; {did_you_mean(str(container), CONTAINERS)}')
-        self._container = container
+        self._relation = relation_named(self.relation)
+        if self.distance < 1:
+            raise InvalidInputError(f"distance is {self.distance}; it must be at least 1")
+        if self.container not in CONTAINERS:
+            raise InvalidInputError(f'container is "{self.container}"; {did_you_mean(str(self.container), CONTAINERS)}')
         if not self.corners():
             raise InvalidInputError(
-                f"a records domain of {low} to {high} records has no pairs under {self.relation} at distance {distance}; "
+                f"a records domain of {low} to {high} records has no pairs under {self.relation} at distance {self.distance}; "
                 "widen size, or the values of a record"
             )
 
     def __str__(self) -> str:
         values = (
-            f"{'integers' if self._integer else 'numbers'} from {self._range[0]:g} to {self._range[1]:g}"
+            f"{'integers' if self.integer else 'numbers'} from {self._range[0]:g} to {self._range[1]:g}"
             if self._range is not None
             else f"one of {len(self._choices)} choices"
         )
-        each = f"{self._columns} values, each {values}" if self._columns else values
-        apart = f"; up to {self._distance} changes apart" if self._distance > 1 else ""
+        each = f"{self.columns} values, each {values}" if self.columns else values
+        apart = f"; up to {self.distance} changes apart" if self.distance > 1 else ""
         return f"{self._low:,} to {self._high:,} records ({each}){apart}"
 
     def corners(self) -> list[Pair]:
@@ -190,7 +187,7 @@ class Records:
         alternating = [tuple((low, high)[i % 2] for i in range(n)), tuple((high, low)[i % 2] for i in range(n))]
         blocks = [(low,) * (n // 2) + (high,) * (n - n // 2), (high,) * (n // 2) + (low,) * (n - n // 2)]
         outlier = [(low,) * (n - 1) + (high,), (high,) * (n - 1) + (low,)] if n > 2 else []
-        choices = self._choices if self._columns is None else ends
+        choices = self._choices if self.columns is None else ends
         rising = [tuple(choices[i * len(choices) // n] for i in range(n))] if n else []
         return [*alike, *alternating, *blocks, *outlier, *rising]
 
@@ -198,26 +195,26 @@ class Records:
         """Return the lowest and the highest record, and what lies next to zero or in the middle."""
         values: list[Any] = [self._choices[0], self._choices[-1]]
         if self._range is not None and self._range[0] < 0 < self._range[1]:
-            one = 1 if self._integer else 1.0
+            one = 1 if self.integer else 1.0
             values = [values[0], one if self._range[1] >= 1 else values[1], values[1]]
         values = list(dict.fromkeys(values))
-        return values if self._columns is None else [(value,) * self._columns for value in values]
+        return values if self.columns is None else [(value,) * self.columns for value in values]
 
     def _corner_moves(self) -> list[tuple[_Move, ...]]:
-        op = "insert" if self.relation is Relation.ADD_REMOVE else "replace"
+        op = "insert" if self._relation is Relation.ADD_REMOVE else "replace"
         single = [_Move(op, at, end) for end in self._ends() for at in (1.0, 0.0, 0.5)]
-        moves = [(move,) * self._distance for move in single]
-        if op == "insert" and self._distance > 1:
+        moves = [(move,) * self.distance for move in single]
+        if op == "insert" and self.distance > 1:
             # Some added and some removed.
-            removals = (_Move("remove", 0.0),) * (self._distance // 2)
-            moves += [(move,) * (self._distance - len(removals)) + removals for move in single[:2]]
+            removals = (_Move("remove", 0.0),) * (self.distance // 2)
+            moves += [(move,) * (self.distance - len(removals)) + removals for move in single[:2]]
         return moves
 
     def _random_moves(self, rng: np.random.Generator) -> tuple[_Move, ...]:
-        ops = ["insert", "remove"] if self.relation is Relation.ADD_REMOVE else ["replace"]
+        ops = ["insert", "remove"] if self._relation is Relation.ADD_REMOVE else ["replace"]
         return tuple(
             _Move(ops[rng.integers(len(ops))], float(rng.random()), self._random_record(rng))
-            for _ in range(self._distance)
+            for _ in range(self.distance)
         )
 
     def _pair(self, base: tuple[Record, ...], moves: tuple[_Move, ...]) -> Pair | None:
@@ -239,34 +236,34 @@ class Records:
         return self._contained(base, moved, (base, moves))
 
     def _contained(self, left: Sequence[Record], right: Sequence[Record], origin: Any = None) -> Pair:
-        if self._container == "list":
+        if self.container == "list":
             # As JSON holds them, so that pairs read back from a report are the same.
             one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
-            return Pair(one, other, self.relation, origin=origin)
-        shape = () if self._columns is None else (self._columns,)
-        return Pair(tuple(left), tuple(right), self.relation, shape, origin=origin)
+            return Pair(one, other, self._relation, origin=origin)
+        shape = () if self.columns is None else (self.columns,)
+        return Pair(tuple(left), tuple(right), self._relation, shape, origin=origin)
 
     def _random_record(self, rng: np.random.Generator) -> Record:
-        if self._columns is None:
+        if self.columns is None:
             return self._random_value(rng)
-        return tuple(self._random_value(rng) for _ in range(self._columns))
+        return tuple(self._random_value(rng) for _ in range(self.columns))
 
     def _random_value(self, rng: np.random.Generator) -> Any:
         if self._range is None or rng.random() < 0.5:
             return self._choices[rng.integers(len(self._choices))]
-        return random_number(*self._range, self._integer, rng)
+        return random_number(*self._range, self.integer, rng)
 
     def _near_record(self, record: Record, rng: np.random.Generator) -> Record:
         if self._range is None:
             return self._random_record(rng)
         low, high = self._range
-        if self._columns is None:
-            return nearby(record, low, high, self._integer, rng)
-        return tuple(nearby(value, low, high, self._integer, rng) for value in record)
+        if self.columns is None:
+            return nearby(record, low, high, self.integer, rng)
+        return tuple(nearby(value, low, high, self.integer, rng) for value in record)
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         """See Domain; fewer common records or simpler ones, many before few. What is changed is changed on both sides alike."""
-        slots = _aligned(pair.left, pair.right, self.relation)
+        slots = _aligned(pair.left, pair.right, self._relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
         blocks = list(_blocks([repr(slots[i].left) for i in common]))
         for block in blocks:
@@ -300,12 +297,12 @@ class Records:
     @property
     def _simplest(self) -> Record:
         value = min(self._choices, key=spelling)
-        return value if self._columns is None else (value,) * self._columns
+        return value if self.columns is None else (value,) * self.columns
 
     def _simpler_records(self, record: Record) -> list[Record]:
         if record is _NONE:
             return []
-        if self._columns is None:
+        if self.columns is None:
             return self._simpler_values(record)
         return [
             (*record[:i], simpler, *record[i + 1 :])
@@ -316,7 +313,7 @@ class Records:
     def _simpler_values(self, value: Any) -> list[Any]:
         if self._range is not None:
             low, high = self._range
-            return list(simpler_numbers(value, low, high, self._integer))
+            return list(simpler_numbers(value, low, high, self.integer))
         return sorted((v for v in self._choices if spelling(v) < spelling(value)), key=spelling)
 
     def _pair_of(self, slots: "Sequence[_Slot]") -> Iterator[Pair]:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -254,39 +255,41 @@ def _moved(value: float, step: float) -> float:
     return math.nextafter(moved, value) if too_far else moved
 
 
+class CellTotals(TypedDict, total=False):
+    """The second form of Totals: a vector of numbers, each in a range, and how far one person moves it."""
+
+    cells: int
+    values: Sequence[Number]
+    contribution: dict[str, Number]
+    integer: bool
+
+
 def Totals(  # noqa: N802 - one domain to the user, in two forms
     contributions: Sequence[Sequence[Number]] | None = None,
     people: Sequence[int] | None = None,
     *,
-    cells: int | None = None,
-    values: Sequence[Number] | None = None,
-    contribution: dict[str, Number] | None = None,
-    integer: bool = True,
     relation: str = Relation.ADD_REMOVE,
+    **second: Unpack[CellTotals],
 ) -> Domain:
     """Make a domain of totals over people, in one of two forms.
 
     Args:
         contributions: the vectors one person can add, all of one length.
         people: [low, high], how many people of each kind there may be.
-        cells: instead, the length of a vector of totals,
-        values: the [low, high] of each of its numbers,
-        contribution: and how far one person moves it, {"l1": s} or {"linf": s}.
-        integer: whether those numbers are integers.
-        relation: of the first form, "add_remove" or "substitute" (a person of another kind instead).
+        relation: "add_remove" or "substitute" (a person of another kind instead).
+
+    Keyword Args:
+        cells (int): instead, the length of a vector of totals,
+        values (Sequence[int | float]): the [low, high] of each of its numbers,
+        contribution (dict[str, int | float]): and how far one person moves it, {"l1": s} or {"linf": s}.
+        integer (bool): whether those numbers are integers, as they are by default.
 
     Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
     """
-    if contributions is not None and people is not None and (cells, values, contribution) == (None, None, None):
+    if contributions is not None and people is not None and not second:
         return _people(contributions, people, relation_named(relation))
-    if (
-        cells is not None
-        and values is not None
-        and contribution is not None
-        and contributions is None
-        and people is None
-    ):
-        return _cells(cells, values, contribution, integer)
+    if contributions is None and people is None and second.keys() >= {"cells", "values", "contribution"}:
+        return _cells(**second)
     raise InvalidInputError(
         "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
     )
@@ -326,7 +329,7 @@ def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], re
     return domain
 
 
-def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool) -> Domain:
+def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool = True) -> Domain:
     low, high = check_range("values", values)
     if not isinstance(cells, int) or cells < 1:
         raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
