@@ -11,7 +11,8 @@ import numpy as np
 
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import PIECES, Execution, Sampler
 from auditor.neighbours.pair import Pair
 

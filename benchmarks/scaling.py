@@ -22,9 +22,9 @@ from auditor.blackbox.batches import Batch, Drawn, Phase, draw_all
 from auditor.blackbox.clusters import close_all
 from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import Source
-from auditor.blackbox.pace import A_SECOND
 from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import Mode, Store
+from auditor.blackbox.task_sizing import A_SECOND
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair

@@ -12,7 +12,8 @@ import pytest
 import auditor
 from auditor.auditing import Plan, Progress, Settings, SettingsKeywords, run
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import TRIAL, Source
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs

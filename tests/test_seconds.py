@@ -11,7 +11,8 @@ import auditor
 from auditor.auditing import Plan, Settings
 from auditor.auditing.deadline import fitted
 from auditor.auditing.plan import Ledger
-from auditor.blackbox.mechanism import TRIAL, Source
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.neighbours.domains import Pairs
 from auditor.report.html import to_html

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing.sequential import _Capital
-from auditor.blackbox.mechanism import TRIAL
+from auditor.blackbox.sample import TRIAL
 from auditor.bounds.betting import EpsilonNull, GaussianNull
 from auditor.errors import AuditorError
 from auditor.methods import game_for

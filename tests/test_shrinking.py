@@ -16,7 +16,8 @@ from scipy.stats import binom
 import auditor
 from auditor.auditing import Plan, Progress, Settings, run, settle
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import TRIAL, Source
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon

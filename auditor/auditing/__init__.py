@@ -15,10 +15,11 @@ from auditor.auditing.sequential import audit_sequentially
 from auditor.auditing.settings import Settings, SettingsKeywords
 from auditor.auditing.together import run_together, stop_all
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.command import Command, Program
+from auditor.blackbox.command import Command
 from auditor.blackbox.host import Hosted, held, hosted, isolated
-from auditor.blackbox.mechanism import ALWAYS, SIDES, Drawer, Mechanism, Source
+from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.blackbox.process import ProcessFailure
+from auditor.blackbox.sample import ALWAYS, SIDES, Drawer
 from auditor.blackbox.store import AuditStore, Mode, Store, history
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import CONFIDENCE
@@ -85,7 +86,7 @@ def audit(
             samples more outputs; not under seconds.
         seed (int): the root of all randomness.
         workers (int): how many at once; -1, the default, for one for each core. Changes no result.
-        backend (str): "auto", which measures whether threads are faster than processes; "loky", processes; "threading"; "dask";
+        backend (str): "auto" or "loky", processes of this machine; "threading"; "dask";
             "ray".
         address (str | None): where the scheduler of a Dask or Ray cluster is.
         batch (int): outputs asked for in one call, 65,536 by default.
@@ -180,14 +181,13 @@ class _Start:
 
 def _start(ledger: Ledger) -> _Start:
     plan, sampler = ledger.plan, ledger.sampler()
-    drawer, pair = sampler.drawer(), plan.domain.corners()[0]
-    repeats = isinstance(drawer, Program) and drawer.repeats_itself(pair)
-    failure = None if isinstance(drawer, Source) else _always_fails(drawer, pair, plan)
+    origin, pair, is_program = sampler.origin(), plan.domain.corners()[0], plan.source.command is not None
+    repeats = is_program and sampler.repeats_itself(pair)
+    failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
     if failure is not None:
-        return _Start(repeats or not isinstance(drawer, Program), failure.told())
-    if not isinstance(drawer, Program):
-        takes_rng = (_imported(plan) if isinstance(drawer, Source) else drawer).takes_rng
-        repeats = takes_rng and sampler.repeats_itself(pair)
+        return _Start(repeats or not is_program, failure.message())
+    if not is_program:
+        repeats = _imported(plan).takes_rng and sampler.repeats_itself(pair)
     return _Start(repeats)
 
 
@@ -292,8 +292,8 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
     first = None
     try:
-        if isinstance(drawer, Program):
-            replace(drawer, limit=limit).repeats_itself(corners[0])
+        if plan.source.command is not None:
+            plan.source.program(limit).repeats_itself(corners[0])
         for pair in spread(corners):
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or (pair, left, right)

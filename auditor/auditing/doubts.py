@@ -11,8 +11,8 @@ import numpy as np
 from auditor.auditing.plan import Ledger, Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import TRIAL, Drawer, Sample
 from auditor.blackbox.repeats import shown_keys
+from auditor.blackbox.sample import TRIAL, Drawer, Sample
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, pair_words

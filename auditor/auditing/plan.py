@@ -10,11 +10,12 @@ from auditor.auditing.again import command
 from auditor.auditing.settings import Settings
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Batch, Drawn, Phase
-from auditor.blackbox.mechanism import Sample, Source, join_samples
-from auditor.blackbox.pace import Pace
+from auditor.blackbox.mechanism import Source
 from auditor.blackbox.repeats import RepeatGuard
+from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.store import AuditStore
+from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Share
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import Claim, PrivacyClaim, Probability
@@ -211,7 +212,7 @@ class Ledger:
 
     def close_bound(self, tally: Tally) -> None:
         """Note who drew the outputs of the bound, and how many they were."""
-        self.drawn_by, self.tally = self.plan.store.recall(DRAWN_BY, self.pace.told), tally
+        self.drawn_by, self.tally = self.plan.store.recall(DRAWN_BY, self.pace.drawn_by), tally
 
     def drawn(self) -> str:
         """Say how many outputs of the bound were drawn, as the reason to stop."""

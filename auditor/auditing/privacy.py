@@ -17,7 +17,7 @@ from auditor.auditing.search import ends, enough_for, find_pair, method_over
 from auditor.auditing.shrink import shrink
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.selection import VALUES

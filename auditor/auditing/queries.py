@@ -16,7 +16,7 @@ import numpy as np
 from auditor.auditing.deadline import FITTING_SEARCH
 from auditor.auditing.plan import Ledger
 from auditor.auditing.shrink import without_harm
-from auditor.blackbox.mechanism import Answers, Query
+from auditor.blackbox.sample import Answers, Query
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError

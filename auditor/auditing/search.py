@@ -9,8 +9,8 @@ import numpy as np
 
 from auditor.auditing.plan import Ledger, Plan
 from auditor.blackbox.batches import Batch, Phase
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column
+from auditor.blackbox.sample import Sample
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
 from auditor.methods.base import AnyMethod

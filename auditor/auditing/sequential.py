@@ -17,8 +17,8 @@ from auditor.auditing.plan import CHANCES, Ledger, as_drawn
 from auditor.auditing.search import find_pair
 from auditor.auditing.shrink import shrink
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import Sample, join_samples
 from auditor.blackbox.outputs import Outputs, concatenate
+from auditor.blackbox.sample import Sample, join_samples
 from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim

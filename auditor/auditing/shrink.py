@@ -24,7 +24,7 @@ from auditor.auditing.plan import Ledger
 from auditor.auditing.search import Forecast
 from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Batch, Phase
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.claims import PrivacyClaim, Probability
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.methods import method_for

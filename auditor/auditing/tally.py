@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.methods.base import Test
 
 

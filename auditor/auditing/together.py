@@ -6,7 +6,6 @@ What an audit draws follows from its name and seed, so that the results are thos
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from auditor.auditing.plan import Listener, Plan
 from auditor.blackbox.clusters import close_all, processes
@@ -33,7 +32,7 @@ def run_together(
         while not todo.empty():
             i = todo.get()
             try:
-                done.put((i, run(_sharing(plans[i]), listener)))
+                done.put((i, run(plans[i], listener)))
             except BaseException as error:  # it is raised where results are waited for
                 done.put((i, error))
 
@@ -47,12 +46,6 @@ def run_together(
                 raise result
             known[j] = result
         yield known.pop(i)
-
-
-def _sharing(plan: Plan) -> Plan:
-    """Return the plan without the choice of threads, which is measured by an audit that has the workers for itself."""
-    how = plan.settings.execution
-    return plan.with_settings(execution=replace(how, backend="loky")) if how.backend == "auto" else plan
 
 
 def stop_all() -> None:

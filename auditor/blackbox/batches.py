@@ -9,15 +9,14 @@ on the root seed and its address alone.
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Drawer, Labels, Patience, Sample, Source, changed_form
 from auditor.blackbox.repeats import Keys, shown_keys
+from auditor.blackbox.sample import Drawer, Labels, Origin, Patience, Sample, changed_form
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Relation
 
@@ -112,30 +111,17 @@ COIN, NOISE, AGAIN = 0, 1, 2  # AGAIN is for outputs that are drawn again
 
 
 def draw_all(
-    origin: Drawer | Source,
-    seed: int,
-    audit: int,
-    observe: Callable[[Sample], T],
-    batches: Sequence[Batch],
-    threads: int = 1,
+    origin: Origin, seed: int, audit: int, observe: Callable[[Sample], T], batches: Sequence[Batch]
 ) -> tuple[list[Drawn[T]], MechanismError | None, float]:
     """Draw the batches of a task; return what was drawn, the error at which that ended, and the seconds that it took."""
-    started, drawn = time.perf_counter(), list[Drawn[T]]()
-
+    started, drawn, ended = time.perf_counter(), list[Drawn[T]](), None
     try:
-        mechanism: Any = origin.build() if isinstance(origin, Source) else origin
-
-        def draw(batch: Batch) -> Drawn[T]:
-            return _draw(mechanism, seed, audit, batch, observe)
-
-        if threads == 1:
-            drawn.extend(map(draw, batches))
-        else:
-            with ThreadPoolExecutor(threads) as several:
-                drawn.extend(several.map(draw, batches))
+        mechanism = origin.drawer()
+        for batch in batches:
+            drawn.append(_draw(mechanism, seed, audit, batch, observe))
     except MechanismError as error:
-        return drawn, error, time.perf_counter() - started
-    return drawn, None, time.perf_counter() - started
+        ended = error
+    return drawn, ended, time.perf_counter() - started
 
 
 def _draw(mechanism: Drawer, seed: int, audit: int, batch: Batch, observe: Callable[[Sample], T]) -> Drawn[T]:
@@ -167,9 +153,9 @@ def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
     return sample
 
 
-def draws_the_same_twice(origin: Drawer | Source, seed: int, audit: int, batch: Batch) -> bool:
+def draws_the_same_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> bool:
     """Whether two draws from one stream give the same; also where the mechanism raises, for which nothing is to be seen."""
-    mechanism: Drawer = origin.build() if isinstance(origin, Source) else origin
+    mechanism = origin.drawer()
     labels, seen = np.arange(batch.size) % 2 == 0, []
     for _ in range(2):
         stream, patience = _stream(seed, audit, batch, NOISE), Patience(FAILURES[batch.phase])

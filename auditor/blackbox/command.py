@@ -8,15 +8,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import from_json
 
-from auditor.blackbox.mechanism import SIDES, TRIAL, Patience, Sample
 from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
+from auditor.blackbox.sample import SIDES, TRIAL, Labels, Patience, Sample, all_failed, in_turn, sizes_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, Side, plain
 
@@ -95,18 +94,18 @@ class Program:
     command: Command
     parameters: Mapping[str, Any]
     limit: float | None = None
-    batched: bool = True
-    takes_rng: bool = True
+    batched: ClassVar[bool] = True
+    takes_rng: ClassVar[bool] = True
+    isolated: ClassVar[bool] = True
 
-    @property
-    def name(self) -> str:
-        """The command as one would type it."""
-        return self.command.name
+    def drawer(self) -> "Program":
+        """Return the program itself."""
+        return self
 
     def draw(
         self,
         pair: Pair,
-        labels: NDArray[np.bool_],
+        labels: Labels,
         rng: np.random.Generator,
         *,
         one_by_one: bool = False,
@@ -119,17 +118,9 @@ class Program:
         """
         asked = {label: self._asked(pair.dataset("left" if label else "right")) for label in np.unique(labels).tolist()}
         if one_by_one:
-            made: tuple[list[Any], list[Any]] = ([], [])
-            failures = 0
-            for label in labels.tolist():
-                output = self._one(asked[label], rng)
-                made[not label].append(output)
-                failed = isinstance(output, ProcessFailure)
-                failures += failed
-                if patience is not None and patience.is_over(label, failed):
-                    break
-            return Sample(from_list(made[0]), from_list(made[1]), failures=failures)
-        sizes = {True: int(labels.sum()), False: len(labels) - int(labels.sum())}
+            outputs = (self._one(asked[label], rng) for label in labels.tolist())
+            return in_turn(labels, ((output, isinstance(output, ProcessFailure)) for output in outputs), patience)
+        sizes = sizes_of(labels)
         order = (True, False) if len(labels) and labels[0] else (False, True)
         requests = [
             (label, min(LARGEST, sizes[label] - at)) for label in order for at in range(0, sizes[label], LARGEST)
@@ -145,7 +136,7 @@ class Program:
                         self._ask(process, asked[other], more, rng)
                     drawn[label].append(from_answer(answer, size))
         except ProcessFailure as failure:
-            return Sample(from_list([failure] * sizes[True]), from_list([failure] * sizes[False]))
+            return all_failed(failure, labels)
         return Sample(concatenate(drawn[True]), concatenate(drawn[False]))
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
@@ -195,15 +186,15 @@ class Program:
             raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
         if clean and in_time < wanted:
             raise MechanismError(
-                f'command "{self.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
+                f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
                 f"ended: it must flush its standard output after each answer, and read line by line{LONGER}"
             )
         # What does not end with its input hangs, which is an output under a limit, and else would be waited for for ever.
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
             waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor when its input ended"
             raise NoAnswerError(
-                f'command "{self.name}" answered nothing in {patience:g} s{waits}: it must answer each line of its input at '
-                f"once, flush, and not wait for the end (docs/how-to/program.md){LONGER}"
+                f'command "{self.command.name}" answered nothing in {patience:g} s{waits}: it must answer each line of its input '
+                f"at once, flush, and not wait for the end (docs/how-to/program.md){LONGER}"
             )
         return len(lines) == wanted and lines[:TRIAL] == lines[TRIAL:]
 
@@ -237,10 +228,10 @@ class Program:
         return answer
 
     def _wrong(self, what: str, process: Process, line: bytes) -> MechanismError:
-        told = process.standard_error()
+        errors = process.standard_error()
         return MechanismError(
-            f'command "{self.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, one JSON value each'
-            + (f" (standard error ends: {told})" if told else "")
+            f'command "{self.command.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, '
+            "one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
         )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.mechanism import SIDES, Sample
 from auditor.blackbox.outputs import NUMBER, Column, Outputs
+from auditor.blackbox.sample import SIDES, Sample
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Side

@@ -14,14 +14,16 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
-from auditor.blackbox.leaves import row_of
-from auditor.blackbox.mechanism import Answers, Drawer, Labels, Mechanism, Patience, Sample, Source
-from auditor.blackbox.outputs import from_list, from_rows
+from auditor.blackbox.command import Program
+from auditor.blackbox.flatten import row_of
+from auditor.blackbox.mechanism import Mechanism, Source
+from auditor.blackbox.outputs import from_rows
 from auditor.blackbox.process import Process, ProcessFailure, lent
+from auditor.blackbox.sample import Answers, Labels, Patience, Sample, all_failed, in_turn
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
@@ -32,18 +34,13 @@ IMPORT_SECONDS = 60.0
 START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import main; main()"
 
 
-def isolated(source: Source, limit: float | None) -> Drawer:
+def isolated(source: Source, limit: float | None) -> "Program | Hosted":
     """Return a mechanism that runs outside this process, ``limit`` seconds at most for a batch, or one output of those drawn
     one by one.
 
     Raises MechanismError when it cannot be imported or started, or cannot travel to another process.
     """
-    if source.command is not None:
-        from auditor.blackbox.command import Program
-
-        source.command.find()
-        return Program(source.command, source.parameters, limit)
-    return hosted(source, limit)
+    return hosted(source, limit) if source.command is None else source.program(limit)
 
 
 def hosted(source: Source, limit: float | None) -> "Hosted":
@@ -57,7 +54,7 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
             assert process.loaded is not None
             batched, takes_rng = process.loaded[1]
     except ProcessFailure as failure:
-        raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.told()}') from None
+        raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.message()}') from None
     return Hosted(source.name, batched, takes_rng, pickled, limit)
 
 
@@ -105,6 +102,11 @@ class Hosted:
     takes_rng: bool
     pickled: bytes
     limit: float | None = None
+    isolated: ClassVar[bool] = True
+
+    def drawer(self) -> "Hosted":
+        """Return the mechanism itself."""
+        return self
 
     def draw(
         self,
@@ -120,28 +122,24 @@ class Hosted:
             try:
                 sample: Sample = next(self._answers("draw", pair, labels, rng))
             except ProcessFailure as failure:
-                sizes = int(labels.sum()), len(labels) - int(labels.sum())
-                sample = Sample(from_list([failure] * sizes[0]), from_list([failure] * sizes[1]))
+                return all_failed(failure, labels)
             return sample
-        later, rows, done, failures = copy.deepcopy(rng), (list[Any](), list[Any]()), 0, 0
+        with contextlib.closing(self._each(pair, labels, rng)) as outputs:
+            return in_turn(labels, outputs, patience, from_rows)
+
+    def _each(self, pair: Pair, labels: Labels, rng: np.random.Generator) -> Generator[tuple[Any, bool], None, None]:
+        """Yield the row of each output, and whether its process failed."""
+        later, done = copy.deepcopy(rng), 0
         while done < len(labels):
-            answers = self._answers("each", pair, labels[done:], rng)
-            for label in labels[done:].tolist():
+            with contextlib.closing(self._answers("each", pair, labels[done:], rng)) as rows:
                 try:
-                    row, failed = next(answers), False
+                    for row in rows:
+                        yield row, False
+                        done += 1
                 except ProcessFailure as failure:
-                    row, failed = row_of(failure), True
+                    yield row_of(failure), True
+                    done += 1
                     rng = np.random.default_rng(later.integers(2**32, size=8))
-                rows[not label].append(row)
-                done, failures = done + 1, failures + failed
-                if patience is not None and patience.is_over(label, failed):
-                    answers.close()
-                    return Sample(from_rows(rows[0]), from_rows(rows[1]), failures=failures)
-                if failed:
-                    break
-            for _ in answers:  # to its end, where the process is idle again
-                pass
-        return Sample(from_rows(rows[0]), from_rows(rows[1]), failures=failures)
 
     def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised, or the failure of its process."""
@@ -158,7 +156,9 @@ class Hosted:
                 yield answers
                 done += 1
         except ProcessFailure as failure:
-            raise MechanismError(f'"{self.name}" was asked about {pairs[done].to_dict()}: {failure.told()}') from None
+            raise MechanismError(
+                f'"{self.name}" was asked about {pairs[done].to_dict()}: {failure.message()}'
+            ) from None
 
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
         """Yield what the process answers to one question. Closed before the last answer, it ends the process."""

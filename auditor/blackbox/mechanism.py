@@ -12,93 +12,28 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
-from auditor.blackbox.leaves import row_of
-from auditor.blackbox.outputs import Outputs, concatenate, form_of, from_batch, from_list
+from auditor.blackbox.command import Command, Program
+from auditor.blackbox.flatten import row_of
+from auditor.blackbox.outputs import form_of, from_batch
+from auditor.blackbox.sample import (
+    SIDES,
+    Answers,
+    Labels,
+    Patience,
+    Sample,
+    all_failed,
+    changed_form,
+    in_turn,
+    sizes_of,
+)
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair, Side
 
-if TYPE_CHECKING:
-    from auditor.blackbox.command import Command
-
-Labels = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-@dataclass(slots=True)
-class Patience:
-    """When to stop drawing outputs to learn from one by one, where many are a process that died or hung, and cost time."""
-
-    most: int
-    left: list[int] = field(default_factory=lambda: [0, 0])  # answers and failures
-    right: list[int] = field(default_factory=lambda: [0, 0])
-
-    def is_over(self, label: bool, failed: bool) -> bool:
-        """Enter an output; return whether enough is known: ``most`` failures, or a few on both sides and nothing else."""
-        (self.left if label else self.right)[failed] += 1
-        answers, failures = (self.left[i] + self.right[i] for i in (0, 1))
-        return failures >= self.most or (not answers and min(self.left[1], self.right[1]) >= ALWAYS)
-
-
-SIDES: tuple[Side, Side] = ("left", "right")
 CONTAINERS = (list, dict, set, bytearray, np.ndarray)
-# The trial: this many outputs, twice from one stream or seed. Two fair coins in a row agree so long with probability 2⁻³².
-TRIAL = 32
-ALWAYS = 3  # failures on each side, and nothing else, are a mechanism that always fails
-
-
-class Drawer(Protocol):
-    """What draws labelled outputs of a mechanism: in this process, in another, or by a program."""
-
-    @property
-    def name(self) -> str:
-        """The name of the mechanism."""
-
-    @property
-    def batched(self) -> bool:
-        """Whether one call gives many outputs, unless drawn one by one."""
-
-    @property
-    def takes_rng(self) -> bool:
-        """Whether all randomness is the auditor's."""
-
-    def draw(
-        self,
-        pair: Pair,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        one_by_one: bool = False,
-        patience: Patience | None = None,
-    ) -> "Sample":
-        """Draw one output for every label, or for the first ones, as long as patience lasts; see Mechanism.draw."""
-
-    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
-        """Return one output, or an exception."""
-
-
-Answers = tuple[Any, Any, Any, Any]
-
-
-class Query(Protocol):
-    """A deterministic function of a data set: in this process, in another, or its recorded answers."""
-
-    @property
-    def name(self) -> str:
-        """The name of the query."""
-
-    @property
-    def batched(self) -> bool:
-        """Whether it takes size, as no query does."""
-
-    @property
-    def takes_rng(self) -> bool:
-        """Whether it takes rng, as no query does."""
-
-    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield the answers, or exceptions, on each pair: on the left data set, there again, on the right, there again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +47,9 @@ class Source:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search_path: tuple[str, ...] = ()
-    function: "Callable[..., Any] | None" = None
-    command: "Command | None" = None
+    function: Callable[..., Any] | None = None
+    command: Command | None = None
+    isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
         """Return the files that the mechanism is written in, as far as its name tells: its module, or those of a command.
@@ -139,6 +75,16 @@ class Source:
         Raises MechanismError when it cannot be imported or its signature fits neither shape, or when it is a command.
         """
         return Mechanism.from_callable(self.load(), self.parameters, self.name)
+
+    def drawer(self) -> "Mechanism":
+        """Return the mechanism, which draws in this process; see ``build``."""
+        return self.build()
+
+    def program(self, limit: float | None) -> Program:
+        """Return the command as a mechanism, ``limit`` seconds for a request. Raises MechanismError where it is not found."""
+        assert self.command is not None
+        self.command.find()
+        return Program(self.command, self.parameters, limit)
 
     def load(self) -> Callable[..., Any]:
         """Return the callable itself. Raises MechanismError when it cannot be imported, or is a command."""
@@ -274,27 +220,21 @@ class Mechanism:
         *,
         one_by_one: bool = False,
         patience: Patience | None = None,  # for processes that die: here, that would be the end
-    ) -> "Sample":
+    ) -> Sample:
         """Draw one output for every label (True: on the left data set), in the order of the labels.
 
         A batch mechanism is asked twice, for as many outputs as each side has labels, first on the side of the first label;
         or, ``one_by_one``, for a batch of one for each label. An exception is an output like any other. Where a whole batch
-        raises, all its outputs on both sides are that exception: which of them raised cannot be known, and to draw
-        anew only those batches that raise would make exceptions rarer than they are, and not alike on the two sides.
+        raises, all its outputs on both sides are that exception; see all_failed.
         """
         if one_by_one or not self.batched:
-            made: tuple[list[Any], list[Any]] = ([], [])
-            for label, output in zip(labels.tolist(), self.each(pair, labels, rng), strict=True):
-                made[not label].append(output)
-            return Sample(from_list(made[0]), from_list(made[1]))
+            return in_turn(labels, ((output, False) for output in self.each(pair, labels, rng)), patience)
         sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
-        on_left = int(np.count_nonzero(labels))
-        sizes = {True: on_left, False: len(labels) - on_left}
-        drawn, forms = {}, set()
+        sizes, drawn, forms = sizes_of(labels), {}, set()
         for side in sides:
             batch = self._call(pair.dataset("left" if side else "right"), rng, size=sizes[side]) if sizes[side] else []
             if isinstance(batch, BaseException):
-                return Sample(from_list([batch] * sizes[True]), from_list([batch] * sizes[False]))
+                return all_failed(batch, labels)
             drawn[side] = from_batch(batch, sizes[side])
             if sizes[side]:
                 forms.add(form_of(batch))
@@ -342,50 +282,3 @@ class Mechanism:
             raise
         except BaseException as error:  # every failure of a mechanism is an output, sys.exit() included
             return error
-
-
-def changed_form(one: str, other: str) -> MechanismError:
-    """Say that two batches do not hold their outputs alike."""
-    return MechanismError(
-        f"the mechanism returned {one} for one batch and {other} for another; what a batch looks like must not depend on the "
-        "outputs in it, or one rare output would show on all of them: return a list, or always the same kind of array"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Outputs drawn on the left and on the right data set of a pair; a fair coin picked the side of each."""
-
-    left: Outputs
-    right: Outputs
-    form: str = ""  # what held the outputs of a batch; see form_of
-    redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
-    failures: int = 0  # outputs drawn one by one that were a process that died or hung, and cost time
-
-    @property
-    def size(self) -> int:
-        """How many outputs there are, on both sides together."""
-        return self.left.size + self.right.size
-
-    def raised(self) -> bool:
-        """Whether any output is an exception."""
-        return self.left.has_exceptions() or self.right.has_exceptions()
-
-    def halves(self) -> "tuple[Sample, Sample]":
-        """Cut the sample in two, each with half of either side."""
-        a, b = self.left.size // 2, self.right.size // 2
-        return Sample(self.left[:a], self.right[:b]), Sample(self.left[a:], self.right[b:])
-
-
-def join_samples(samples: Sequence[Sample]) -> Sample:
-    """Return the outputs of all batches. Raises MechanismError where the batches do not hold them alike."""
-    forms = sorted({sample.form for sample in samples if sample.form})
-    if len(forms) > 1:
-        raise changed_form(*forms[:2])
-    return Sample(
-        concatenate([sample.left for sample in samples]),
-        concatenate([sample.right for sample in samples]),
-        form="".join(forms),
-        redrawn=any(sample.redrawn for sample in samples),
-        failures=sum(sample.failures for sample in samples),
-    )

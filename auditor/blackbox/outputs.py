@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.leaves import ARRAY_OF_NUMBERS, EXACT, KIND, Leaf, row_of
+from auditor.blackbox.flatten import ARRAY_OF_NUMBERS, EXACT, KIND, Leaf, row_of
 from auditor.errors import MechanismError
 
 NUMBER = -1  # the code of a cell that holds a number

@@ -27,7 +27,7 @@ class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the 
 
     standard_error: str = ""
 
-    def told(self) -> str:
+    def message(self) -> str:
         """Say what happened, with the end of standard error."""
         return f"{self}; standard error ends: {self.standard_error}" if self.standard_error else str(self)
 

@@ -15,10 +15,11 @@ from typing import Any, TypeVar, get_args
 from auditor.blackbox.batches import Batch, Batches, Drawn, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import TRIAL, Drawer, Sample, Source
-from auditor.blackbox.pace import Pace
+from auditor.blackbox.mechanism import Source
 from auditor.blackbox.repeats import RepeatGuard
+from auditor.blackbox.sample import TRIAL, Origin, Sample
 from auditor.blackbox.store import AuditStore
+from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Share, Task, Workers
 from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, MechanismError
@@ -38,12 +39,12 @@ GROWTH = 4
 class Execution:
     """How outputs are drawn; nothing here but ``batch`` changes any number in a report.
 
-    ``backend`` is loky (processes), threading, dask or ray; auto is processes, or threads of one where these are measured to be
-    faster. ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs drawn at once, and ``timeout`` the
-    seconds for one, or for a single output where they are drawn one by one. To pass it is an output, and so is to crash: for
-    that, mechanisms run in processes of their own. ``isolate`` False lets Python mechanisms run in the calling process with
-    one worker or threads, for debuggers and for what cannot be pickled: there nothing limits their time, and a crash is the end.
-    ``address`` is that of a cluster's scheduler. ``lost`` says that a worker was lost or late before.
+    ``backend`` is loky (processes), threading, dask or ray; auto is processes of this machine. ``workers`` follows joblib: −1 is
+    one for each core. ``batch`` is the most outputs drawn at once, and ``timeout`` the seconds for one, or for a single output
+    where they are drawn one by one. To pass it is an output, and so is to crash: for that, mechanisms run in processes of their
+    own. ``isolate`` False lets Python mechanisms run in the calling process with one worker or threads, for debuggers and for
+    what cannot be pickled: there nothing limits their time, and a crash is the end. ``address`` is that of a cluster's scheduler.
+    ``lost`` says that a worker was lost or late before.
     """
 
     backend: str = "auto"
@@ -158,12 +159,14 @@ class Sampler:
         Where it did not, it has randomness or a memory of its own, of which workers would each have a copy. Where it fails at
         once, that is for the audit to see. Raises as ``map`` does.
         """
-        how, origin = self.execution, self.drawer()
+        if self.source.command is not None:
+            return self.source.program(self.execution.timeout).repeats_itself(pair)
+        how, origin = self.execution, self.origin()
         arguments = origin, self.seed, _audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
         if processes(how.workers) == 1:
             return draws_the_same_twice(*arguments)
         workers, here = self._workers(origin)
-        task = Task(draws_the_same_twice, arguments, here, limit=how.timeout if isinstance(origin, Source) else None)
+        task = Task(draws_the_same_twice, arguments, here, limit=None if origin.isolated else how.timeout)
         try:
             return bool(workers.submit(self.share, task).result())
         except TimeoutError:
@@ -183,7 +186,7 @@ class Sampler:
             size = min(GROWTH * size, self.execution.batch)
         return max(seconds, 1e-9) / size
 
-    def drawer(self) -> Drawer | Source:
+    def origin(self) -> Origin:
         """Return what draws outside this process; the source itself, where workers import it and draw."""
         how = self.execution
         if self.source.command is not None or (how.isolate and not how.in_processes):
@@ -205,17 +208,17 @@ class Sampler:
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
         return Batches(replace(first, size=size, share=min(1.0, size / max(1, outputs))), outputs)
 
-    def _workers(self, origin: Drawer | Source) -> tuple[Workers, bool]:
+    def _workers(self, origin: Origin) -> tuple[Workers, bool]:
         """Return the workers, and whether all they have to do is to wait for a process of this machine, in a thread."""
         how = self.execution
         workers = workers_for(how.backend, how.workers, how.address)
-        return workers, not how.on_cluster and (how.backend == "threading" or not isinstance(origin, Source))
+        return workers, not how.on_cluster and (how.backend == "threading" or origin.isolated)
 
     def _run(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], at: int
     ) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
-        common = self.drawer(), self.seed, _audit_key(self.name), observe
+        common = self.origin(), self.seed, _audit_key(self.name), observe
         if processes(self.execution.workers) == 1:
             return self._run_here(common, batches, at)
         return self._run_by_workers(common, batches, at)
@@ -225,7 +228,7 @@ class Sampler:
     ) -> "Generator[_Group[Any], None, None]":
         self.pace.open(1, "worker")
         while at < len(batches):
-            many, _ = self.pace.next_task(len(batches) - at)
+            many = self.pace.next_task(len(batches) - at)
             group, error, seconds = draw_all(*(*common, batches[at : at + many]))
             self.pace.note(many, seconds)
             at += many
@@ -236,25 +239,21 @@ class Sampler:
     ) -> "Generator[_Group[Any], None, None]":
         how, pace = self.execution, self.pace
         workers, here = self._workers(common[0])
-        limit = how.timeout if isinstance(common[0], Source) else None
+        limit = None if common[0].isolated else how.timeout
         worker = "process" if not here or how.isolate else "thread"
         worker = f"{how.backend.capitalize()} worker" if how.on_cluster else worker
-        may_thread = how.backend == "auto" and not here
-        pace.open(workers.pool.size, worker, may_thread=may_thread, one_at_a_time=limit is not None)
-        asked = deque[tuple[Task, int, int]]()
+        pace.open(workers.pool.size, worker, one_at_a_time=limit is not None)
+        asked = deque[tuple[Task, int]]()
         try:
             while asked or at < len(batches):
                 while at < len(batches) and len(asked) < pace.ahead:
-                    many, threads = pace.next_task(len(batches) - at)
-                    arguments = (*common, batches[at : at + many], threads)
-                    # Threads have all workers' time for themselves.
-                    weight = 1 if threads == 1 else 2 * workers.pool.size
-                    task = Task(draw_all, arguments, here, weight, pace.expected(many, threads), limit)
-                    asked.append((workers.submit(self.share, task), many, threads))
+                    many = pace.next_task(len(batches) - at)
+                    task = Task(draw_all, (*common, batches[at : at + many]), here, pace.expected(many), limit)
+                    asked.append((workers.submit(self.share, task), many))
                     at += many
-                task, many, threads = asked.popleft()
+                task, many = asked.popleft()
                 group, error, seconds = task.result()
-                pace.note(many, seconds, threads)
+                pace.note(many, seconds)
                 yield group, error
         except BaseException:  # the consumer's as well: a mechanism is refused, or the time is over
             # Also where none is left to ask for: the one that was late is still at work, and would keep its worker.

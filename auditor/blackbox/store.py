@@ -20,7 +20,7 @@ import numpy as np
 
 from auditor.blackbox.batches import Batch, Drawn
 from auditor.blackbox.encoding import SPOILT, decode, encode, packed
-from auditor.blackbox.mechanism import Answers, Sample
+from auditor.blackbox.sample import Answers, Sample
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair, plain
 

@@ -60,17 +60,16 @@ class Share:
 
 @dataclass(eq=False)
 class Task:
-    """A function to run: in a thread of this process if ``here``, and else by the pool, ``weight`` of whose workers it needs.
+    """A function to run: in a thread of this process if ``here``, and else by the pool.
 
-    ``expected`` is how long that takes (s), where it is known.
+    ``expected`` is how long that takes (s), where it is known, and ``limit`` how long it may.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     here: bool = False
-    weight: int = 1
     expected: float | None = None
-    limit: float | None = None  # seconds that it may take
+    limit: float | None = None
     answer: "Future[Any]" = field(default_factory=Future)
     started: float | None = None
     stops: int = 0  # of the pool, when it was started
@@ -129,7 +128,7 @@ class Workers:
                     return
                 task = share.waiting.popleft()
                 share.at_work.append(task)
-                self._busy += task.weight
+                self._busy += 1
                 task.started, task.stops = time.monotonic(), self._stops
             try:
                 pool: Any = self._threads if task.here else self.pool
@@ -149,7 +148,7 @@ class Workers:
         return min(able, key=lambda share: share.seconds + QUICK * len(share.at_work), default=None)
 
     def _has_room(self, task: Task) -> bool:
-        return self._busy == 0 or self._busy + task.weight <= (2 if task.is_quick else 1) * self.pool.size
+        return self._busy < (2 if task.is_quick else 1) * self.pool.size
 
     def _done(self, share: Share, task: Task, drawn: "Future[Any]") -> None:
         self._finish(share, task)
@@ -170,9 +169,9 @@ class Workers:
 
     def _finish(self, share: Share, task: Task) -> None:
         with self._lock:
-            self._busy -= task.weight
+            self._busy -= 1
             share.at_work.remove(task)
-            share.seconds += (time.monotonic() - (task.started or 0.0)) * task.weight
+            share.seconds += time.monotonic() - (task.started or 0.0)
 
     def drop(self, share: Share) -> None:
         """Give up the tasks of a share. Those at work that are not over in a moment end with their workers; then tasks of

@@ -82,7 +82,7 @@ def _outcome(output: object) -> str:
 
     if not isinstance(output, BaseException):
         return f"gives {plain(output)}"
-    return f"raises {type(output).__name__}: {output.told() if isinstance(output, ProcessFailure) else output}"
+    return f"raises {type(output).__name__}: {output.message() if isinstance(output, ProcessFailure) else output}"
 
 
 def _plan(options: argparse.Namespace) -> int:

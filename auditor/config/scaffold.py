@@ -253,7 +253,7 @@ def _check(text: str, file: Path) -> str:
         if isinstance(output, TimedOut):
             raise NoAnswerError(f"on a first data set the mechanism gave no answer in {CHECK_SECONDS:g} s{LONGER}")
         if isinstance(output, BaseException):
-            message = output.told() if isinstance(output, ProcessFailure) else output
+            message = output.message() if isinstance(output, ProcessFailure) else output
             raised = f"{type(output).__name__}: {message}"
             return f"on a first data set the mechanism raises {raised}; write data sets that it takes under neighbours"
     sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]

@@ -17,7 +17,7 @@ class Execution(Strict):
     """How outputs are drawn."""
 
     backend: BackendName = _DEFAULT.execution.backend
-    """What runs the workers: processes (loky), threads, a Dask or Ray cluster; auto measures whether threads are faster."""
+    """What runs the workers: processes of this machine (loky, or auto), threads, a Dask or Ray cluster."""
     address: str | None = None
     """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
     workers: int = _DEFAULT.execution.workers

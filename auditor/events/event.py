@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Feature

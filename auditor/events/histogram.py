@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.blackbox.sample import Sample
 from auditor.events.newton import Labelled, ridge_for
 
 Floats = NDArray[np.float64]

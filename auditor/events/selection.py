@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.blackbox.sample import Sample
 from auditor.events.blocks import (
     LEAST_IN_CELL,
     Blocks,

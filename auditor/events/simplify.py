@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event

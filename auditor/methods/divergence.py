@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Column, Outputs
+from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts

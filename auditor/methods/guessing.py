@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import epsilon_from_rate, guess_delta, guess_deltas, guess_epsilon, guess_mu, mu_from_rate
 from auditor.bounds.intervals import (

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs, concatenate
+from auditor.blackbox.sample import Sample
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]

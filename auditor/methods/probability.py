@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.bounds.power import detectable_probability

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from auditor.blackbox.mechanism import Sample
+from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import ProfileCounts
 from auditor.bounds.profiles import privacy_profile
 from auditor.claims import PrivacyProfile

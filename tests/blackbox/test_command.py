@@ -173,7 +173,7 @@ def test_standard_error_is_told_with_a_failure_and_is_no_part_of_the_output(fold
     made = program(folder, 'sys.stderr.write("a reason"); sys.exit(1)')
     failure = made.call_once(PAIR, "left", np.random.default_rng(0))
     assert isinstance(failure, ProcessEnded)
-    assert "a reason" in failure.told()
+    assert "a reason" in failure.message()
     assert "a reason" not in str(failure)
 
 

@@ -30,8 +30,9 @@ import auditor
 from auditor.auditing import Plan, Settings, check, draw_once, run
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import Hosted, held, isolated
-from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.mechanism import Source
 from auditor.blackbox.process import ProcessEnded, close_idle
+from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import Execution, Sampler
 from auditor.errors import MechanismError
 from auditor.neighbours.domains import Pairs

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.mechanism import Mechanism, Sample, Source
+from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.blackbox.outputs import Outputs
+from auditor.blackbox.sample import Sample
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Relation
 

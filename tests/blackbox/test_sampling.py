@@ -13,7 +13,8 @@ from scipy.stats import binom
 
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.clusters import CLUSTERS
-from auditor.blackbox.mechanism import Sample, Source
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import Execution, Sampler
 from auditor.defaults import BackendName
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError

@@ -17,9 +17,9 @@ from auditor.auditing import Plan, Settings, run_all
 from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Source
-from auditor.blackbox.pace import TASK, Pace
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
 from auditor.blackbox.sampling import LEAST, PIECES, Execution, Sampler
+from auditor.blackbox.task_sizing import TASK, Pace
 from auditor.blackbox.workers import Processes, Share, Task, Workers
 from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import MechanismError, WorkerLostError
@@ -162,56 +162,32 @@ def test_processes_are_stopped_for_one_audit_while_others_wait_for_them() -> Non
 @given(st.integers(1, 3000), st.integers(1, 64), st.floats(1e-7, 100.0))
 def test_every_batch_is_handed_out_once_in_tasks_of_one_length(batches: int, workers: int, each: float) -> None:
     pace, left = Pace(), batches
-    pace.open(workers, "process", may_thread=True)
+    pace.open(workers, "process")
     while left:
-        many, threads = pace.next_task(left)
+        many = pace.next_task(left)
         assert 1 <= many <= left
-        assert threads > 1 or many * each <= max(TASK, workers / 200) * 1.001 or many == 1
-        pace.note(many, many * each, threads)
+        assert many * each <= max(TASK, workers / 200) * 1.001 or many == 1
+        pace.note(many, many * each)
         left -= many
-
-
-@pytest.mark.parametrize(("speedup", "chosen"), [(1.7, True), (0.9, False)])
-def test_threads_are_chosen_where_they_are_measured_to_be_faster(speedup: float, chosen: bool) -> None:
-    pace, left, by_threads = Pace(), 10_000, 0
-    pace.open(2, "process", may_thread=True)
-    while left:
-        many, threads = pace.next_task(left)
-        pace.note(many, many * 0.01 / (1 if threads == 1 else 2 * speedup), threads)
-        left -= many
-        by_threads += many * (threads > 1)
-    assert by_threads > 9_000 if chosen else 0 < by_threads < 200
-    assert pace.told() == (
-        "2 threads of one process (1.70 times as fast as 2 processes)"
-        if chosen
-        else "2 processes (2 threads of one drew 0.90 times as fast)"
-    )
 
 
 def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(dataset, 1, size)
 
 
-class Threads(Pace):
-    """A pace that finds threads faster, whatever it measures."""
-
-    @property
-    def threads_are_faster(self) -> bool:
-        return self.by_threads is not None
-
-
-def test_threads_of_one_process_draw_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditor.blackbox.pace.TASK", 0.002)
+@pytest.mark.parametrize("backend", ["auto", "loky", "threading"])
+def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.blackbox.task_sizing.TASK", 0.002)
     many = 30 * PIECES * LEAST
 
     def drawn(**how: Any) -> tuple[list[Any], str]:
-        sampler = Sampler(Source("m", function=noisy), "a", 0, Execution(batch=LEAST, **how), pace=Threads())
+        sampler = Sampler(Source("m", function=noisy), "a", 0, Execution(batch=LEAST, **how))
         seen = list(sampler.map(sampler.batches(Pair(0.0, 1.0), many, Phase.BOUND), lambda sample: sample.left.size))
-        return seen, sampler.pace.told()
+        return seen, sampler.pace.drawn_by()
 
-    by_threads, told = drawn(workers=2)
-    assert told.startswith("2 threads of one process")
-    assert by_threads == drawn(workers=1, isolate=False)[0]
+    by_two, who = drawn(workers=2, backend=backend)
+    assert who == "2 processes"
+    assert by_two == drawn(workers=1, isolate=False)[0]
 
 
 # --- Several audits at once ---

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import from_list
+from auditor.blackbox.sample import Sample
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Place
 from auditor.events.histogram import CELLS, MOST_ATOMS, Bar, Histogram, histogram

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import Outputs, concatenate, from_batch, from_list
+from auditor.blackbox.sample import Sample
 from auditor.events.logistic import LogisticScore, fit_logistic
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from auditor.blackbox.mechanism import Sample
 from auditor.blackbox.outputs import from_batch
+from auditor.blackbox.sample import Sample
 from auditor.claims import GaussianDP, PureDP
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.event import Event
