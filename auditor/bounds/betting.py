@@ -1,4 +1,4 @@
-"""Evidence that may be looked at any time: capital from bets that are fair or losing under the claim.
+"""Evidence that may be looked at any time: wealth won by bets that are fair or losing under the claim.
 
 A rule fixed by the past guesses the side of the next output, or abstains. Under (ε, δ)-differential privacy its wins
 obey P(win) ≤ e^ε P(loss) + mδ/2 (see :mod:`auditor.bounds.guesses`), so that with any stake 0 ≤ u ≤ e^(−ε)
@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 class EpsilonNull:
     """The hypotheses "(ε, δ)-private", for each ε (nats) of a rising grid.
 
-    Stakes are those against ``least`` where ε lies below it. The price of a stake where δ > 0 could else keep a capital against a
-    small ε below that against a larger one; so it never falls as ε falls below ``least``, and what refutes that refutes all below.
+    Where ε lies below ``least``, stakes are those against ``least``. Wealth then never decreases as ε decreases below it, and
+    what refutes ``least`` refutes every smaller ε. Stakes of their own would not do so where δ > 0.
     """
 
     grid: Floats
@@ -33,10 +33,10 @@ class EpsilonNull:
     least: float = 0.0
 
     def log_factors(self, rates: Floats, directions: int) -> tuple[Floats, Floats, Floats]:
-        """Return ln of the factors for rates of winning that are hoped for, each of shape (rates, grid).
+        """Return ln of the factors for target rates of winning, each of shape (rates, grid): on a win, on a loss, on any trial.
 
-        In order: on a win, on a loss, and on any trial on top of that. The stake is (r − σ)/σ where the hoped-for rate r
-        exceeds σ = e^ε/(1 + e^ε), ε at least ``least``, the best for that rate at δ = 0, and nothing where it does not.
+        The last comes on top of the first or second. The stake is (r − σ)/σ where the target rate r exceeds
+        σ = e^ε/(1 + e^ε), ε at least ``least``, which is the best for that rate at δ = 0. It is 0 where r does not.
         """
         sigma = 1 / (1 + np.exp(-np.maximum(self.grid, self.least)))
         stake = np.maximum(0.0, np.asarray(rates)[..., None] / sigma - 1)
@@ -56,9 +56,9 @@ class GaussianNull:
         from scipy.special import ndtr
 
         most = ndtr(self.grid / 2)
-        hoped = np.maximum(np.asarray(rates)[..., None], most)
+        target = np.maximum(np.asarray(rates)[..., None], most)
         with np.errstate(divide="ignore"):
-            return np.log(hoped / most), np.log((1 - hoped) / (1 - most)), np.zeros_like(hoped)
+            return np.log(target / most), np.log((1 - target) / (1 - most)), np.zeros_like(target)
 
 
 GuessNull = EpsilonNull | GaussianNull
@@ -67,7 +67,7 @@ GuessNull = EpsilonNull | GaussianNull
 def refuted_up_to(grid: Floats, refuted: NDArray[np.bool_]) -> float:
     """Return the largest value of the grid that is refuted together with every smaller one; 0 if there is none.
 
-    The largest refuted one alone would not do: a capital need not fall as the hypothesis widens.
+    The largest refuted value alone would not do: wealth need not decrease as the hypothesis widens.
 
     >>> refuted_up_to(np.array([0.0, 0.5, 1.0, 1.5]), np.array([True, True, False, True]))
     0.5

@@ -8,7 +8,7 @@ A fair coin picks the side of every trial, P on the left and Q on the right. For
 The first is Hölder's inequality, (E_P u)^q ≤ e^R E_Q[u^q] with u = e^{(a−1)g}, and x^q ≥ 1 + q(x − 1); the second is
 Donsker & Varadhan's with ln x ≤ x − 1. Each is the expectation of a payoff S per trial (twice the term of the side that
 the coin picked), so that a stake λ fixed beforehand gives a fair or losing game: E[∏ (1 + λS)] ≤ 1, and by Markov's
-inequality the capital reaches 1/α with probability at most α (Shekhar & Ramdas 2023; Waudby-Smith & Ramdas 2024). S falls as
+inequality wealth reaches 1/α with probability at most α (Shekhar & Ramdas 2023; Waudby-Smith & Ramdas 2024). S falls as
 R grows, so all smaller R are refuted together with the largest. Since the game may be stopped at any time, the number
 of trials need not even be fixed. The bound is within a factor √(2 ln(1/α))/z(α) of the width of an asymptotic interval.
 """
@@ -50,10 +50,10 @@ class Wager:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
     def factors(self, divergence: float | Floats) -> Floats:
-        """Return what an output multiplies the capital by, against D_order ≤ ``divergence`` (nats), in each cell.
+        """Return the factor by which an output multiplies wealth, against D_order ≤ ``divergence`` (nats), in each cell.
 
-        Of shape (2, cells), P's side first; with divergences of shape (d,), of shape (2, cells, d). One that is not positive
-        says that the capital could be lost, and must not be played.
+        Of shape (2, cells), P's side first; with divergences of shape (d,), of shape (2, cells, d). Where one
+        is not positive, all wealth could be lost, and the wager must not be played.
         """
         values = np.asarray(self.values)
         on_p, on_q = payoffs(self.order, values if np.ndim(divergence) == 0 else values[:, None], divergence)
@@ -109,8 +109,8 @@ def divergence_of(order: float, p: Floats, q: Floats) -> float:
     return float(logsumexp(order * log_p + (1 - order) * log_q)) / (order - 1)
 
 
-def log_capital(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
-    """Return ln of the capital after betting against D ≤ ``divergence`` from 1; −∞ where the game could go below 0."""
+def log_wealth(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
+    """Return ln of wealth after betting against D ≤ ``divergence`` from 1; −∞ where the game could go below 0."""
     factors = wager.factors(divergence)
     if not np.all(factors > 0):
         return -math.inf
@@ -129,7 +129,7 @@ def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
     target = -math.log(alpha)
 
     def stands(divergence: float) -> bool:
-        return not log_capital(wager, counts, divergence) >= target
+        return not log_wealth(wager, counts, divergence) >= target
 
     if stands(0.0):
         return 0.0

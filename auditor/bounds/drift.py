@@ -16,7 +16,7 @@ Table = Sequence[int]
 def drifts(early: Sequence[Table], late: Sequence[Table]) -> bool:
     """Whether counts of early and late outputs, a table for each side, are not of one distribution.
 
-    For a mechanism whose outputs are alike and independent, the answer is yes with probability at most FALSE_WARNING.
+    For a mechanism whose outputs are independent and of one distribution, the answer is yes with probability at most FALSE_WARNING.
     """
     p_values = [drift_p_value(before, after) for before, after in zip(early, late, strict=True)]
     return len(p_values) * min(p_values) < FALSE_WARNING
@@ -35,7 +35,9 @@ def drift_p_value(early: Table, late: Table) -> float:
     from scipy.stats import hypergeom
 
     if len(early) != len(late):
-        raise InvalidInputError(f"early and late counts are {len(early)} and {len(late)} cells; they must be as many")
+        raise InvalidInputError(
+            f"early and late counts are {len(early)} and {len(late)} cells; they must be the same number"
+        )
     before, total = np.array(early), sum(early) + sum(late)
     both = before + np.array(late)
     tested = (both > 0) & (both < total)

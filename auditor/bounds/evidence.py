@@ -163,5 +163,5 @@ class Bound:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bound as it stands in a report."""
-        told = {name: getattr(self, name) for name in ("quantity", "value", "confidence", "method")}
-        return {**told, "also": dict(self.also)} if self.also else told
+        entry = {name: getattr(self, name) for name in ("quantity", "value", "confidence", "method")}
+        return {**entry, "also": dict(self.also)} if self.also else entry

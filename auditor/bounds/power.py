@@ -80,7 +80,7 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A wager against ``divergence`` (nats), played on so many trials.
+    """A wager against ``divergence`` (nats), and the number of trials it is played on.
 
     ``p`` and ``q`` are the probabilities of its cells, those of its first distribution first.
     """
@@ -92,10 +92,10 @@ class Round:
     divergence: float
 
 
-def capital_reached(rounds: Sequence[Round], chance: float) -> float:
-    """Return ln of the capital that wagers, one after the other, reach with this chance; −∞ where one may take it below 0.
+def wealth_reached(rounds: Sequence[Round], chance: float) -> float:
+    """Return ln of the wealth that wagers reach with this chance, one after the other; −∞ where one may take it below 0.
 
-    By the normal approximation of the logarithm of the capital.
+    By the normal approximation of the logarithm of wealth.
     """
     from scipy.special import ndtri
 

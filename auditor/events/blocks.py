@@ -180,7 +180,7 @@ class Blocks:
 
 @functools.cache
 def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return for all rules on so many blocks how many on top are guessed left, and how many at the bottom right."""
+    """Return for every rule on this number of blocks how many on top are guessed left, and how many at the bottom right."""
     many = np.arange(blocks + 1)
     i, j = np.nonzero(many[:, None] + many <= blocks)
     return i[1:], j[1:]  # without the rule that never guesses
@@ -242,7 +242,7 @@ def sum_runs(counts: NDArray[np.int64], ends: list[int]) -> NDArray[np.int64]:
 
 
 def cells_for(outputs: int) -> int:
-    """Return into how many intervals so many outputs are worth cutting."""
+    """Return the number of intervals that this number of outputs is worth cutting into."""
     return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))
 
 

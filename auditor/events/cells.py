@@ -16,7 +16,7 @@ from auditor.events.sorted_column import SortedColumn
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 # Outputs in the outermost cell.
 FEWEST_IN_TAIL = 4
-# Up to so many edges, comparing with each of them counts sooner than looking each entry up.
+# Up to this number of edges, comparing with each of them is faster than looking each entry up.
 FEW_EDGES = 16
 # Entries that tell whether a column holds few values.
 FIRST = 1000

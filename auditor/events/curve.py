@@ -15,7 +15,7 @@ from auditor.events.newton import Labelled, ridge_for
 Floats = NDArray[np.float64]
 Cells = NDArray[np.intp]
 
-# Ends of shapes are looked for on so many cells first, then on all.
+# The number of cells on which ends of shapes are looked for first; then all of them.
 COARSE_ENDS = 33
 MOST_SHAPES = 6
 # ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
@@ -84,7 +84,7 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
         for number in range(MOST_SHAPES):
             best = shapes[int(np.argmax(counts.gains(design, beta, columns)))]
             shape, reached = _placed(best, x, counts, design, beta)
-            # Of the first shape it is asked only which one it is.
+            # The first shape is added whatever it gains.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + MARGIN:
                 break
             design = np.column_stack([design, shape.column(x)])

@@ -16,15 +16,15 @@ from auditor.events.sorted_column import SortedColumn
 Floats = NDArray[np.float64]
 Guess = Literal["left", "right"] | None
 
-# Numbers of so few values are bars of their own; of more, they lie in so many cells.
+# Up to this number of distinct values, each is a bar of its own; beyond it, numbers lie in this number of cells.
 MOST_VALUES, CELLS = 12, 40
 MOST_ATOMS = 12
-# Outputs left to the open cells at either end, and how far beyond the quartiles others are shown (in their distance): else a
-# heavy tail would squeeze most of them into one cell.
+# The share of outputs left to the open cell at either end, and how far beyond the quartiles others are shown (in interquartile
+# ranges), or a heavy tail would squeeze most of them into one cell.
 TAIL, MOST_QUARTILES = 0.005, 4.0
-# Intervals this much narrower, all together, than where the outputs lie are looked at from near.
+# Where the intervals of an event span less than this share of the range of the outputs, the picture zooms in on them.
 NARROW = 0.05
-# A threshold further out than so many widths of the outputs stays out of the picture.
+# A threshold further out than this, in widths of where the outputs lie, is not shown.
 MOST_STRETCH = 3.0
 
 _GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}

@@ -38,7 +38,7 @@ from auditor.events.vectors import increments, vector_features
 # What events may look at.
 VALUES, BITS = "values", "bits"
 
-# With more outputs than this in a half, all features are looked at on so many, and only the best few on all.
+# Where a half has more outputs, this number of them screens all features, and all outputs decide between the best few.
 SCREENED = 40_000
 KEPT = 5
 # Below this many outputs, regression has nothing to add to the features themselves.

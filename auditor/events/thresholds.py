@@ -20,16 +20,16 @@ from auditor.events.sorted_column import SortedColumn
 
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
-# With fewer outputs, or more atoms, of which the one that looks best does so by luck, thresholds stay where they were chosen.
+# With fewer outputs thresholds stay where they were chosen. So they do with more atoms, of which the best would be best by luck.
 LEAST_TO_PLACE, MOST_CERTAIN_ATOMS = 500, 4
 # A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
 ENOUGH_FOR_CURVE = 25.0
-# Thresholds are compared at rates so many standard errors on the safe side: many, where they are placed by their own counts and
-# luck decides between rules that are nearly alike; few, where a curve has already smoothed the counts.
+# Standard errors on the safe side at which thresholds are compared: many where their own counts place them, so that luck does
+# not decide between rules that are nearly alike; few where a curve has already smoothed the counts.
 CAREFUL, BOLD = 5.0, 1.0
 # Standard errors of a curve on the safe side.
 SAFE = 2.0
-# What must be promised (nats) to outdo a careful choice: luck among weak rules promises less.
+# A forecast (nats) that outdoes a careful choice: luck among weak rules stays below it.
 WORTH_KEEPING = 0.1
 # Standard errors by which a rare event must be clearer than a frequent one, and clear at all: the clearest of many reaches 3.3 by
 # luck in one of twenty audits.
@@ -44,7 +44,7 @@ def place_thresholds(
 ) -> Choice:
     """Place the thresholds on a feature anew, by its values on either side: on a curve where one is known, else by the counts.
 
-    What was seen too seldom for a careful forecast to promise anything stays as it was ``chosen``.
+    Where the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
     """
     evidence = _Evidence.of(feature, left, right)
     if evidence.trials < LEAST_TO_PLACE or len(evidence.blocks.atoms) > MOST_CERTAIN_ATOMS or evidence.cells == 1:
@@ -122,7 +122,7 @@ class _Evidence:
 
 
 def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:
-    """Return the best balanced rule, or one of all that promises clearly more."""
+    """Return the best balanced rule, or the best of all rules if its forecast is clearly larger."""
     careful = forecaster.with_margin(CAREFUL).forecast
     placed = evidence.best(evidence.seen, careful, balanced=True)
     anywhere = evidence.best(evidence.seen, careful)
@@ -145,7 +145,7 @@ def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choi
 
 
 def _or_rarer(placed: Choice, evidence: _Evidence, forecaster: Forecaster) -> Choice:
-    """Return a rule on what is rare but never wrong, if it is clear; where nothing is promised by what is frequent."""
+    """Return a rule on rare outputs that is almost never wrong, if it is clear; else the placed one, on frequent outputs."""
     bold, needed = forecaster.with_margin(BOLD).forecast, CLEARER + _surprise(evidence.of_rule(placed.test.rule))
     rare = evidence.best(evidence.seen, bold)
     for other, clear in ((evidence.best_of_atoms(bold), needed), (rare, max(CLEAR, needed))):

@@ -236,7 +236,7 @@ class DensityPair:
 def _kinks(mesh: Mesh, active: NDArray[np.bool_], difference: Reals) -> Reals:
     """Return what kinks may cost each panel.
 
-    The difference of two rules does not tell: for one place in seven of a kink in a panel it is less than the error.
+    The difference of two rules is no measure of it: for one place in seven of a kink in a panel it is less than the error.
     Where the integrand starts or ends between two nodes, it is a ramp no larger than their distance times the larger
     difference. Of that the 15-point rule errs by a fifth at most, wherever the kink lies.
     """

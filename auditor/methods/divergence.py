@@ -14,7 +14,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
-from auditor.bounds.power import Round, capital_reached
+from auditor.bounds.power import Round, wealth_reached
 from auditor.bounds.profiles import privacy_profile
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
@@ -163,7 +163,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             p, q = (density / density.sum() for density in densities)
             values = np.clip(-mu * x, -FORESEEN_CUT, FORESEEN_CUT)
             wager, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
-            return capital_reached([Round(wager, p, q, self.planned, claimed)], chance) >= -math.log(self.alpha)
+            return wealth_reached([Round(wager, p, q, self.planned, claimed)], chance) >= -math.log(self.alpha)
 
         mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
@@ -261,7 +261,7 @@ def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tup
         return replace(seen, p=p / p.sum(), q=q / q.sum())
 
     def refute(times: float) -> bool:
-        return capital_reached([stretched(seen, times) for seen in rounds], chance) >= -math.log(alpha)
+        return wealth_reached([stretched(seen, times) for seen in rounds], chance) >= -math.log(alpha)
 
     times = smallest_number(refute, MOST_STRETCHED) if rounds else math.inf
     if times == math.inf:

@@ -1,6 +1,6 @@
 """The data sets a user allows, and the neighbouring pairs among them.
 
-A domain never needs to be told where a mechanism breaks: it lists its corners (ends of ranges, empty data, the
+A domain does not know where a mechanism breaks. It lists its corners (ends of ranges, empty data, the
 smallest steps, powers on a 1-2-5 ladder), draws random members on linear and logarithmic scales, and changes a
 promising pair by one step.
 """
@@ -33,6 +33,7 @@ class Domain(Protocol):
 
         The given one came from this domain. None where there is no such pair, or it is not known.
         """
+        return None
 
     def random(self, rng: np.random.Generator) -> Pair:
         """Return a random pair."""
@@ -42,6 +43,7 @@ class Domain(Protocol):
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
         """Return a pair halfway between two of this domain; None where nothing lies between."""
+        return None
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
@@ -52,7 +54,7 @@ def _spelled(value: Any) -> str:
     return repr(plain(value))
 
 
-class Value:
+class Value(Domain):
     """One value of a set or a range; any two are neighbours (the local model).
 
     Args:
@@ -83,23 +85,19 @@ class Value:
         numbers = "integer" if self._integer else "number"
         return f"one {numbers} from {self._range[0]:g} to {self._range[1]:g}; any two are neighbours"
 
-    def corners(self) -> list[Pair]:  # noqa: D102 - see Domain
+    def corners(self) -> list[Pair]:
         pairs = itertools.combinations(self.values, 2)
         return [self._pair(a, b) for a, b in itertools.islice(pairs, MOST_CORNERS)]
 
-    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102
-        return None
-
-    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def random(self, rng: np.random.Generator) -> Pair:
         return retry(lambda: self._pair_unless_equal(self._draw(rng), self._draw(rng)), "the value domain")
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         return retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
 
-    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
-        return None  # any two values are neighbours: two kinds of output make a pair of their own
+    # Nothing lies between: any two values are neighbours, so that two kinds of output make a pair of their own.
 
-    def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
         for left in [*self._simpler(pair.left), pair.left]:
             for right in [*self._simpler(pair.right), pair.right]:
                 changed = self._pair_unless_equal(left, right)
@@ -121,7 +119,7 @@ class Value:
         return Pair(a, b, Relation.SUBSTITUTE)
 
 
-class Pairs:
+class Pairs(Domain):
     """Pairs spelled out. The search tries each of them, and no others.
 
     Raises InvalidInputError for an empty list, or a pair that is not neighbouring under the relation.
@@ -150,26 +148,20 @@ class Pairs:
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
 
-    def corners(self) -> list[Pair]:  # noqa: D102
+    def corners(self) -> list[Pair]:
         return list(self._pairs)
 
-    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102
-        return None
-
-    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def random(self, rng: np.random.Generator) -> Pair:
         return self._pairs[rng.integers(len(self._pairs))]
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         return self.random(rng)
 
-    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
-        return None
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from self._pairs
 
 
-class DataSets:
+class DataSets(Domain):
     """The data sets of another domain's pairs, one at a time, for claims about single ones. A pair here is its left side only."""
 
     def __init__(self, domain: Domain) -> None:
@@ -178,25 +170,19 @@ class DataSets:
     def __str__(self) -> str:
         return str(self._domain)
 
-    def corners(self) -> list[Pair]:  # noqa: D102 - see Domain
+    def corners(self) -> list[Pair]:
         found: dict[str, Pair] = {}
         for alone in itertools.chain.from_iterable(map(_alone, self._domain.corners())):
             found.setdefault(alone.key(), alone)
         return list(found.values())
 
-    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102
-        return None
-
-    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def random(self, rng: np.random.Generator) -> Pair:
         return _alone(self._domain.random(rng))[rng.integers(2)]
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         return _alone(self._domain.mutate(pair.origin, rng))[rng.integers(2)]
 
-    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
-        return None
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:  # noqa: D102
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from _alone(pair.origin)
         yield from itertools.chain.from_iterable(map(_alone, self._domain.simpler(pair.origin)))
 

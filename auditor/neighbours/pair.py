@@ -111,7 +111,7 @@ def _all_words(data: object) -> str:
 
 
 def data_words(data: object, most: int = 60) -> str:
-    """Write a data set, cut in the middle where it is long; of a list is told then how many it holds.
+    """Write a data set, cut in the middle where it is long; of a list that is cut, the length is added.
 
     >>> data_words([1, 22] * 20, 30)
     '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
@@ -176,24 +176,28 @@ def _not_neighbours(left: Any, right: Any, relation: Relation) -> InvalidInputEr
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:
-    """Raise InvalidInputError where both sides of a pair are one data set, as far as can be told.
+    """Raise InvalidInputError where both sides of a pair are one data set, where both can be shown in full.
 
-    1 and 1.0 are not: a mechanism may tell them apart. Of objects that have no form of their own in a report nothing is said.
+    1 and 1.0 are different data: a mechanism may distinguish them. Objects that a report cannot show in full are not compared.
     """
     for pair in pairs:
-        if _is_told(pair.left) and _is_told(pair.right) and repr(plain(pair.left)) == repr(plain(pair.right)):
+        if (
+            _is_shown_in_full(pair.left)
+            and _is_shown_in_full(pair.right)
+            and repr(plain(pair.left)) == repr(plain(pair.right))
+        ):
             raise InvalidInputError(
                 f"both sides of a pair are {plain(pair.left)!r}: nothing can be learned from one data set; the right side must be "
                 "its neighbour"
             )
 
 
-def _is_told(data: Any) -> bool:
-    """Whether ``plain`` tells all of it."""
+def _is_shown_in_full(data: Any) -> bool:
+    """Whether ``plain`` keeps all of it."""
     if isinstance(data, np.ndarray | np.generic):
-        return _is_told(data.tolist())
+        return _is_shown_in_full(data.tolist())
     if isinstance(data, dict):
-        return all(isinstance(key, str) for key in data) and all(map(_is_told, data.values()))
+        return all(isinstance(key, str) for key in data) and all(map(_is_shown_in_full, data.values()))
     if isinstance(data, list | tuple):
-        return all(map(_is_told, data))
+        return all(map(_is_shown_in_full, data))
     return data is None or isinstance(data, bool | int | float | str)

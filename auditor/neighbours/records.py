@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import MOST_CORNERS
+from auditor.neighbours.domains import MOST_CORNERS, Domain
 from auditor.neighbours.numbers import (
     Number,
     check_range,
@@ -40,7 +40,7 @@ class _Move:
 
 
 @dataclass(eq=False)
-class Records:
+class Records(Domain):
     """Data sets of bounded records.
 
     Args:
@@ -127,7 +127,7 @@ class Records:
         ]
         return list({pair.key(): pair for pair in found if pair is not None}.values())[:MOST_CORNERS]
 
-    def step(self, pair: Pair, way: int) -> Pair | None:  # noqa: D102 - see Domain
+    def step(self, pair: Pair, way: int) -> Pair | None:
         base, moves = pair.origin
         if way == -1 or len(moves) > 1:
             return None
@@ -142,7 +142,7 @@ class Records:
             move = replace(move, at=(other + 0.5) / n)
         return self._pair(pair.right, (move,))
 
-    def random(self, rng: np.random.Generator) -> Pair:  # noqa: D102 - see Domain
+    def random(self, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
             n = int(random_number(self._low, self._high, True, rng))
             if rng.random() < 0.5:
@@ -154,7 +154,7 @@ class Records:
 
         return retry(attempt, "the records domain")
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:  # noqa: D102
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         def attempt() -> Pair | None:
             base, moves = list(pair.origin[0]), pair.origin[1]
             kind = rng.integers(4)
@@ -172,7 +172,7 @@ class Records:
 
         return retry(attempt, "the records domain")
 
-    def between(self, one: Pair, other: Pair) -> Pair | None:  # noqa: D102
+    def between(self, one: Pair, other: Pair) -> Pair | None:
         (base, moves), (base_of_other, _) = one.origin, other.origin
         half = (len(base) + len(base_of_other)) // 2
         if half in (len(base), len(base_of_other)):
@@ -274,10 +274,10 @@ class Records:
             for i in common[block]:
                 changed[i] = _Slot(self._simplest, self._simplest, common=True)
             yield from self._pair_of(changed)
-        told: set[str] = set()
+        done: set[str] = set()
         for i, slot in enumerate(slots):
-            if slot.common and repr(slot.left) not in told:
-                told.add(repr(slot.left))
+            if slot.common and repr(slot.left) not in done:
+                done.add(repr(slot.left))
                 for record in self._simpler_records(slot.left):
                     alike = [
                         _Slot(record, record, common=True) if other.common and same(other.left, slot.left) else other

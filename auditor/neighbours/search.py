@@ -86,7 +86,7 @@ def search_pairs(
 
 
 def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
-    """Return pairs by the same move, each of which begins where the one before ends: at most so many, this one among them."""
+    """Return at most ``most`` pairs by the same move, each of which begins where the one before ends; this one is among them."""
     steps = [pair]
     for way in (1, -1):
         while len(steps) < most and (further := domain.step(steps[-1 if way == 1 else 0], way)) is not None:

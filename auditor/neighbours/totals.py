@@ -16,7 +16,7 @@ from auditor.neighbours.pair import Pair, Relation, relation_named
 
 
 @dataclass(frozen=True)
-class _People:
+class _People(Domain):
     """Totals over people: how many people of each kind there are decides the data set."""
 
     contributions: tuple[tuple[Number, ...], ...]
@@ -117,7 +117,7 @@ class _People:
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _Cells(Domain):
     """A vector of numbers that one person moves by at most ``reach`` in the L1 or the maximum norm."""
 
     cells: int

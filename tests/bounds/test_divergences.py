@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import multinomial
 
-from auditor.bounds.divergences import Wager, divergence_bound, log_capital, payoffs
+from auditor.bounds.divergences import Wager, divergence_bound, log_wealth, payoffs
 from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import InvalidInputError
 
@@ -92,14 +92,14 @@ def test_the_capital_never_rises_with_the_divergence_bet_against(
     wager = Wager(order, tuple(values), swapped, stake, tilt)
     counts = ScoreCounts(tuple(range(3, 3 + len(values))), tuple(range(2 * len(values), len(values), -1)))
     less, more = sorted((one, other))
-    after_less, after_more = (log_capital(wager, counts, divergence) for divergence in (less, more))
+    after_less, after_more = (log_wealth(wager, counts, divergence) for divergence in (less, more))
     assert after_more <= after_less + 1e-9 * abs(after_less if math.isfinite(after_less) else 0.0)
 
 
 def test_the_sides_swapped_are_the_divergence_the_other_way_round() -> None:
     values, seen = (-0.4, 0.5), ScoreCounts((10, 40), (30, 20))
-    there = log_capital(Wager(2.0, values, False, 0.1, 0.2), seen, 0.3)
-    back = log_capital(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(seen.right, seen.left), 0.3)
+    there = log_wealth(Wager(2.0, values, False, 0.1, 0.2), seen, 0.3)
+    back = log_wealth(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(seen.right, seen.left), 0.3)
     assert there == back
 
 
@@ -109,7 +109,7 @@ def test_the_capital_is_the_product_of_the_bets() -> None:
     counts = ScoreCounts((2, 0), (0, 1))
     on_left = 1 + 0.2 * (2 * 0.5 - 0.3 - 0.1)
     on_right = 1 + 0.2 * (-2 * math.expm1(-0.5) - 0.3 + 0.1)
-    assert log_capital(wager, counts, 0.3) == pytest.approx(2 * math.log(on_left) + math.log(on_right))
+    assert log_wealth(wager, counts, 0.3) == pytest.approx(2 * math.log(on_left) + math.log(on_right))
 
 
 # --- the bound ---
@@ -162,7 +162,7 @@ def test_the_bound_is_where_the_capital_reaches_its_target() -> None:
     wager, counts, alpha = Wager(2.0, (0.3, -0.7), False, 0.05, 0.0), ScoreCounts((700, 300), (350, 650)), 0.01
     bound = divergence_bound(wager, counts, alpha)
     assert bound > 0
-    assert log_capital(wager, counts, bound) == pytest.approx(-math.log(alpha), abs=1e-6)
+    assert log_wealth(wager, counts, bound) == pytest.approx(-math.log(alpha), abs=1e-6)
 
 
 def test_nothing_seen_and_nothing_staked_prove_nothing() -> None:
@@ -174,7 +174,7 @@ def test_a_bet_that_could_lose_more_than_all_is_no_bet() -> None:
     """Whatever was seen: the game must have been fair for every output, also for cells that stayed empty."""
     wager = Wager(1.0, (1.0, 3.0), False, 0.2, 0.0)
     assert 1 + 0.2 * -2 * math.expm1(3.0) < 0
-    assert log_capital(wager, ScoreCounts((1000, 0), (0, 0)), 0.0) == -math.inf
+    assert log_wealth(wager, ScoreCounts((1000, 0), (0, 0)), 0.0) == -math.inf
     assert divergence_bound(wager, ScoreCounts((1000, 0), (0, 0)), 0.05) == 0
 
 
