@@ -18,7 +18,7 @@ class MechanismError(AuditorError):
 
 
 class NoAnswerError(MechanismError):
-    """A mechanism that was asked and kept silent."""
+    """A mechanism that did not respond."""
 
 
 class WorkerLostError(MechanismError):

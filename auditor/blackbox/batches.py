@@ -166,5 +166,5 @@ def draws_the_same_twice(origin: Origin, seed: int, audit: int, batch: Batch) ->
     return seen[0] == seen[1]
 
 
-# Processes that die or pass the time limit, after which a batch to learn from has told enough.
+# Processes that die or pass the time limit, after which enough is known of a batch to learn from.
 FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}

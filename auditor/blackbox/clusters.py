@@ -14,7 +14,7 @@ from auditor.blackbox.workers import ENVIRONMENT, Pool, Processes, Workers, tran
 from auditor.errors import InvalidInputError
 
 CLUSTERS = ("dask", "ray")
-# A task is given up, and the mechanism suspected, where so many workers were lost with it.
+# A task is given up, and the mechanism suspected, where this many workers were lost with it.
 LOSSES = 3
 WAIT = 30  # seconds for a scheduler, and for its first worker
 
@@ -52,14 +52,14 @@ def _pool(backend: str, workers: int, address: str | None) -> Pool:
 
 
 def missing(backend: str) -> InvalidInputError:
-    """Return the error that tells how a cluster's library is installed."""
+    """Return the error that says how to install a cluster's library."""
     return InvalidInputError(
         f"backend {backend} needs a library that is not installed; install it with: pip install 'dp-auditor[{backend}]'"
     )
 
 
-# Of workers started here. Dask's own settings have every array given back to the system, which makes a fast mechanism half as slow
-# again; and it looks at the stacks of its workers a hundred times a second.
+# Of workers started here. By its own settings Dask gives every array back to the system, which makes a fast mechanism 50 % slower;
+# and it looks at the stacks of its workers a hundred times a second.
 DASK_SETTINGS = {"distributed.nanny.pre-spawn-environ": ENVIRONMENT, "distributed.worker.profile.enabled": False}
 
 

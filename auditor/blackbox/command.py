@@ -64,10 +64,10 @@ class Command:
         path = str(Path(self.folder, program)) if "/" in program else program
         found = shutil.which(path)
         if found is None:
-            told = "is not executable" if Path(path).is_file() else "was not found"
+            why = "is not executable" if Path(path).is_file() else "was not found"
             where = f"in {self.folder}" if "/" in program else "on the PATH"
             raise MechanismError(
-                f'command "{self.name}": the program {program} {told} {where}; install or build it, or correct its name '
+                f'command "{self.name}": the program {program} {why} {where}; install or build it, or correct its name '
                 "(a path is seen from the folder of the YAML)"
             )
         return str(Path(found).absolute())
@@ -146,8 +146,8 @@ class Program:
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a program that is started for this for the same outputs twice; return whether it gave the same.
 
-        On the left data set, or where it fails there, on the right. Then the input ends, so that what an audit would wait for
-        in vain is told: too few lines, or lines that stay in a buffer. Raises MechanismError where the program breaks the
+        On the left data set, or where it fails there, on the right. Then the input ends, which shows what an audit would wait for
+        without end: too few lines, or lines that stay in a buffer. Raises MechanismError where the program breaks the
         protocol, NoAnswerError where it is silent on both sides. Where it fails, that is for the audit to see.
         """
         silent = list[NoAnswerError]()
@@ -189,7 +189,7 @@ class Program:
                 f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
                 f"ended: it must flush its standard output after each answer, and read line by line{LONGER}"
             )
-        # What does not end with its input hangs, which is an output under a limit, and else would be waited for for ever.
+        # What does not end with its input hangs: an output under a limit, and without one an audit that never ends.
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
             waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor when its input ended"
             raise NoAnswerError(
@@ -255,7 +255,7 @@ def _shown(line: bytes) -> str:
 def from_answer(answer: bytes, size: int) -> Outputs:
     """Canonicalise ``size`` lines: the table of their values one by one, sooner where all are numbers, or vectors.
 
-    1 and 1.0 are told apart, as they are for Python mechanisms: whoever reads the output can see which of them was written.
+    1 and 1.0 are different outputs, as for Python mechanisms: whoever reads the output can see which of them was written.
     Raises MechanismError naming the line that is not JSON.
     """
     if not size:
@@ -280,7 +280,7 @@ def from_answer(answer: bytes, size: int) -> Outputs:
     try:
         few = values_of(list(distinct))
     except MechanismError:
-        values_of(lines)  # tells the line by its number in the answer
+        values_of(lines)  # its error names the line by its number in the answer
         raise
     return from_list(few)[np.array(places, np.intp)]
 

@@ -73,8 +73,8 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
                 if array is not None:
                     # One cell stands for all where all are one in memory.
                     arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
-    told = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
-    meta = json.dumps({"sides": sides, "sample": told})
+    about = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
+    meta = json.dumps({"sides": sides, "sample": about})
     file = io.BytesIO()
     save(file, meta=np.frombuffer(meta.encode(), np.uint8), **arrays)
     return file.getvalue()
@@ -85,8 +85,8 @@ def unpacked(content: bytes) -> Sample:
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         meta = json.loads(archive["meta"].tobytes())
         left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)
-        told = meta["sample"]
-        return Sample(left, right, str(told["form"]), bool(told["redrawn"]), int(told["failures"]))
+        about = meta["sample"]
+        return Sample(left, right, str(about["form"]), bool(about["redrawn"]), int(about["failures"]))
 
 
 def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:

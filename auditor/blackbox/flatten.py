@@ -19,14 +19,14 @@ EXACT = 2.0**53 - 1  # integers up to here are floats, and no other integer roun
 ARRAY_OF_NUMBERS = "array of numbers"
 # Without widths: those of a batch's integers and strings depend on all of its outputs.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
-# How Python spells what has no words of its own: by where it lies in memory.
+# The default repr of objects: a memory address.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
 
 
 def row_of(output: Any) -> dict[str, Leaf]:
     """Flatten one output into its leaves by place, and the types on the way: its row of the table.
 
-    Raises MechanismError where an object in it tells nothing of what it holds.
+    Raises MechanismError where an object in it does not say what it holds.
     """
     leaves: dict[str, Leaf] = {}
     _flatten("output", output, leaves)
@@ -139,7 +139,7 @@ def _spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
     if text is str:
         return repr(spelled)
     if not isinstance(value, str | bytes) and _ADDRESS.search(spelled):
-        raise MechanismError(f"an output is {spelled}, which does not tell what it holds; {_instead(value)}")
+        raise MechanismError(f"an output is {spelled}, which does not say what it holds; {_instead(value)}")
     return spelled
 
 
@@ -152,7 +152,7 @@ def _instead(value: Any) -> str:
         return "name the function that draws outputs, not one that makes it"
     if hasattr(value, "__next__"):
         return "return a list of what it yields"
-    return "return numbers, text, lists or dicts, or give its class a __repr__ that tells all"
+    return "return numbers, text, lists or dicts, or give its class a __repr__ that says all"
 
 
 def _number_leaf(number: bool | int | float) -> Leaf:

@@ -66,7 +66,7 @@ def held(source: Source) -> Iterator[None]:
     """
     try:
         pickled = b"" if source.command is not None else _pickled(source)
-    except MechanismError:  # it is told where this is to run
+    except MechanismError:  # raised again where this is to run
         pickled = b""
     _HELD.append(pickled)
     try:
@@ -281,7 +281,7 @@ class _Known(pickle.Unpickler):
 
 
 def _able_to_travel(output: Any) -> Any:
-    """Return an output itself, or where it cannot be read elsewhere one that tells as much to a reader."""
+    """Return an output itself, or its text where the auditor's process cannot read it."""
     try:
         _Known(io.BytesIO(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))).load()
     except Exception:  # whatever an object's own pickling raises

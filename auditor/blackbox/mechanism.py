@@ -52,7 +52,7 @@ class Source:
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the files that the mechanism is written in, as far as its name tells: its module, or those of a command.
+        """Return the files that the mechanism is written in, as far as its name shows: its module, or those of a command.
 
         What these import is not among them. Nothing is imported here, for that may be the end of the process.
         """

@@ -68,8 +68,8 @@ class Outputs:
 
     def failure(self) -> str | None:
         """Where every output is an exception, return what the first one says; else None."""
-        share, told = self.raised()
-        return told if share == 1 else None
+        share, message = self.raised()
+        return message if share == 1 else None
 
     def raised(self) -> tuple[float, str]:
         """Return the share of the outputs that are exceptions, and what the first of them says; (0, "") where none is."""
@@ -80,8 +80,8 @@ class Outputs:
         if not raised.size:
             return 0.0, ""
         said = [self.column(place) for place in ("output", "message of output")]
-        told = ": ".join(column.atoms[column.codes[raised[0]]] for column in said if column.codes is not None)
-        return raised.size / self.size, told
+        message = ": ".join(column.atoms[column.codes[raised[0]]] for column in said if column.codes is not None)
+        return raised.size / self.size, message
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Outputs":
         columns = tuple(
@@ -161,7 +161,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 
 
 def from_numbers(values: Sequence[Any]) -> Outputs | None:
-    """Return the table of from_list sooner, where all outputs are int or float, or all lists of so many of these; else None."""
+    """Return the table of from_list for outputs that are all int or float, or lists of these of one length; else None. Faster."""
     if type(values[0]) is not list:
         flat: Sequence[Any] = values
     elif all(type(value) is list for value in values) and len({len(value) for value in values}) == 1:
@@ -203,7 +203,7 @@ def _types(name: str, is_int: NDArray[np.bool_], otherwise: str) -> Column:
 
 
 def form_of(batch: Any) -> str:
-    """Say what holds the outputs of a batch. Where that changes, it may tell of all outputs of a batch what one of them did."""
+    """Say what holds the outputs of a batch. Were that to change with one output, it would show on all outputs of the batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
     kind = "numbers" if batch.dtype.kind in "biuf" else KIND.get(batch.dtype.kind, "objects")
@@ -239,7 +239,7 @@ def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
     # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
     if values.dtype.kind == "f":
-        if np.isnan(numbers.min(initial=0.0)):  # the soonest way to see a NaN
+        if np.isnan(numbers.min(initial=0.0)):  # the fastest way to see a NaN
             missing = np.isnan(numbers)
             numbers[missing] = 0.0
             return [Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]

@@ -146,7 +146,7 @@ class Process:
             self._pending = self._pending[os.write(self._in, self._pending) :]
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it ended; that is told where its output ends
+        except BrokenPipeError:  # it ended, which shows where its output ends
             self._pending = memoryview(b"")
         if not self._pending:
             self._poll.unregister(self._in)

@@ -1,7 +1,7 @@
 """Outputs that repeat one another: a mechanism that seeds itself, copies of one random state, one noise for a whole batch.
 
-Every bound rests on outputs that are drawn independently of each other. Copies of one output would count as many, and prove
-what is not so. What is refused here does not happen to mechanisms whose outputs are independent: see RepeatGuard.
+Every bound rests on outputs that are drawn independently of each other. Copies of one output would count as many outputs, and the
+bound would be invalid. What is refused here does not happen to mechanisms whose outputs are independent: see RepeatGuard.
 """
 
 import functools
@@ -20,13 +20,9 @@ from auditor.neighbours.pair import Pair, Side, plain
 
 Keys = NDArray[np.uint64]
 
-SHOWN = 256  # of each side of a batch, so many outputs are looked at: the first ones
-WINDOWS = (
-    32,
-    64,
-    128,
-    256,
-)  # outputs in a row that are looked for; elsewhere than at the start of a batch, the first of these
+SHOWN = 256  # the first outputs of each side of a batch, which are looked at
+# Outputs in a row that are looked for; elsewhere than at the start of a batch, the first of these.
+WINDOWS = (32, 64, 128, 256)
 ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs: by what they are, not where they stand
 STARTS = 8  # windows at most, besides those at the start of a batch
 REMEMBERED = 1_000  # batches whose windows are kept; later ones are compared with these
@@ -34,13 +30,11 @@ CERTAIN = 64  # bits
 CONSTANT = 64  # outputs of a batch that are all one value
 CONSTANTS = 3  # of one data set, each the only value of a batch
 
-ODD, SHIFT = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(32),
-)  # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash
+# 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
+ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 ADVICE = (
-    "copies prove nothing, and every bound would be wrong. Draw all randomness, anew for each output, from the rng that is "
-    "passed in (a program: from the seed of each request), and seed nothing inside; a mechanism with entropy of its own "
+    "repeated outputs are not independent, and bounds would be invalid. Draw all randomness, anew for each output, from the rng "
+    "that is passed in (a program: from the seed of each request), and seed nothing inside; a mechanism with entropy of its own "
     "leaves rng out of its signature, and is then run by one worker"
 )
 
@@ -78,7 +72,7 @@ def _mixed(column: Column, n: int) -> Keys | np.uint64:
 
 
 def _atom_key(place: str, atom: str) -> np.uint64:
-    # A place that an output does not have tells nothing of it; in other batches there is no such column at all.
+    # A place that an output does not have is no part of its key: in other batches there is no such column at all.
     return np.uint64(0) if atom == ABSENT else _named(place, atom)
 
 
@@ -119,9 +113,8 @@ class RepeatGuard:
 
     windows: int = 0
     batches: int = 0  # one for each side of a batch
-    seen: dict[bytes, tuple[int, int, str]] = field(
-        default_factory=dict
-    )  # batch and start of each window, and the batch in words
+    # Batch and start of each window, and the batch in words.
+    seen: dict[bytes, tuple[int, int, str]] = field(default_factory=dict)
     heads: set[int] = field(default_factory=set)  # the keys with which windows that were seen begin
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
     constants: dict[str, dict[int, str]] = field(default_factory=dict)

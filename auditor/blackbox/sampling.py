@@ -27,9 +27,9 @@ from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
 
-# Outputs are cut into so many batches at least, for many workers to share, and so that what is lost by an interruption is a
-# small part; but not below so many outputs, of which the guard against repeats would see too little in a row. Fewer pieces of
-# what is learned from, where a mechanism that fails by costing time fails a few times in each.
+# Outputs are cut into at least PIECES batches: many workers can share these, and an interruption loses a small part. No batch is
+# smaller than LEAST outputs, from which the guard against repeats would see too few in a row. Outputs to learn from are cut into
+# fewer pieces, since a mechanism that fails by costing time fails a few times in each.
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
 # By which a batch grows whose seconds are measured.
 GROWTH = 4

@@ -127,7 +127,7 @@ class Store:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._file is None:
-                raise KeyboardInterrupt  # a run that was interrupted; what its audits still do is in vain
+                raise KeyboardInterrupt  # the run was interrupted, and what its audits still do is not kept
             yield self._file
 
     @contextmanager

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 # Seconds of a task; longer where there are many workers, which then come back for A_SECOND tasks a second at most.
 TASK, A_SECOND = 0.25, 200
-# Tasks asked for ahead, for each worker.
+# Tasks that are queued for each worker.
 AHEAD = 3
 
 
@@ -26,7 +26,7 @@ class Pace:
 
     @property
     def ahead(self) -> int:
-        """How many tasks to ask for before the first is answered."""
+        """How many tasks are queued before the first is answered."""
         return AHEAD * self.workers
 
     def next_task(self, left: int) -> int:

@@ -22,7 +22,7 @@ from auditor.errors import WorkerLostError
 # A task that is expected to take less (s) is queued at a busy worker, which then need not wait for it; a longer one is not, for
 # whatever is queued behind it waits as long.
 QUICK = 0.5
-# A worker that is idle for so long (s) ends.
+# Seconds after which an idle worker ends.
 IDLE = 300
 # There is a worker for each core, so that libraries inside must not start threads of their own. The memory of one batch is kept for
 # the next (glibc; bytes): to give it back to the system and fetch it again takes a tenth of the time of a fast mechanism.
@@ -205,14 +205,14 @@ class Workers:
 class Processes:
     """Processes on this machine, kept from one audit to the next.
 
-    They are not joblib's own, which its Parallel would take for its, and fail.
+    A separate executor: joblib.Parallel would reuse joblib's own, and fail.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._started = False
-        # Of the library's threads, which end workers, none may be the one that asks for new ones.
-        self._telling = ThreadPoolExecutor(1)
+        # Callbacks run in a thread of our own: loky's threads, which end workers, must not start new ones.
+        self._callbacks = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
         from joblib.externals.loky.process_executor import ShutdownExecutorError
@@ -225,19 +225,19 @@ class Processes:
             except (BrokenProcessPool, ShutdownExecutorError):  # since it was asked for
                 self._forget(executor)
                 continue
-            return translated(drawn, BrokenProcessPool, ShutdownExecutorError, tell=self._telling.submit)
+            return translated(drawn, BrokenProcessPool, ShutdownExecutorError, through=self._callbacks.submit)
 
     def stop(self) -> None:  # noqa: D102
         if self._started and (executor := self._forget()) is not None:
-            # What has just been submitted: loky's thread, told to kill, still looks for it where it no longer is, and says so.
+            # Loky's thread would print a traceback about tasks that were submitted just before it was asked to kill.
             with contextlib.suppress(queue.Empty):
                 while True:
                     executor._work_ids.get_nowait()
             executor.shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:
-        """Tell what ``stop`` ended; no worker is left after that."""
-        self._telling.shutdown(wait=False)
+        """Let the last callbacks run; no worker is left after ``stop``."""
+        self._callbacks.shutdown(wait=False)
 
     def _executor(self) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
@@ -262,10 +262,10 @@ _KEPT: dict[int, Any] = {}
 _KEEPING = threading.Lock()
 
 
-def translated(drawn: Any, *lost: type[BaseException], tell: Callable[..., Any] | None = None) -> "Future[Any]":
+def translated(drawn: Any, *lost: type[BaseException], through: Callable[..., Any] | None = None) -> "Future[Any]":
     """Return a future of this process for one of a library, whose errors of the kinds ``lost`` are WorkerLostError.
 
-    Whoever waits for it is told in the library's own thread, or by ``tell``.
+    Callbacks run in the library's own thread, or ``through`` another.
     """
     answer: Future[Any] = Future()
 
@@ -277,5 +277,5 @@ def translated(drawn: Any, *lost: type[BaseException], tell: Callable[..., Any] 
         except BaseException as error:  # it is not of this thread
             answer.set_exception(error)
 
-    drawn.add_done_callback(pass_on if tell is None else functools.partial(tell, pass_on))
+    drawn.add_done_callback(pass_on if through is None else functools.partial(through, pass_on))
     return answer

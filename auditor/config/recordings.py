@@ -62,9 +62,9 @@ def find_recordings(folder: Path) -> list[Replay]:
 
 def _replay(manifest: Path) -> Replay:
     try:
-        told = json.loads(manifest.read_text(encoding="utf-8"))
-        version, name, overrides, audits = (told[key] for key in ("version", "configuration", "overrides", "audits"))
-        digest, how = told["sha256"], Overrides(**overrides)
+        kept = json.loads(manifest.read_text(encoding="utf-8"))
+        version, name, overrides, audits = (kept[key] for key in ("version", "configuration", "overrides", "audits"))
+        digest, how = kept["sha256"], Overrides(**overrides)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{manifest} is no manifest of a recording ({type(error).__name__}: {error})") from None
     if version != VERSION:
