@@ -18,7 +18,7 @@ from auditor.config.yaml_text import read_yaml
 from auditor.errors import InvalidInputError
 from auditor.verdict import Verdict
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parent.parent.parent
 
 # One key a line, so that a test can say where each stands.
 PLAIN = """\

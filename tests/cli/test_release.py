@@ -27,7 +27,7 @@ from auditor.report.junit import to_junit
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parent.parent.parent
 EVENT = {
     "description": "output ≤ 0.5",
     "guess": "left",

@@ -19,7 +19,7 @@ from auditor.report.markdown import to_markdown
 from auditor.results.reader import read_report
 from auditor.results.result import Illustration, RunResult
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")

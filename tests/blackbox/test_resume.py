@@ -55,7 +55,7 @@ def configuration(folder: Path, workers: int = 1) -> Path:
 
 def start(file: Path, *options: str, stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "auditor", "run", str(file), "--out", str(file.parent), *options]
-    folder = Path(__file__).parent.parent
+    folder = Path(__file__).parent.parent.parent
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, text=True, cwd=folder)
 
 

@@ -20,7 +20,7 @@ from auditor.config.load import load_configuration
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import AuditorError
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parent.parent.parent
 CONFIGS = sorted([*(PROJECT / "configs").glob("*.yaml"), *(PROJECT / "examples").glob("*/*.yaml")])
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
