@@ -111,8 +111,8 @@ class DPAudit:
         from dataclasses import replace
 
         from auditor.auditing import audit
-        from auditor.report.failure import failure_text
         from auditor.report.phrases import bound_words
+        from auditor.report.plain_text import failure_text
         from auditor.verdict import Verdict
 
         self._calls += 1

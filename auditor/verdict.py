@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
@@ -61,6 +61,11 @@ def judge(claim: Claim, bound: Bound) -> Verdict:
     if excess > 0:
         return Verdict.VIOLATION
     return Verdict.NO_VIOLATION_FOUND if excess <= 0 else Verdict.INCONCLUSIVE
+
+
+def refuting_side(claim: Claim) -> Literal["lower", "upper"]:
+    """Return the kind of bound that can refute a claim: a lower one, unless the quantity is promised to be large."""
+    return "lower" if claim.excess(math.inf) > 0 else "upper"
 
 
 def smallest_level(refutes: Callable[[float], Any]) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.report.files import to_json, write_whole
+from auditor.results.files import to_json, write_whole
 
 STUDIES = ("larger_groups", "private_ratios", "mean", "shifted_inverse", "detection")
 REPORTS = Path(__file__).parent.parent / "reports" / "studies"

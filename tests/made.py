@@ -1,16 +1,20 @@
-"""Results made by hand, from the names of their attributes."""
+"""Results made by hand: audits from the names of their attributes, events from entries of a report."""
 
 from dataclasses import fields, replace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from auditor.claims import PureDP
+from auditor.events.observed import Observed
+from auditor.results.fields import EventField
 from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance, Subject
 from auditor.verdict import Verdict
 
 BLANK = AuditResult(
     Subject("some audit", "module:function", PureDP(1.0), Verdict.NO_VIOLATION_FOUND),
     Judgement(Verdict.NO_VIOLATION_FOUND, "all outputs drawn"),
-    Provenance(OutputsSpent(), 1.0, reproducible=True, seed=7),
+    Provenance(OutputsSpent(), reproducible=True, seed=7, seconds=1.0),
 )
 
 
@@ -26,3 +30,9 @@ def changed(audit: AuditResult, **changes: Any) -> AuditResult:
 def made(**attributes: Any) -> AuditResult:
     """Return an audit with these attributes, and nothing else known of it."""
     return changed(BLANK, **attributes)
+
+
+def event_of(entry: dict[str, Any]) -> Observed:
+    """Return the event of an entry of report.json, which an earlier auditor may have written."""
+    event: Observed = TypeAdapter(EventField).validate_python(entry)
+    return event

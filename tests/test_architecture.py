@@ -34,7 +34,7 @@ RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 # Narrower than the list says. (The package itself, a façade that loads names lazily, is in no room.)
 MAY_IMPORT = {"auditor.specimens": {"auditor.errors"}}
 # A result shows itself, printed and in a notebook. These imports alone go up, when they are asked for.
-GO_UP = {"auditor.results.result": {"auditor.report.failure", "auditor.report.html", "auditor.report.phrases"}}
+GO_UP = {"auditor.results.result": {"auditor.report.html", "auditor.report.plain_text"}}
 
 
 def name_of(file: Path) -> str:
@@ -202,7 +202,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "concurrent": ("auditor.blackbox",),
     "sqlite3": ("auditor.blackbox.store",),
     "yaml": ("auditor.config",),
-    "pydantic": ("auditor.config",),
+    "pydantic": ("auditor.config", "auditor.results"),
     "pydantic_core": ("auditor.blackbox.command",),
     "rich": ("auditor.cli", "auditor.report.terminal"),
     "argparse": ("auditor.cli",),

@@ -266,9 +266,9 @@ class Ledger:
             judgement,
             Provenance(
                 self.spent,
-                self.elapsed(),
                 self.reproducible,
                 plan.settings.seed,
+                self.elapsed(),
                 self.drawn_by,
                 command(plan, broken),
                 Tried(str(plan.domain), max(1, len(self.pairs)), plan.settings.events, plan.settings.search.fitted),

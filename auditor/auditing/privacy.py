@@ -131,7 +131,7 @@ def _at_level(
         judge(claim, bound),
         ledger.drawn(),
         bound,
-        test.to_dict(counts),
+        test.report(counts),
         {name: at.detectable(test, counts, chance) for name, chance in CHANCES},
         smallest_level(lambda level: at_level(level).bound(test, counts) > claim.value),
         alpha,

@@ -66,13 +66,13 @@ def _at_level(
     def refutes(level: float) -> bool:
         return judge(claim, bound(level, claim.at_most)) is Verdict.VIOLATION
 
-    refuted, event = refutes(alpha), test.to_dict(counts)
+    refuted, event = refutes(alpha), test.report(counts)
     # The limit on the side of the claim where there is a verdict, else the one that did not reach it.
     is_lower = refuted if claim.at_most else not refuted
     power = {name: detectable_probability(claim, counts.trials, alpha, chance) for name, chance in CHANCES}
     judgement = Judgement(
         Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
-        "confirmed on the worst data set found" if event["confirmed"] else ledger.drawn(),
+        "confirmed on the worst data set found" if event.confirmed else ledger.drawn(),
         bound(alpha, is_lower),
         event,
         power if all(map(math.isfinite, power.values())) else None,

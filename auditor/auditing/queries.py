@@ -20,6 +20,7 @@ from auditor.blackbox.sample import Answers, Query
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
+from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, plain, same
 from auditor.neighbours.search import Budget, Evaluate, search_pairs
@@ -47,9 +48,9 @@ class _Difference:
     excess: float  # over the claim and what rounding may do
 
     @property
-    def event(self) -> dict[str, Any]:
-        values = {"left": plain(self.left), "right": plain(self.right)}
-        return {"description": f"the query answers {values['left']} and {values['right']}", "values": values}
+    def event(self) -> QueryAnswers:
+        values = BothAnswers(plain(self.left), plain(self.right))
+        return QueryAnswers(f"the query answers {values.left} and {values.right}", values)
 
     def bound(self, claim: QueryClaim, method: str) -> Bound:
         return Bound(claim.quantity, self.size, 1.0, method)

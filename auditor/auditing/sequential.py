@@ -23,6 +23,7 @@ from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
+from auditor.events.observed import ObservedBets
 from auditor.methods import game_for, method_for
 from auditor.methods.game import Game, hypotheses, just_above
 from auditor.neighbours.pair import Pair
@@ -123,11 +124,11 @@ def _at_level(
 ) -> AuditResult:
     claim = game.claim
     bound = Bound(claim.quantity, capital.bound(alpha), 1 - alpha, "sequential bets")
-    event = {
-        "description": "bets on the side of each output, by quantiles of past outputs and by a score learned from them",
-        "hypotheses": capital.grid.tolist(),
-        "highest_log_capital": capital.highest.tolist(),
-    }
+    event = ObservedBets(
+        "bets on the side of each output, by quantiles of past outputs and by a score learned from them",
+        tuple(capital.grid.tolist()),
+        tuple(capital.highest.tolist()),
+    )
     judgement = Judgement(
         judge(claim, bound),
         reason,

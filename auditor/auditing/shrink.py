@@ -179,4 +179,4 @@ def _confirm(
     bound = method.proved(test, counts)
     if judge(claim, bound) is not Verdict.VIOLATION:
         return None
-    return Smallest(pair, test.to_dict(counts), bound)
+    return Smallest(pair, test.report(counts), bound)

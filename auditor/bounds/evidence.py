@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from auditor.errors import InvalidInputError
 
@@ -150,9 +150,10 @@ class ProfileCounts:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A proved lower bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
+    """What was proved: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
 
-    ``also`` holds further bounds that the same counts prove, together with this one.
+    Where ``side`` is "upper", it is at most ``value``. ``also`` holds further bounds that the same counts prove, together with
+    this one.
     """
 
     quantity: str
@@ -160,8 +161,9 @@ class Bound:
     confidence: float
     method: str
     also: Mapping[str, float] = field(default_factory=dict)
+    side: Literal["lower", "upper"] = "lower"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bound as it stands in a report."""
-        entry = {name: getattr(self, name) for name in ("quantity", "value", "confidence", "method")}
+        entry = {name: getattr(self, name) for name in ("quantity", "value", "confidence", "method", "side")}
         return {**entry, "also": dict(self.also)} if self.also else entry

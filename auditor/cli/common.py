@@ -56,7 +56,7 @@ def all_to_stderr() -> Iterator[None]:
 
 def write_to(target: str, text: str) -> None:
     """Write text to a file, or to standard output; say why where that cannot be."""
-    from auditor.report.files import write_whole
+    from auditor.results.files import write_whole
 
     if target == STANDARD_OUTPUT:
         print(text, end="")

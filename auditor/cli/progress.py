@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditor.auditing import Plan, Progress
 from auditor.report.markup import visible
-from auditor.report.phrases import SYMBOL, number
+from auditor.report.phrases import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,8 +81,7 @@ class ProgressLines:
         self._bars.update(number_of_task, completed=progress.done, total=progress.planned, done=drawn)
         if progress.bound is not None and time.monotonic() - self._looked.get(progress.audit, 0.0) > LOOK:
             self._looked[progress.audit] = time.monotonic()
-            symbol = SYMBOL.get(claim.quantity, claim.quantity)
-            self._bars.update(number_of_task, bound=f"{symbol} ≥ {number(progress.bound())}")
+            self._bars.update(number_of_task, bound=f"{claim.symbol} ≥ {number(progress.bound())}")
 
 
 def _short(outputs: float) -> str:

@@ -82,8 +82,8 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tu
 
 def write_junit(results: "Sequence[RunResult]", file: Path) -> None:
     """Write runs as JUnit's XML. Raises InvalidInputError where that cannot be."""
-    from auditor.report.files import write_whole
     from auditor.report.junit import to_junit
+    from auditor.results.files import write_whole
 
     try:
         write_whole(file, to_junit(results))

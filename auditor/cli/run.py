@@ -163,9 +163,10 @@ def _audit(
 ) -> int:
     from rich.markup import escape
 
-    from auditor.report.files import to_json, write_reports
+    from auditor.report.formats import write_reports
     from auditor.report.phrases import closing_line, closing_line_of_all
     from auditor.report.terminal import print_result
+    from auditor.results.files import to_json
 
     if options.json is not None and len(chosen) != 1:
         raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
@@ -183,7 +184,7 @@ def _audit(
             print_result(result, console)
             console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
             if options.quiet:
-                print(closing_line(result))
+                print(closing_line(result, timed=True))
             results.append(result)
             statuses.append(_status(result))
             annotate(result, str(configuration.file))

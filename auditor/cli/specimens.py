@@ -26,8 +26,8 @@ def _list(options: argparse.Namespace) -> int:
 
     specimens = list_specimens(options.package)
     if options.reports is not None:
-        from auditor.report.files import write_whole
         from auditor.report.specimen_table import specimen_table
+        from auditor.results.files import write_whole
 
         write_whole(options.reports / "README.md", specimen_table(specimens, options.reports))
         print(f"written: {options.reports / 'README.md'}")

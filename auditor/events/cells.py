@@ -66,13 +66,13 @@ class Cells:
         """The values that any entry can have."""
         return {*self.values, *self.atoms.values(), self.otherwise}
 
-    def describe(self, name: str, value: float) -> str:
-        """Say in words where the cells of that value lie.
+    def describe(self, name: str, value: float, threshold: str = "{:.12g}") -> str:
+        """Say in words where the cells of that value lie; thresholds are written in that format.
 
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
         """
-        parts = [_interval(name, low, high) for low, high in self._runs(value)]
+        parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
         atoms = [atom for atom, worth in self.atoms.items() if worth == value]
         if len(atoms) > 6:
             parts.append(f"{name} is one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
@@ -90,10 +90,11 @@ class Cells:
         return runs
 
 
-def _interval(name: str, low: float, high: float) -> str:
+def _interval(name: str, low: float, high: float, threshold: str) -> str:
+    start, end = threshold.format(low), threshold.format(high)
     if low == -math.inf:
-        return f"{name} is any number" if high == math.inf else f"{name} ≤ {high:.12g}"
-    return f"{name} > {low:.12g}" if high == math.inf else f"{low:.12g} < {name} ≤ {high:.12g}"
+        return f"{name} is any number" if high == math.inf else f"{name} ≤ {end}"
+    return f"{name} > {start}" if high == math.inf else f"{start} < {name} ≤ {end}"
 
 
 def readable_edges(column: SortedColumn, most: int) -> list[float]:

@@ -1,13 +1,14 @@
 """An event: a frozen rule that looks at one output and guesses the side it came from, or abstains."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
-from auditor.events.features import Feature
+from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
+from auditor.events.logistic import LogisticScore
+from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +38,36 @@ class Event:
         """Say in words on which outputs the rule guesses that side."""
         return self.rule.describe(self.feature.name, side)
 
-    def to_dict(self, counts: GuessCounts) -> dict[str, Any]:
-        """Return the event with what was counted, as it stands in a report.
+    def report(self, counts: GuessCounts) -> ObservedRule:
+        """Return the event with what was counted.
 
         The event is the one that speaks for the left side (for the right side, where there is no other); its
         opposite, guessed for the other side, stands beside it where there are both.
         """
-        sides = [(side, seen) for side, seen in ((LEFT, counts.left), (RIGHT, counts.right))]
+        sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:
-            sides = [(side, seen) for side, seen in sides if self.describe(side) != "never"]
-        entries = [
-            {
-                "description": self.describe(side),
-                "guess": "left" if side == LEFT else "right",
-                "counts": seen.to_dict(),
-            }
-            for side, seen in sides
-        ]
-        return {**entries[0], "opposite": entries[1] if len(entries) > 1 else None}
+            sides = [side for side in sides if side.description != "never"]
+        first = sides[0]
+        opposite = sides[1] if len(sides) > 1 else None
+        return ObservedRule(first.description, first.guess, first.counts, first.looks_at, first.form, opposite)
+
+    def _side(self, side: float, seen: Counts) -> Guessed:
+        return Guessed(
+            self.describe(side),
+            "left" if side == LEFT else "right",
+            SideCounts((seen.hits_left, seen.trials_left), (seen.hits_right, seen.trials_right)),
+            self._looks_at(),
+            self.rule.describe(self.feature.name, side, threshold="#"),
+        )
+
+    def _looks_at(self) -> LooksAt:
+        match self.feature:
+            case LowestBit():
+                return "bits"
+            case EvidenceSum() | LogisticScore():
+                return "score"
+            case _:
+                return "values"
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return how outputs lie along the feature."""

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.sample import Sample
+from auditor.errors import InvalidInputError
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn
@@ -30,8 +31,7 @@ MOST_STRETCH = 3.0
 _GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """One value or atom: how many outputs of each side were it, and the side that the event guesses on it."""
 
     label: str
@@ -40,8 +40,7 @@ class Bar:
     guess: Guess = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """The event guesses ``guess`` where low < x ≤ high; the ends may be infinite."""
 
     guess: Guess
@@ -54,29 +53,20 @@ class Histogram:
     """Counts of both sides' outputs by a feature.
 
     Of numbers, ``left[i]`` and ``right[i]`` lie in edges[i−1] < x ≤ edges[i]; the first and the last cell are open. Without
-    edges, there are bars only. ``left_outputs`` and ``right_outputs`` are how many there were of each side in all.
+    edges, there are bars only. ``outputs`` is how many there were of each side in all.
     """
 
     feature: str
-    left_outputs: int
-    right_outputs: int
+    outputs: tuple[int, int]
     edges: tuple[float, ...] = ()
     left: tuple[int, ...] = ()
     right: tuple[int, ...] = ()
     marks: tuple[Mark, ...] = ()
     bars: tuple[Bar, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as they stand in report.json."""
-        return {
-            "feature": self.feature,
-            "outputs": [self.left_outputs, self.right_outputs],
-            "edges": list(self.edges),
-            "left": list(self.left),
-            "right": list(self.right),
-            "marks": [[mark.guess, mark.low, mark.high] for mark in self.marks],
-            "bars": [[bar.label, bar.left, bar.right, bar.guess] for bar in self.bars],
-        }
+    def __post_init__(self) -> None:
+        if not len(self.left) == len(self.right) == (len(self.edges) + 1 if self.edges else 0):
+            raise InvalidInputError("a histogram must hold one more cell than edges on each side, or neither")
 
 
 def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
@@ -94,11 +84,11 @@ def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Hi
             Bar(f"{value:.6g}", int(a), int(b), _guess_at(value, marks))
             for value, a, b in zip(values.tolist(), *counts, strict=False)
         ]
-        return Histogram(feature.name, *outputs, bars=(*of_values, *bars))
+        return Histogram(feature.name, outputs, bars=(*of_values, *bars))
     edges = _edges(both, marks)
     counts = left.count(edges), right.count(edges)
     return Histogram(
-        feature.name, *outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
+        feature.name, outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
     )
 
 

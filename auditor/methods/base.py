@@ -13,6 +13,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
+from auditor.events.observed import Observed
 from auditor.events.selection import BITS, VALUES
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class Test(Protocol[C]):
     def count(self, sample: Sample) -> C:
         """Count what was seen in a batch."""
 
-    def to_dict(self, counts: C) -> dict[str, Any]:
-        """Return the event as it stands in a report, with everything needed to recompute the bound."""
+    def report(self, counts: C) -> Observed:
+        """Return what was looked at and counted, with everything needed to recompute the bound."""
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return how outputs lie along what the test looks at."""

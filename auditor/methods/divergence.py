@@ -21,6 +21,7 @@ from auditor.events.blocks import log_ratios
 from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
+from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
 from auditor.methods.base import Method, profile_points
 
@@ -72,19 +73,19 @@ class ScoreTest:
         left, right = (np.bincount(self.cells(outputs), minlength=cells) for outputs in (sample.left, sample.right))
         return ScoreCounts(tuple(left.tolist()), tuple(right.tolist()))
 
-    def to_dict(self, counts: ScoreCounts) -> dict[str, Any]:
-        """Return the wager and the counts in each cell, as they stand in a report."""
+    def report(self, counts: ScoreCounts) -> ObservedScore:
+        """Return the wager and the counts in each cell."""
         wager = self.wager
         first, second = ("right", "left") if wager.swapped else ("left", "right")
-        return {
-            "description": f"divergence of order {wager.order:g} of {first} from {second}, by bets on {self.feature.name}",
-            "order": wager.order,
-            "swapped": wager.swapped,
-            "stake": wager.stake,
-            "tilt": wager.tilt,
-            "values": list(wager.values),
-            "counts": {"left": list(counts.left), "right": list(counts.right)},
-        }
+        return ObservedScore(
+            f"divergence of order {wager.order:g} of {first} from {second}, by bets on {self.feature.name}",
+            wager.order,
+            wager.swapped,
+            wager.stake,
+            wager.tilt,
+            wager.values,
+            counts,
+        )
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return how outputs lie along the score."""

@@ -1,7 +1,7 @@
 """Claims about the probability of an event that the mechanism itself reports: nothing is learned, and its rate is bounded."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_uppe
 from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
+from auditor.events.observed import Hits, ObservedReport
 from auditor.methods.base import Interval, Method, wilson_lower, z_of
 from auditor.methods.guessing import limits
 
@@ -37,13 +38,10 @@ class Reported:
         seen = hits(sample)
         return ScoreCounts((seen, sample.size - seen), (0, 0))
 
-    def to_dict(self, counts: ScoreCounts) -> dict[str, Any]:
+    def report(self, counts: ScoreCounts) -> ObservedReport:
         """See Test; ``confirmed`` where the other limit, which errs with probability alpha as well, keeps the claim."""
-        return {
-            "description": "the mechanism reports the event",
-            "counts": {"left": [counts.left[0], counts.trials]},
-            "confirmed": self.claim.excess(self.limit(counts, lower=not self.claim.at_most)) <= 0,
-        }
+        confirmed = self.claim.excess(self.limit(counts, lower=not self.claim.at_most)) <= 0
+        return ObservedReport("the mechanism reports the event", Hits((counts.left[0], counts.trials)), confirmed)
 
     def limit(self, counts: ScoreCounts, *, lower: bool) -> float:
         """Return the lower or the upper limit of the probability; each errs with probability alpha."""
@@ -85,8 +83,8 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
     def limit(self, counts: ScoreCounts, *, lower: bool) -> Bound:
         """Return the lower or the upper limit of the probability; each errs with probability alpha."""
         value = Reported(self.claim, self.alpha).limit(counts, lower=lower)
-        name = f"Clopper-Pearson, {'lower' if lower else 'upper'} limit"
-        return Bound(self.claim.quantity, value, 1 - self.alpha, name)
+        side: Literal["lower", "upper"] = "lower" if lower else "upper"
+        return Bound(self.claim.quantity, value, 1 - self.alpha, f"Clopper-Pearson, {side} limit", side=side)
 
     def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> float:
         """See Method."""

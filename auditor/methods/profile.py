@@ -1,7 +1,7 @@
 """Claims about several (ε, δ) at once: a rule for each, all counted on the same outputs."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import ProfileCounts
@@ -9,6 +9,7 @@ from auditor.bounds.profiles import privacy_profile
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
+from auditor.events.observed import ObservedProfile
 from auditor.methods.base import Interval, Method, profile_points
 from auditor.methods.guessing import Guesses
 
@@ -23,10 +24,10 @@ class ProfileTest:
         """Count every event on the same outputs."""
         return ProfileCounts(tuple(event.count(sample) for event in self.events))
 
-    def to_dict(self, counts: ProfileCounts) -> dict[str, Any]:
-        """Return the events of all points, as they stand in a report."""
-        points = [event.to_dict(seen) for event, seen in zip(self.events, counts.points, strict=True)]
-        return {"description": "; ".join(str(point["description"]) for point in points), "points": points}
+    def report(self, counts: ProfileCounts) -> ObservedProfile:
+        """Return the events of all points with what was counted."""
+        points = tuple(event.report(seen) for event, seen in zip(self.events, counts.points, strict=True))
+        return ObservedProfile("; ".join(point.description for point in points), points)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return how outputs lie along what each event looks at; alike for events that are alike."""

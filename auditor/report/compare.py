@@ -14,13 +14,11 @@ Audits of Rényi and zero-concentrated claims, and sequential ones, are compared
 upper limit.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import (
@@ -29,14 +27,13 @@ from auditor.claims import (
     GaussianDP,
     PrivacyClaim,
     PrivacyProfile,
-    Probability,
     PureDP,
-    QueryClaim,
 )
-from auditor.report.files import to_json
+from auditor.events.observed import ObservedProfile, ObservedReport, ObservedRule, QueryAnswers, rules_of
 from auditor.report.phrases import bound_words, number, verdict_words
+from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
-from auditor.verdict import Verdict
+from auditor.verdict import Verdict, refuting_side
 
 # The chance, over a whole file, that a rise is reported where the events looked at show no more than before.
 FALSE_RISE = 0.001
@@ -45,9 +42,6 @@ MATERIAL_RISE = 0.1
 # Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. As it shrinks with the
 # square root of the outputs, that is what less than 44 % of the outputs would do.
 MATERIAL_POWER = 1.5
-
-# What the names of learned scores have in common; see auditor.events.features and auditor.events.logistic.
-SCORES = "evidence"
 
 Interval = tuple[float, float]
 # Audits the pair of an earlier result with the mechanism of today.
@@ -86,7 +80,7 @@ def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None)
         changes += _changes(before[audit.name], audit, error, look_again)
     names = {audit.name for audit in new.audits}
     return changes + [
-        Change(Kind.WORSE, audit.name, "vanished: it was audited before, and is no more")
+        Change(Kind.WORSE, audit.name, "vanished: it is missing from the new report")
         for audit in old.audits
         if audit.name not in names
     ]
@@ -128,14 +122,14 @@ def _claim(old: AuditResult, new: AuditResult) -> Found:
     elif old.claim.implies(new.claim):
         yield Kind.WORSE, f"{was}: it was weakened"
     else:
-        yield Kind.WORSE, f"{was}: another promise, which the earlier run says nothing of"
+        yield Kind.WORSE, f"{was}: a different claim, not comparable with the earlier run"
 
 
 def _verdict(old: AuditResult, new: AuditResult) -> Found:
     if old.verdict is new.verdict:
         return
     if new.verdict is Verdict.INCONCLUSIVE:
-        yield Kind.WORSE, f"no answer any more: {new.stop_reason}"
+        yield Kind.WORSE, f"now inconclusive: {new.stop_reason}"
     elif new.verdict is Verdict.VIOLATION:
         yield Kind.WORSE, f"a new violation: {bound_words(new)}, above the claimed {new.claim}"
     elif old.verdict is Verdict.VIOLATION and not new.passed:
@@ -195,23 +189,11 @@ def _same_pair(old: AuditResult, new: AuditResult) -> bool:
     return sorted(sides[0]) == sorted(sides[1])
 
 
-# A number beside a comparison.
-_THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
-
-
 def _same_event(old: AuditResult, new: AuditResult) -> bool:
     """Whether two events differ in thresholds at most; one on a learned score is another whenever it is learned."""
-    forms = [[_THRESHOLD.sub("#", words) for words in _descriptions(audit.event)] for audit in (old, new)]
-    return forms[0] == forms[1] and not any(SCORES in form for form in forms[0])
-
-
-def _descriptions(event: Any) -> Iterator[str]:
-    if event is None or "values" in event:
-        return  # a query's answers are its own event
-    for part in event.get("points", [event]):
-        yield part["description"]
-        if part.get("opposite"):
-            yield part["opposite"]["description"]
+    before, after = ([side for rule in rules_of(audit.event) for side in rule.sides] for audit in (old, new))
+    same = [side.form for side in before] == [side.form for side in after]
+    return same and not any(side.looks_at == "score" for side in after)
 
 
 def _power(old: AuditResult, new: AuditResult) -> Found:
@@ -239,18 +221,20 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     In units of the claim's quantity; for probabilities that are promised to be large, with the sign turned, so that more is
     always worse. None where the counts give no upper limit.
     """
-    claim, event, each = audit.claim, audit.event, error / 2
-    if audit.bound is None or event is None:
+    claim, each = audit.claim, error / 2
+    if audit.bound is None:
         return None
-    if isinstance(claim, QueryClaim):
-        return audit.bound.value, audit.bound.value
-    if isinstance(claim, Probability):
-        hits, trials = event["counts"]["left"]
-        low, high = _limits(hits, trials, each)
-        return (low, high) if claim.at_most else (-high, -low)
-    if isinstance(claim, PrivacyProfile):
-        return _excess(claim, event["points"], each)
-    return _guessed(claim, guesses_of(event), each) if "opposite" in event else None
+    match audit.event:
+        case QueryAnswers():
+            return audit.bound.value, audit.bound.value
+        case ObservedReport(counts=counts):
+            low, high = _limits(*counts.left, each)
+            return (low, high) if refuting_side(audit.claim) == "lower" else (-high, -low)
+        case ObservedProfile(points=points) if isinstance(claim, PrivacyProfile):
+            return _excess(claim, points, each)
+        case ObservedRule() as rule:
+            return _guessed(claim, rule.guesses(), each)
+    return None
 
 
 def _guessed(claim: Claim, counts: GuessCounts, error: float) -> Interval | None:
@@ -260,12 +244,12 @@ def _guessed(claim: Claim, counts: GuessCounts, error: float) -> Interval | None
     return _epsilon(counts, claim.delta, error) if isinstance(claim, PureDP | ApproximateDP) else None
 
 
-def _excess(claim: PrivacyProfile, points: Any, error: float) -> Interval:
+def _excess(claim: PrivacyProfile, points: Sequence[ObservedRule], error: float) -> Interval:
     """Return limits of the largest excess, of all points at once."""
     share = error / len(claim.profile)
     lows, highs = [], []
-    for entry, point in zip(points, claim.profile, strict=True):
-        low, high = _epsilon(guesses_of(entry), point.delta, share)
+    for rule, point in zip(points, claim.profile, strict=True):
+        low, high = _epsilon(rule.guesses(), point.delta, share)
         lows.append(low - point.epsilon)
         highs.append(high - point.epsilon)
     return max(lows), max(highs)
@@ -286,12 +270,3 @@ def _epsilon(counts: GuessCounts, delta: float, error: float) -> Interval:
     free = counts.directions * delta / 2
     most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))
     return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
-
-
-def guesses_of(event: Any) -> GuessCounts:
-    """Return the counts of a rule that guesses, from its entry in report.json."""
-    entries = [event, *([event["opposite"]] if event["opposite"] else [])]
-    seen = {entry["guess"]: Counts(*entry["counts"]["left"], *entry["counts"]["right"]) for entry in entries}
-    some = next(iter(seen.values()))
-    none = Counts(0, some.trials_left, 0, some.trials_right)
-    return GuessCounts(seen.get("left", none), seen.get("right", none), one_tailed=len(seen) == 1)

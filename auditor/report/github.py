@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from auditor.report.compare import Change, Kind, in_all
-from auditor.report.failure import failure_text, headline
 from auditor.report.markdown import escape
+from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import RunResult
 
 

@@ -5,10 +5,10 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from typing import Any
 
 from auditor.claims import PrivacyClaim, Probability, QueryClaim, RenyiDP, ZeroConcentratedDP
 from auditor.events.histogram import Histogram
+from auditor.events.observed import ObservedReport, rules_of
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.markup import Markup, joined, tag
@@ -19,8 +19,8 @@ from auditor.report.phrases import (
     finding,
     headline,
     number,
-    proved_words,
     relation_words,
+    smallest_proved,
     spent_words,
     verdict_words,
 )
@@ -49,7 +49,7 @@ def to_html(result: RunResult) -> str:
             *cards,
             tag(
                 "footer",
-                f"auditor {result.auditor} · {result.seconds:.0f} s · report.json beside this file holds all counts",
+                f"auditor {result.auditor} · report.json beside this file holds all counts",
             ),
         ),
         contents,
@@ -245,7 +245,7 @@ def _is_sequential(audit: AuditResult) -> bool:
 
 
 def _histogram_caption(shown: Histogram, *, is_sequential: bool) -> Markup:
-    outputs = f"{shown.left_outputs + shown.right_outputs:,} outputs"
+    outputs = f"{sum(shown.outputs):,} outputs"
     says = "the last bets say" if is_sequential else "the event says"
     told = (
         f"{outputs} of those that were bet on, each by what was learned from those before it."
@@ -295,8 +295,8 @@ def _smallest(audit: AuditResult) -> Markup:
     small, what = audit.smallest, _of(audit.smallest.pair)
     facts = [
         (what, pair_words(small.pair)),
-        ("Event", str(small.event["description"])),
-        ("Proved", proved_words(small)),
+        ("Event", small.event.description),
+        ("Proved", smallest_proved(audit.claim, small)),
     ]
     return tag("details", tag("summary", f"The smallest {what.lower()} that still breaks the claim"), _list(facts))
 
@@ -306,28 +306,28 @@ def _of(pair: Pair) -> str:
 
 
 def _counts(audit: AuditResult) -> Markup:
-    rows = list(_count_rows(audit.event or {}))
+    """Return how often each event happened, side by side; nothing where cells were counted instead."""
+    if isinstance(audit.event, ObservedReport):
+        headings, rows = ["hits of trials"], [(audit.event.description, [audit.event.counts.left])]
+    else:
+        sides = [side for rule in rules_of(audit.event) for side in rule.sides]
+        headings, rows = (
+            ["left", "right"],
+            [(side.description, [side.counts.left, side.counts.right]) for side in sides],
+        )
     if not rows:
         return Markup()
-    sides = ("left", "right") if len(rows[0]) > 2 else ("hits of trials",)
-    head = tag("thead", tag("tr", tag("th", "event", scope="col"), *(tag("th", side, scope="col") for side in sides)))
-    body = tag(
-        "tbody", *(tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows)
+    head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in ("event", *headings))))
+    body = (
+        tag("tr", tag("th", event, scope="row"), *(tag("td", _share(*seen)) for seen in counts))
+        for event, counts in rows
     )
-    return tag("details", tag("summary", "Counts"), tag("div", tag("table", head, body), class_="scroll"))
+    table = tag("table", head, tag("tbody", *body))
+    return tag("details", tag("summary", "Counts"), tag("div", table, class_="scroll"))
 
 
-def _count_rows(event: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the description of each event and how often it happened on each side; nothing where cells were counted instead."""
-    for point in event.get("points", [event]):
-        if "opposite" not in point and "confirmed" not in point:
-            continue
-        for part in filter(None, (point, point.get("opposite"))):
-            cells = (
-                f"{hits:,} of {trials:,} ({100 * hits / max(1, trials):.3g} %)"
-                for hits, trials in part["counts"].values()
-            )
-            yield str(part["description"]), *cells
+def _share(hits: int, trials: int) -> str:
+    return f"{hits:,} of {trials:,} ({100 * hits / max(1, trials):.3g} %)"
 
 
 def _tried(audit: AuditResult) -> Markup:

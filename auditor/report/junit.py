@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from auditor.report.failure import failure_text, headline
 from auditor.report.phrases import bound_words, finding
+from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
@@ -30,17 +30,20 @@ def _numbers(result: RunResult) -> dict[str, str]:
         "tests": str(len(result.audits)),
         "failures": str(wrong.count(False)),
         "errors": str(wrong.count(True)),
-        "time": f"{result.seconds:.3f}",
+        **_time(result.seconds),
     }
 
 
+def _time(seconds: float | None) -> dict[str, str]:
+    return {} if seconds is None else {"time": f"{seconds:.3f}"}
+
+
 def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
-    case = ElementTree.SubElement(
-        suite, "testcase", classname=_shown(run), name=_shown(audit.name), time=f"{audit.seconds:.3f}"
-    )
-    told = {"claim": str(audit.claim), "proved": bound_words(audit), "verdict": str(audit.verdict)}
+    names = {"classname": _shown(run), "name": _shown(audit.name)}
+    case = ElementTree.SubElement(suite, "testcase", {**names, **_time(audit.seconds)})
+    facts = {"claim": str(audit.claim), "proved": bound_words(audit), "verdict": str(audit.verdict)}
     properties = ElementTree.SubElement(case, "properties")
-    for name, value in told.items():
+    for name, value in facts.items():
         ElementTree.SubElement(properties, "property", name=name, value=_shown(value))
     if audit.passed:
         ElementTree.SubElement(case, "system-out").text = _shown(finding(audit))

@@ -1,16 +1,25 @@
 """The sentences that every form of a report shares."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import assert_never
 
-from auditor.claims import Probability, QueryClaim
-from auditor.events.features import BITS
+from auditor.bounds.evidence import Bound
+from auditor.claims import Claim
+from auditor.events.observed import (
+    BothAnswers,
+    Observed,
+    ObservedBets,
+    ObservedProfile,
+    ObservedReport,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+    SideCounts,
+)
 from auditor.neighbours.pair import Relation, pair_words
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
-
-SYMBOL = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "decrease": "fall"}
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -33,14 +42,14 @@ def number(value: float | None) -> str:
     return "∞" if math.isinf(value) else f"{value:.3f}"
 
 
-def bound_words(audit: AuditResult | Smallest) -> str:
+def bound_words(audit: AuditResult) -> str:
     """Write what was proved: quantity, and the side on which it lies."""
-    bound = audit.bound
-    if bound is None:
-        return "–"
-    upper = bound.method.endswith("upper limit")
-    symbol = SYMBOL.get(bound.quantity, bound.quantity)
-    return f"{symbol} {'≤' if upper else '≥'} {_no_more_than_proved(bound.value, upper)}"
+    return "–" if audit.bound is None else _proved(audit.claim, audit.bound)
+
+
+def _proved(claim: Claim, bound: Bound) -> str:
+    upper = bound.side == "upper"
+    return f"{claim.symbol} {'≤' if upper else '≥'} {_no_more_than_proved(bound.value, upper)}"
 
 
 def _no_more_than_proved(value: float, upper: bool) -> str:
@@ -65,81 +74,94 @@ def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found."""
     if audit.bound is None or audit.event is None:
         return f"No answer: {audit.stop_reason}."
-    if isinstance(audit.claim, QueryClaim):
-        return _query_finding(audit, audit.event)
     bound = f"{bound_words(audit)} with {confidence_words(audit.bound.confidence)} confidence"
-    if isinstance(audit.claim, Probability):
-        return _probability_finding(audit, audit.event, bound)
+    match audit.event:
+        case QueryAnswers(values=values):
+            return _query_finding(audit, values)
+        case ObservedReport() as event:
+            return _probability_finding(audit, event, bound)
+        case event:
+            return _privacy_finding(audit, event, bound)
+
+
+def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
     pair = pair_words(audit.pair)
     if audit.verdict is Verdict.VIOLATION:
         proved = f"this proves {bound}, above the claimed {audit.claim}"
-        return f"On the neighbours {pair}, {_event_words(audit.event)}; {proved}.{_smallest_words(audit)}"
+        return f"On the neighbours {pair}, {_event_words(event)}; {proved}.{_smallest_words(audit)}"
+    within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}"
     if not audit.power:
-        return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}."
+        return f"{within}."
     caught = audit.power["95%"]
-    symbol = SYMBOL.get(audit.bound.quantity, audit.bound.quantity)
-    seen_by = "event" if "opposite" in audit.event else "evidence"
+    seen_by = "event" if isinstance(event, ObservedRule) else "evidence"
     would = (
-        f"a mechanism with {symbol} of {number(caught)} on this {seen_by} would have been caught with 95 % chance"
+        f"a mechanism with {audit.claim.symbol} of {number(caught)} on this {seen_by} would have been caught with 95 % chance"
         if caught < math.inf
         else f"on this {seen_by} no violation could have been caught with these outputs"
     )
-    return f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}; {would}."
+    return f"{within}; {would}."
 
 
 def _smallest_words(audit: AuditResult) -> str:
     small = audit.smallest
     if small is None:
         return ""
-    if isinstance(audit.claim, QueryClaim):
-        what = small.event["description"]
-    elif isinstance(audit.claim, Probability):
-        what = f"{_happens(small.event)}, which proves {proved_words(small)}"
-    else:
-        what = f"{_event_words(small.event)}, which proves {proved_words(small)}"
+    what = _event_words(small.event)
+    if not isinstance(small.event, QueryAnswers):
+        what = f"{what}, which proves {smallest_proved(audit.claim, small)}"
     return f" The smallest that still breaks it: {pair_words(small.pair)}, where {what}."
 
 
-def proved_words(small: Smallest) -> str:
+def smallest_proved(claim: Claim, small: Smallest) -> str:
     """Write what was proved on the smallest pair, and how surely; of a query, in which nothing is random, what it shows."""
     sure = small.bound.confidence == 1
-    return bound_words(small) + ("" if sure else f" with {confidence_words(small.bound.confidence)} confidence")
+    return _proved(claim, small.bound) + (
+        "" if sure else f" with {confidence_words(small.bound.confidence)} confidence"
+    )
 
 
-def _query_finding(audit: AuditResult, event: Mapping[str, Any]) -> str:
-    pair, values = pair_words(audit.pair), event["values"]
-    moves = f"n {pair} the query answers {values['left']} and {values['right']}"
+def _query_finding(audit: AuditResult, values: BothAnswers) -> str:
+    moves = f"n {pair_words(audit.pair)} the query answers {values.left} and {values.right}"
     if audit.verdict is Verdict.VIOLATION:
         return f"O{moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
     return f"No counterexample among {audit.stop_reason}; the nearest: o{moves}."
 
 
-def _probability_finding(audit: AuditResult, event: Mapping[str, Any], bound: str) -> str:
-    seen = f"On {pair_words(audit.pair)} {_happens(event)}: {bound}"
+def _probability_finding(audit: AuditResult, event: ObservedReport, bound: str) -> str:
+    seen = f"On {pair_words(audit.pair)} {_event_words(event)}: {bound}"
     if audit.verdict is Verdict.VIOLATION:
         return f"{seen}, where {audit.claim} is claimed.{_smallest_words(audit)}"
-    state = "which confirms the claim there" if event["confirmed"] else "which neither refutes nor confirms the claim"
-    return f"{seen}, {state} ({audit.claim}); other data sets were searched only."
+    state = "which confirms the claim there" if event.confirmed else "which neither refutes nor confirms the claim"
+    return f"{seen}, {state} ({audit.claim}); other data sets were only searched, not tested."
 
 
-def _happens(event: Mapping[str, Any]) -> str:
-    hits, trials = event["counts"]["left"]
-    return f"the event happens in {hits:,} of {trials:,} trials"
+def _event_words(event: Observed) -> str:
+    match event:
+        case QueryAnswers(description=words):
+            return words
+        case ObservedReport(counts=counts):
+            hits, trials = counts.left
+            return f"the event happens in {hits:,} of {trials:,} trials"
+        case ObservedRule():
+            return _rule_words(event)
+        case ObservedProfile() | ObservedScore() | ObservedBets():
+            return f"there is evidence ({event.description})"
+    assert_never(event)
 
 
-def _event_words(event: Mapping[str, Any]) -> str:
-    if "opposite" not in event:
-        return f"outputs show it ({event['description']})"
-    left, right = (_rate(*event["counts"][side]) for side in ("left", "right"))
-    text = f"the event “{event['description']}” happens at rates {left} and {right}"
-    if BITS in event["description"]:
+def _rule_words(event: ObservedRule) -> str:
+    text = f"the event “{event.description}” happens at rates {_rates(event.counts)}"
+    if event.looks_at == "bits":
         text = (
             f"the floating-point representation tells the sides apart (the implementation, not the mechanism): {text}"
         )
-    if event["opposite"]:
-        left, right = (_rate(*event["opposite"]["counts"][side]) for side in ("left", "right"))
-        text += f", and “{event['opposite']['description']}” at {left} and {right}"
+    if event.opposite is not None:
+        text += f", and “{event.opposite.description}” at {_rates(event.opposite.counts)}"
     return text
+
+
+def _rates(counts: SideCounts) -> str:
+    return " and ".join(f"{hits / trials:.3g}" if trials else "–" for hits, trials in (counts.left, counts.right))
 
 
 def confidence_words(confidence: float) -> str:
@@ -154,12 +176,8 @@ def confidence_words(confidence: float) -> str:
     return f"{100 * confidence:.{digits}f} %"
 
 
-def _rate(hits: int, trials: int) -> str:
-    return f"{hits / trials:.3g}" if trials else "–"
-
-
-def closing_line(result: RunResult) -> str:
-    """Say in one line how the run ended."""
+def closing_line(result: RunResult, *, timed: bool = False) -> str:
+    """Say in one line how the run ended; ``timed`` adds how long it took, where that is known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     allowed = f"{100 * (1 - result.confidence):.3g} %"
     what = (
@@ -168,11 +186,12 @@ def closing_line(result: RunResult) -> str:
         else f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
     )
     audits = "1 audit" if total == 1 else f"{total} audits"
-    return f"{result.name}: {what} ({audits}, chance of any false alarm at most {allowed}, {result.seconds:.0f} s)"
+    took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
+    return f"{result.name}: {what} ({audits}, chance of any false alarm at most {allowed}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
-    """Say in one line how several runs ended.
+    """Say in one line how several runs ended, and how long they took.
 
     >>> closing_line_of_all([RunResult("one", 0.999, [], 2.0), RunResult("two", 0.999, [], 3.0)])
     'all 2 configurations, 0 audits: every audit ended as expected (5 s)'
@@ -180,7 +199,7 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     audits = [audit for result in results for audit in result.audits]
     wrong = sum(not audit.passed for audit in audits)
     ended = f"{wrong} did NOT end as expected" if wrong else "every audit ended as expected"
-    seconds = sum(result.seconds for result in results)
+    seconds = sum(result.seconds or 0.0 for result in results)
     return f"all {len(results)} configurations, {len(audits)} audits: {ended} ({seconds:.0f} s)"
 
 

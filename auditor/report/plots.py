@@ -14,8 +14,8 @@ from auditor.claims import Claim, Probability, QueryClaim
 from auditor.events.histogram import Bar, Histogram
 from auditor.exact.conversions import implied_delta
 from auditor.report.markup import Markup, joined, tag, visible
-from auditor.report.phrases import SYMBOL
 from auditor.results.result import AuditResult
+from auditor.verdict import refuting_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,7 +166,7 @@ def _draw_cells(axes: "Axes", shown: Histogram) -> None:
         low, high = max(place(mark.low), ends[0]), min(place(mark.high), ends[-1])
         if mark.guess is not None and low < high:
             axes.axvspan(low, high, color=SIDES[mark.guess], alpha=0.13, lw=0)
-    for counts, outputs, colour in ((shown.left, shown.left_outputs, LEFT), (shown.right, shown.right_outputs, RIGHT)):
+    for counts, outputs, colour in ((shown.left, shown.outputs[0], LEFT), (shown.right, shown.outputs[1], RIGHT)):
         shares = [_share(count, outputs) for count in counts]
         axes.stairs(shares, ends, fill=True, color=colour, alpha=0.28, lw=0)
         axes.stairs(shares, ends, color=colour, lw=1.3)
@@ -199,8 +199,8 @@ def _draw_bars(axes: "Axes", shown: Histogram, labels: Sequence[str]) -> None:
     for place, bar in zip(places, shown.bars, strict=True):
         if bar.guess is not None:
             axes.axhspan(place - 0.45, place + 0.45, color=SIDES[bar.guess], alpha=0.13, lw=0)
-    left = [_share(bar.left, shown.left_outputs) for bar in shown.bars]
-    right = [_share(bar.right, shown.right_outputs) for bar in shown.bars]
+    left = [_share(bar.left, shown.outputs[0]) for bar in shown.bars]
+    right = [_share(bar.right, shown.outputs[1]) for bar in shown.bars]
     axes.barh([place - 0.18 for place in places], left, 0.32, color=LEFT)
     axes.barh([place + 0.18 for place in places], right, 0.32, color=RIGHT)
     axes.set_yticks(list(places), labels)
@@ -230,7 +230,7 @@ def _told(shown: Histogram) -> str:
 
 
 def _shares(left: int, right: int, shown: Histogram) -> str:
-    return f"{_percent(_share(left, shown.left_outputs))} of the left, {_percent(_share(right, shown.right_outputs))} of the right"
+    return f"{_percent(_share(left, shown.outputs[0]))} of the left, {_percent(_share(right, shown.outputs[1]))} of the right"
 
 
 def _guessed(bar: Bar) -> str:
@@ -243,7 +243,7 @@ def _guessed(bar: Bar) -> str:
 def bound_plot(name: str, audit: AuditResult) -> Markup:
     """Return what is claimed and what is proved of a quantity, as intervals on one line; the audit must have a bound."""
     assert audit.bound is not None
-    symbol = SYMBOL.get(audit.bound.quantity, audit.bound.quantity)
+    symbol = audit.claim.symbol
     spans, points = _spans(audit), _points(audit)
     labels = [told for told, *_ in spans] + [told for told, *_ in points]
     rows = len(labels)
@@ -282,9 +282,8 @@ def _spans(audit: AuditResult) -> list[tuple[str, float, float, str]]:
     """Return what is claimed, and what is proved: in words, from, to, colour."""
     assert audit.bound is not None
     claim, bound = audit.claim, audit.bound
-    at_least = isinstance(claim, Probability) and claim.at_least
-    allowed = (claim.value, math.inf) if at_least else (-math.inf, claim.value)
-    proved = (-math.inf, bound.value) if bound.method.endswith("upper limit") else (bound.value, math.inf)
+    allowed = (claim.value, math.inf) if refuting_side(claim) == "upper" else (-math.inf, claim.value)
+    proved = (-math.inf, bound.value) if bound.side == "upper" else (bound.value, math.inf)
     spans = [("claimed", *allowed, CLAIM)]
     # What a query does on a pair is one number, and not at least that.
     return spans if isinstance(claim, QueryClaim) else [*spans, ("proved", *proved, _colour(audit))]
@@ -324,7 +323,7 @@ def _interval(start: float, end: float) -> str:
 def growth_plot(name: str, audit: AuditResult) -> Markup:
     """Return the bound after each part of the outputs, with the claim and, where it is known, the exact value."""
     assert audit.bound is not None
-    symbol = SYMBOL.get(audit.bound.quantity, audit.bound.quantity)
+    symbol = audit.claim.symbol
     outputs = [n for n, _ in audit.illustration.growth]
     finite = [value for _, value in audit.illustration.growth if math.isfinite(value)]
     top = max([*finite, audit.claim.value, 1e-9])

@@ -37,7 +37,10 @@ def print_result(result: RunResult, console: Console) -> None:
             console.print(f"[bold]{escape(audit.name)}[/]: [yellow]warning[/]: {escape(warning)}.", highlight=False)
     console.print()
     console.print(
-        visible(closing_line(result)), style="green" if result.passed else "bold red", highlight=False, markup=False
+        visible(closing_line(result, timed=True)),
+        style="green" if result.passed else "bold red",
+        highlight=False,
+        markup=False,
     )
 
 

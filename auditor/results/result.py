@@ -1,35 +1,63 @@
 """Results as data: everything a report shows, and everything needed to recompute its bounds."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
-from auditor.neighbours.pair import Pair
+from auditor.events.observed import Observed
+from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField
 from auditor.verdict import Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT = 1
+# The entry of an audit in report.json, in this order.
+KEYS = (
+    "name",
+    "mechanism",
+    "verdict",
+    "expected",
+    "passed",
+    "claim",
+    "bound",
+    "pair",
+    "event",
+    "smallest",
+    "reproduce",
+    "exact",
+    "tried",
+    "outputs",
+    "power",
+    "budget",
+    "stop_reason",
+    "warnings",
+    "reproducible",
+    "seed",
+    "illustration",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputsSpent:
     """How many outputs went into each phase, both sides together. None served for two."""
 
-    search: int = 0
-    selection: int = 0
-    bound: int = 0
-    shrink: int = 0
+    search: Count = 0
+    selection: Count = 0
+    bound: Count = 0
+    shrink: Count = 0
 
     def to_dict(self) -> dict[str, int]:
         """Return the numbers by name."""
-        return {"search": self.search, "selection": self.selection, "bound": self.bound, "shrink": self.shrink}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +66,6 @@ class ExactValue:
 
     value: float
     error: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return both numbers by name."""
-        return {"value": self.value, "error": self.error}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +76,9 @@ class Smallest:
     verdict does not rest on it.
     """
 
-    pair: Pair
-    event: Mapping[str, Any]
-    bound: Bound
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all three as they stand in report.json."""
-        return {"pair": self.pair.to_dict(), "event": dict(self.event), "bound": self.bound.to_dict()}
+    pair: PairField
+    event: EventField
+    bound: BoundField
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +89,9 @@ class Tried:
     """
 
     neighbours: str
-    pairs: int
+    pairs: Count
     events: Sequence[str]
-    search: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all by name."""
-        told = {"neighbours": self.neighbours, "pairs": self.pairs, "events": list(self.events)}
-        return told if self.search is None else {**told, "search": self.search}
+    search: Annotated[Count | None, Field(exclude_if=lambda outputs: outputs is None)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +104,8 @@ class Illustration:
     """
 
     histograms: Sequence[Histogram] = ()
-    growth: Sequence[tuple[int, float]] = ()
+    growth: Sequence[tuple[Count, float]] = ()
     profile: Sequence[tuple[float, float]] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all three as they stand in report.json."""
-        return {
-            "histograms": [histogram.to_dict() for histogram in self.histograms],
-            "growth": [list(point) for point in self.growth],
-            "profile": [list(point) for point in self.profile],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,7 @@ class Subject:
 
     name: str
     mechanism: str
-    claim: Claim
+    claim: ClaimField
     expected: Verdict
 
 
@@ -123,8 +130,8 @@ class Judgement:
 
     verdict: Verdict
     stop_reason: str
-    bound: Bound | None = None
-    event: Mapping[str, Any] | None = None
+    bound: BoundField | None = None
+    event: EventField | None = None
     power: Mapping[str, float] | None = None
     p_value: float | None = None
     alpha: float | None = None
@@ -136,13 +143,14 @@ class Provenance:
     """How the audit was run: what it spent, whether the seed draws the same outputs again, and how to repeat it.
 
     ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again. ``drawn_by`` says
-    what drew the outputs of the bound: no number depends on it. ``tried`` is None in a report of an earlier auditor.
+    what drew the outputs of the bound: no number depends on it. It and ``seconds`` differ from run to run, so that they are in
+    no report: read back, they are "" and None. ``tried`` is None in a report of an earlier auditor.
     """
 
     outputs: OutputsSpent
-    seconds: float
-    reproducible: bool
-    seed: int
+    reproducible: Annotated[bool, Strict()]
+    seed: Annotated[int, Strict()]
+    seconds: float | None = None
     drawn_by: str = ""
     reproduce: str | None = None
     tried: Tried | None = None
@@ -160,7 +168,7 @@ class AuditResult:
     subject: Subject
     judgement: Judgement
     provenance: Provenance
-    pair: Pair | None = None
+    pair: PairField | None = None
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
@@ -207,8 +215,8 @@ class AuditResult:
         return self.judgement.bound
 
     @property
-    def event(self) -> Mapping[str, Any] | None:
-        """What was looked at and counted, in words and plain numbers, as it stands in report.json."""
+    def event(self) -> Observed | None:
+        """What was looked at and counted; its fields are called as in report.json."""
         return self.judgement.event
 
     @property
@@ -237,8 +245,8 @@ class AuditResult:
         return self.provenance.outputs
 
     @property
-    def seconds(self) -> float:
-        """How long the audit took."""
+    def seconds(self) -> float | None:
+        """How long the audit took; None in a report that was read."""
         return self.provenance.seconds
 
     @property
@@ -253,7 +261,7 @@ class AuditResult:
 
     @property
     def drawn_by(self) -> str:
-        """What drew the outputs of the bound; no number depends on it."""
+        """What drew the outputs of the bound, on which no number depends; nothing in a report that was read."""
         return self.provenance.drawn_by
 
     @property
@@ -268,39 +276,16 @@ class AuditResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
-        return {
-            "name": self.name,
-            "mechanism": self.mechanism,
-            "verdict": str(self.verdict),
-            "expected": str(self.expected),
-            "passed": self.passed,
-            "claim": self.claim.to_dict(),
-            "bound": self.bound.to_dict() if self.bound else None,
-            "pair": self.pair.to_dict() if self.pair else None,
-            "event": dict(self.event) if self.event else None,
-            "smallest": self.smallest.to_dict() if self.smallest else None,
-            "reproduce": self.reproduce,
-            "exact": self.exact.to_dict() if self.exact else None,
-            "tried": self.tried.to_dict() if self.tried else None,
-            "outputs": self.outputs.to_dict(),
-            "power": dict(self.power) if self.power else None,
-            "budget": {"allowed_error": self.alpha, "p_value": self.p_value},
-            "stop_reason": self.stop_reason,
-            "drawn_by": self.drawn_by,
-            "warnings": list(self.warnings),
-            "seconds": round(self.seconds, 3),
-            "reproducible": self.reproducible,
-            "seed": self.seed,
-            "illustration": self.illustration.to_dict(),
-        }
+        [parts] = _as_plain().dump_python([self], mode="json", exclude={"__all__": {"at_level"}})
+        flat = {**parts, **parts["subject"], **parts["judgement"], **parts["provenance"], "passed": self.passed}
+        flat["budget"] = {"allowed_error": self.alpha, "p_value": self.p_value}
+        return {key: flat[key] for key in KEYS}
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
-        from auditor.report.failure import headline
-        from auditor.report.phrases import finding
+        from auditor.report.plain_text import in_short
 
-        warnings = (f"warning: {warning}" for warning in self.warnings)
-        return "\n".join([f"{self.name}: {headline(self)}", finding(self), *warnings])
+        return in_short(self)
 
     def _repr_html_(self) -> str:
         """Return the audit as notebooks show it."""
@@ -313,14 +298,25 @@ class AuditResult:
         return _frame([self])
 
 
+def _parts(entry: Any) -> Any:
+    """Sort an entry of report.json into the parts of a result, which take what is theirs."""
+    if not isinstance(entry, dict):
+        return entry
+    budget = entry.get("budget")
+    if not isinstance(budget, dict):
+        raise InvalidInputError('it lacks "budget", or that is no object')
+    judged = {**entry, "alpha": budget.get("allowed_error"), "p_value": budget.get("p_value")}
+    return {**entry, "subject": entry, "judgement": judged, "provenance": entry}
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """All audits of one configuration, under one error budget."""
+    """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read."""
 
     name: str
     confidence: float
-    audits: Sequence[AuditResult]
-    seconds: float
+    audits: Sequence[Annotated[AuditResult, BeforeValidator(_parts)]]
+    seconds: float | None = None
     auditor: str = __version__  # that made it
 
     @property
@@ -351,7 +347,6 @@ class RunResult:
                 "audits": sum(audit.alpha is not None for audit in self.audits),
                 "shared": "Holm's step-down",
             },
-            "seconds": round(self.seconds, 3),
             "audits": [audit.to_dict() for audit in self.audits],
         }
 
@@ -367,6 +362,12 @@ class RunResult:
         Raises InvalidInputError where pandas is not installed.
         """
         return _frame(self.audits)
+
+
+@functools.cache
+def _as_plain() -> TypeAdapter[list[AuditResult]]:
+    # A single result would not take a configuration, without which pydantic writes infinities as None.
+    return TypeAdapter(list[AuditResult], config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def _frame(audits: Sequence[AuditResult]) -> "DataFrame":

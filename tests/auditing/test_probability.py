@@ -153,7 +153,7 @@ def test_one_case_in_many_refutes_a_certainty(monkeypatch: pytest.MonkeyPatch) -
 def test_the_limit_shown_is_the_one_that_decides(at_most: bool, hits: int, words: list[str]) -> None:
     """One-sided limits at 95 %, by bisection of the binomial's tail: 80 of 100 gives 0.7228, 20 of 100 0.2772."""
     found = outcome(hits, 0.5, at_most)
-    assert found.event["counts"] == {"left": [hits, N]}
+    assert found.event.counts.left == (hits, N)
     for part in words:
         assert part in finding(found)
     is_lower = "lower" in found.bound.method
@@ -226,4 +226,4 @@ def test_a_mechanism_that_raises_is_no_event() -> None:
 @pytest.mark.parametrize("output", [True, np.True_, 1, 1.0])
 def test_truths_may_be_written_in_several_ways(output: Any) -> None:
     found = audit(lambda data, rng: output, auditor.Probability(0.5, at_most=True))
-    assert found.event["counts"] == {"left": [N, N]}
+    assert found.event.counts.left == (N, N)

@@ -38,7 +38,7 @@ def test_a_counterexample_is_found_and_shown() -> None:
     assert result.verdict is Verdict.VIOLATION
     left, right = (sum(side) for side in (result.pair.left, result.pair.right))
     assert (result.bound.value, abs(left - right)) == (5, 5)
-    assert result.event["values"] == {"left": left, "right": right}
+    assert dict(result.event["values"]) == {"left": left, "right": right}
     assert f"answers {left} and {right}, which breaks the claim (sensitivity 4)" in finding(result)
 
 

@@ -25,10 +25,10 @@ from auditor.config.load import Overrides, load_configuration
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import pair_words
 from auditor.neighbours.shrink import complexity
-from auditor.report.files import to_json
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
 from auditor.report.phrases import finding
+from auditor.results.files import to_json
 from auditor.results.reader import read_report
 from auditor.results.result import RunResult
 from auditor.verdict import Verdict
@@ -184,7 +184,7 @@ def test_workers_change_nothing() -> None:
         for workers in (1, 2)
     )
     assert one.smallest is not None
-    assert (one.smallest.to_dict(), one.outputs) == (two.smallest.to_dict(), two.outputs)
+    assert (one.smallest, one.outputs) == (two.smallest, two.outputs)
 
 
 def test_pairs_spelled_out_shrink_to_each_other_only() -> None:
@@ -197,14 +197,14 @@ def test_pairs_spelled_out_shrink_to_each_other_only() -> None:
 
 def test_another_level_takes_the_smallest_along_as_long_as_the_claim_is_refuted(leaky: Any) -> None:
     again = leaky.at_level(1e-5)
-    assert (again.verdict, again.smallest.to_dict()) == (Verdict.VIOLATION, leaky.smallest.to_dict())
+    assert (again.verdict, again.smallest) == (Verdict.VIOLATION, leaky.smallest)
     assert again.bound.value < leaky.bound.value
     weak = audit(response, ANSWERS, auditor.PureDP(1.0), samples=40_000)
     assert weak.verdict is Verdict.VIOLATION
     lost = weak.at_level(weak.p_value / 10)
     assert (lost.verdict, lost.smallest, lost.reproduce) == (Verdict.NO_VIOLATION_FOUND, None, None)
     [settled] = settle([leaky], 0.001, 1)
-    assert settled.smallest.to_dict() == leaky.smallest.to_dict()
+    assert settled.smallest == leaky.smallest
 
 
 def test_a_violation_says_how_to_see_it_again(leaky: Any) -> None:
@@ -362,7 +362,7 @@ def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest
     assert result.verdict is Verdict.VIOLATION
     assert sorted((small.pair.left, small.pair.right), key=len) == [*smallest] if smallest else small
     told = {side: query(np.array(small.pair.dataset(side), int)) for side in ("left", "right")}
-    assert small.event["values"] == told
+    assert dict(small.event["values"]) == told
     assert small.bound.value == abs(told["left"] - told["right"]) > claim.value
     assert small.bound.confidence == 1
     assert f"{pair_words(small.pair)}, where the query answers {told['left']} and {told['right']}." in finding(result)
@@ -433,7 +433,7 @@ def test_a_pair_that_ends_the_process_is_passed_by_whatever_the_workers(method: 
     )
     assert (one.verdict, one.warnings) == (Verdict.VIOLATION, ())
     assert one.smallest.pair.left == [0] * 4
-    assert (one.smallest.to_dict(), one.outputs, one.bound) == (two.smallest.to_dict(), two.outputs, two.bound)
+    assert (one.smallest, one.outputs, one.bound) == (two.smallest, two.outputs, two.bound)
 
 
 @pytest.mark.parametrize(

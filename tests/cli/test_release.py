@@ -14,26 +14,37 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from made import changed, made
+from made import changed, event_of, made
 
-from auditor.bounds.evidence import Bound
+from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.claims import PureDP
 from auditor.cli import main
+from auditor.events.observed import (
+    BothAnswers,
+    Hits,
+    ObservedBets,
+    ObservedProfile,
+    ObservedReport,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import Change, Kind
-from auditor.report.failure import event_lines, failure_text
 from auditor.report.github import annotations, annotations_of
 from auditor.report.junit import to_junit
+from auditor.report.plain_text import event_lines, failure_text
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
 PROJECT = Path(__file__).parent.parent.parent
-EVENT = {
+ENTRY = {
     "description": "output ≤ 0.5",
     "guess": "left",
     "counts": {"left": [7_500, 10_000], "right": [2_500, 9_999]},
     "opposite": {"description": "output > 2", "guess": "right", "counts": {"left": [1, 10_000], "right": [2, 9_999]}},
 }
+EVENT = event_of(ENTRY)
 
 
 def result(name: str = "some audit", **changes: Any) -> AuditResult:
@@ -78,11 +89,13 @@ def test_a_failure_is_told_in_full() -> None:
 
 
 def test_every_kind_of_event_can_be_told() -> None:
-    cells = {"description": "bets", "order": 2.0, "counts": {"left": [1000, 2, 3], "right": [4, 5, 6]}}
+    cells = ObservedScore("bets", 2.0, False, 0.1, 0.0, (0.1, 0.2, 0.3), ScoreCounts((1000, 2, 3), (4, 5, 6)))
     assert event_lines(cells) == ["bets: 1,005 outputs on the left and 15 on the right, in 3 cells"]
-    assert event_lines({"description": "reports it", "counts": {"left": [7, 100]}}) == ["reports it: 7 of 100 outputs"]
-    assert event_lines({"description": "answers 1 and 2", "values": {"left": 1, "right": 2}}) == ["answers 1 and 2"]
-    assert len(event_lines({"description": "both", "points": [EVENT, EVENT]})) == 4
+    assert event_lines(ObservedReport("reports it", Hits((7, 100)), False)) == ["reports it: 7 of 100 outputs"]
+    assert event_lines(QueryAnswers("answers 1 and 2", BothAnswers(1, 2))) == ["answers 1 and 2"]
+    assert event_lines(ObservedBets("bets on sides", (0.0,), (1.0,))) == ["bets on sides"]
+    assert isinstance(EVENT, ObservedRule)
+    assert len(event_lines(ObservedProfile("both", (EVENT, EVENT)))) == 4
 
 
 # --- JUnit ---
@@ -175,7 +188,8 @@ def test_show_gives_the_xml_of_a_stored_report(folder: Path, capsys: pytest.Capt
     assert main(["run", "audit.yaml", "--junit", "junit.xml", "--quiet"]) == 1
     capsys.readouterr()
     assert main(["show", "reports/audit/report.json", "--junit", "-"]) == 0
-    assert capsys.readouterr().out == Path("junit.xml").read_text(encoding="utf-8")
+    # A report does not hold how long its audits took.
+    assert capsys.readouterr().out == re.sub(' time="[0-9.]+"', "", Path("junit.xml").read_text(encoding="utf-8"))
 
 
 def test_a_comparison_does_not_mix_with_json_on_standard_output(

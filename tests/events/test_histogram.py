@@ -44,7 +44,7 @@ def test_every_output_is_shown_once(kind: str) -> None:
     outputs = KINDS[kind]
     left, right = outputs[::2], outputs[1::2]
     shown = of(left, right, Cells((0.5,), (LEFT, RIGHT), {"NaN": LEFT}))
-    assert counted(shown) == (shown.left_outputs, shown.right_outputs) == (len(left), len(right))
+    assert counted(shown) == shown.outputs == (len(left), len(right))
     assert list(shown.edges) == sorted(set(shown.edges))
     assert all(math.isfinite(edge) for edge in shown.edges)
     assert len(shown.edges) <= 3 * CELLS
@@ -94,7 +94,7 @@ def test_half_lines_are_never_looked_at_from_near() -> None:
 
 def test_a_heavy_tail_does_not_squeeze_the_rest_into_one_cell() -> None:
     shown = of(KINDS["a heavy tail"], KINDS["a heavy tail"], Cells((-1e6,), (LEFT, RIGHT), {}))
-    assert max(shown.left) < 0.5 * shown.left_outputs
+    assert max(shown.left) < 0.5 * shown.outputs[0]
     assert shown.edges[0] > -1e6
 
 

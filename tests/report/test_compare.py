@@ -9,28 +9,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made import changed, made
+from made import changed, event_of, made
 
 import auditor
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.cli import main
+from auditor.events.observed import BothAnswers, Hits, Observed, ObservedBets, ObservedReport, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import FALSE_RISE, Change, Kind, compare, shown
-from auditor.report.files import write_reports
+from auditor.report.formats import write_reports
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
 
-def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> dict[str, Any]:
+def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> Observed:
     """Return an event that guesses "left" so often, and wins so often."""
     half = trials // 2
-    return {
-        "description": description,
-        "guess": "left",
-        "counts": {"left": [wins, half], "right": [guesses - wins, half]},
-        "opposite": None,
-    }
+    counts = {"left": [wins, half], "right": [guesses - wins, half]}
+    return event_of({"description": description, "guess": "left", "counts": counts, "opposite": None})
 
 
 def result(**changes: Any) -> AuditResult:
@@ -78,7 +75,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("a twin that breaks more", TWIN, {**TWIN, **HIGHER}, []),
     ("a violation that is gone", VIOLATION, {}, [("better", "the violation is gone")]),
     ("a twin not caught", TWIN, {"expected": Verdict.VIOLATION}, [("worse", "the violation that is expected is not found")]),
-    ("no answer", {}, {**NO_ANSWER, "stop_reason": "it hangs"}, [("worse", "no answer any more: it hangs")]),
+    ("no answer", {}, {**NO_ANSWER, "stop_reason": "it hangs"}, [("worse", "now inconclusive: it hangs")]),
     ("an answer", NO_ANSWER, {}, [("better", "there is an answer now")]),
     ("expected otherwise", {}, {"expected": Verdict.VIOLATION}, [("worse", "ended as expected before; now no violation")]),
     ("a bound that rose", {}, HIGHER, [("worse", "the bound rose beyond chance: ε ≥ 0.830, before ε ≥ 0.380")]),
@@ -187,21 +184,21 @@ def test_limits_are_those_of_what_the_event_shows(delta: float) -> None:
 
 
 def test_what_is_certain_has_no_width_and_what_has_no_upper_limit_is_not_compared() -> None:
-    query = {"claim": auditor.Sensitivity(1), "event": {"description": "…", "values": {}}, "power": None}
+    query = {"claim": auditor.Sensitivity(1), "event": QueryAnswers("…", BothAnswers(0, 1)), "power": None}
     exact = {**query, "bound": Bound("sensitivity", 0.5, 1.0, "largest difference found")}
     assert shown(result(**exact), 0.1) == (0.5, 0.5)
     more = {**exact, "bound": Bound("sensitivity", 0.9, 1.0, "largest difference found")}
     assert changes(exact, more) == [
         ("worse", "the bound rose beyond chance: sensitivity ≥ 0.900, before sensitivity ≥ 0.500")
     ]
-    bets = {"description": "bets", "hypotheses": [], "highest_log_capital": []}
+    bets = ObservedBets("bets", (0.0,), (1.0,))
     assert shown(result(event=bets), 0.1) is None
     assert shown(result(**NO_ANSWER), 0.1) is None
 
 
 def test_a_probability_promised_to_be_large_gets_worse_as_it_falls() -> None:
     def seen(hits: int) -> dict[str, Any]:
-        counts = {"description": "…", "counts": {"left": [hits, 10_000]}, "confirmed": True}
+        counts = ObservedReport("…", Hits((hits, 10_000)), confirmed=True)
         bound = Bound("probability", hits / 10_000, 0.999, "Clopper-Pearson, lower limit")
         claim = auditor.Probability(0.5, at_least=True)
         return {"claim": claim, "event": counts, "bound": bound, "power": None, "pair": Pair(0, None, Relation.ALONE)}

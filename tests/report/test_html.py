@@ -16,6 +16,7 @@ from every_kind import every_kind
 from hypothesis import given
 from hypothesis import strategies as st
 from made import changed as with_changes
+from made import event_of
 
 from auditor.claims import (
     ApproximateDP,
@@ -193,14 +194,11 @@ def test_a_users_own_style_of_plots_changes_nothing(text: str) -> None:
 
 def hostile(text: str) -> RunResult:
     """Put a text wherever one from outside can stand."""
-    event = {
-        "description": text,
-        "guess": "left",
-        "counts": {"left": [75, 100], "right": [25, 100]},
-        "opposite": {"description": text, "counts": {"left": [25, 100], "right": [75, 100]}},
-    }
+    counts = {"left": [75, 100], "right": [25, 100]}
+    opposite = {"description": text, "guess": "right", "counts": {"left": [25, 100], "right": [75, 100]}}
+    event = event_of({"description": text, "guess": "left", "counts": counts, "opposite": opposite})
     bars = (Bar(text, 3, 4, "left"), Bar(text, 0, 0))
-    shown = Histogram(text, 100, 100, (0.0, 1.0), (1, 2, 3), (3, 2, 1), (Mark("left", -math.inf, 0.5),), bars)
+    shown = Histogram(text, (100, 100), (0.0, 1.0), (1, 2, 3), (3, 2, 1), (Mark("left", -math.inf, 0.5),), bars)
     audits = [
         with_changes(
             audit,
@@ -246,16 +244,16 @@ def test_only_markup_is_not_escaped() -> None:
 # --- Plots ---
 
 SHAPES = {
-    "one value": Histogram("output", 10, 0, bars=(Bar("0", 10, 0),)),
-    "nothing": Histogram("output", 0, 0),
-    "one edge": Histogram("output", 5, 5, (0.0,), (5, 0), (0, 5)),
-    "huge numbers": Histogram("output", 5, 5, (-1e308, 0.0, 1e308), (1, 2, 1, 1), (1, 2, 1, 1)),
+    "one value": Histogram("output", (10, 0), bars=(Bar("0", 10, 0),)),
+    "nothing": Histogram("output", (0, 0)),
+    "one edge": Histogram("output", (5, 5), (0.0,), (5, 0), (0, 5)),
+    "huge numbers": Histogram("output", (5, 5), (-1e308, 0.0, 1e308), (1, 2, 1, 1), (1, 2, 1, 1)),
     "close numbers": Histogram(
-        "output", 3, 3, (1.0, 1.0 + 2**-52), (1, 2, 0), (1, 1, 1), (Mark("left", 1.0, math.inf),)
+        "output", (3, 3), (1.0, 1.0 + 2**-52), (1, 2, 0), (1, 1, 1), (Mark("left", 1.0, math.inf),)
     ),
-    "many bars": Histogram("output", 99, 99, bars=tuple(Bar("y" * 60, n, n, "right") for n in range(25))),
+    "many bars": Histogram("output", (99, 99), bars=tuple(Bar("y" * 60, n, n, "right") for n in range(25))),
     "cells and bars": Histogram(
-        "f", 9, 9, (0.0, 1.0), (3, 3, 3), (0, 0, 0), (Mark("right", 0.5, math.inf),), (Bar("NaN", 0, 9),)
+        "f", (9, 9), (0.0, 1.0), (3, 3, 3), (0, 0, 0), (Mark("right", 0.5, math.inf),), (Bar("NaN", 0, 9),)
     ),
 }
 
@@ -434,7 +432,7 @@ def test_without_pandas_a_frame_is_an_error_that_says_what_to_install(monkeypatc
 
 
 def test_a_stored_report_gives_the_same_page(tmp_path: Path, text: str) -> None:
-    from auditor.report.files import to_json
+    from auditor.results.files import to_json
 
     file = tmp_path / "report.json"
     file.write_text(to_json(every_kind().to_dict()), encoding="utf-8")

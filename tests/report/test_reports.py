@@ -10,23 +10,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import made
+from made import event_of, made
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import ApproximateDP, PureDP
 from auditor.neighbours.pair import Pair, Relation, pair_words
-from auditor.report.files import to_json, write_reports, write_whole
+from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
 from auditor.report.phrases import bound_words, closing_line, finding, headline, number
+from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
-EVENT = {
+ENTRY = {
     "description": "output ≤ 0.5",
     "guess": "left",
     "counts": {"left": [75, 100], "right": [25, 100]},
     "opposite": {"description": "output > 0.5", "guess": "right", "counts": {"left": [25, 100], "right": [75, 100]}},
 }
+EVENT = event_of(ENTRY)
 
 
 def result(**changes: Any) -> AuditResult:
@@ -154,7 +156,7 @@ def test_a_name_breaks_neither_table_nor_headings(name: str) -> None:
 
 
 def test_what_a_mechanism_says_is_escaped_too() -> None:
-    event = {**EVENT, "description": "message of output is '<script>|*x*'"}
+    event = event_of({**ENTRY, "description": "message of output is '<script>|*x*'"})
     summary = to_markdown(run(result(event=event), result(**NO_ANSWER | {"stop_reason": "raises E: '<b>'"})))
     assert "<script>" not in summary
     assert "<b>" not in summary
@@ -281,7 +283,7 @@ def test_the_old_file_is_intact_when_writing_fails(
     elif failure == "rename":
         monkeypatch.setattr(Path, "replace", refuse)
     else:
-        monkeypatch.setattr("auditor.report.files.os.fdopen", Broken(error))
+        monkeypatch.setattr("auditor.results.files.os.fdopen", Broken(error))
     with pytest.raises(error):
         write_whole(file, "new \ud800" if failure == "text" else "new")
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Write reports whole: to a temporary name in the same folder, then renamed over the old one."""
+"""Results as the text of a file, and files written whole: under a temporary name, then renamed over the old one."""
 
 import json
 import math
@@ -8,22 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from auditor.report.html import to_html
-from auditor.report.markdown import to_markdown
-from auditor.results.result import RunResult
-
 # A list over several lines without another list or object in it.
 _PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")
-
-
-def write_reports(result: RunResult, folder: Path) -> Path:
-    """Write report.json, report.html and summary.md into the folder, which is made if need be; return the JSON's path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    report = folder / "report.json"
-    write_whole(report, to_json(result.to_dict()))
-    write_whole(folder / "summary.md", to_markdown(result))
-    write_whole(folder / "report.html", to_html(result))
-    return report
 
 
 def to_json(data: Any) -> str:

@@ -1,0 +1,149 @@
+"""What was looked at and how often it was seen: the events of a report, with all that is needed to recompute a bound."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+
+LooksAt = Literal["values", "bits", "score"]
+
+
+class Fields:
+    """A record whose fields can be had by name, as they are called in report.json: ``event["description"]``."""
+
+    __slots__ = ()
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the fields."""
+        return tuple(field.name for field in fields(self))  # type: ignore[arg-type]  # records are dataclasses
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+
+@dataclass(frozen=True, slots=True)
+class SideCounts(Fields):
+    """(hits, trials) on each side of a pair."""
+
+    left: tuple[int, int]
+    right: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        self.counts()
+
+    def counts(self) -> Counts:
+        """Return the same numbers, as bounds take them. Raises InvalidInputError unless 0 ≤ hits ≤ trials."""
+        return Counts(*self.left, *self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed(Fields):
+    """An event on which a side is guessed, and how often it happened.
+
+    ``looks_at`` says of what the event speaks: values of the output, their floating-point bits, or a learned score. ``form`` is
+    the description with ``#`` for each threshold, so that events can be compared.
+    """
+
+    description: str
+    guess: Literal["left", "right"]
+    counts: SideCounts
+    looks_at: LooksAt
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRule(Guessed):
+    """A rule that guesses the side: its event, and the one on which it guesses the other side, where there are both."""
+
+    opposite: Guessed | None
+
+    @property
+    def sides(self) -> tuple[Guessed, ...]:
+        """The events on which the rule guesses."""
+        return (self,) if self.opposite is None else (self, self.opposite)
+
+    def guesses(self) -> GuessCounts:
+        """Return the counts from which the bound follows."""
+        seen = {side.guess: side.counts.counts() for side in self.sides}
+        some = self.counts.counts()
+        none = Counts(0, some.trials_left, 0, some.trials_right)
+        return GuessCounts(seen.get("left", none), seen.get("right", none), one_tailed=self.opposite is None)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedProfile(Fields):
+    """A rule for each point of a claimed profile."""
+
+    description: str
+    points: tuple[ObservedRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedScore(Fields):
+    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), and the outputs of each side in each cell."""
+
+    description: str
+    order: float
+    swapped: bool
+    stake: float
+    tilt: float
+    values: tuple[float, ...]
+    counts: ScoreCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Hits(Fields):
+    """(hits, trials) on the one data set."""
+
+    left: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        Counts(*self.left, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedReport(Fields):
+    """An event that the mechanism reports itself; ``confirmed`` where its counts prove the claim on the data set."""
+
+    description: str
+    counts: Hits
+    confirmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BothAnswers(Fields):
+    """A query's answer on each data set: a number, or a vector."""
+
+    left: Any
+    right: Any
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswers(Fields):
+    """What a query answers, which is proof by itself."""
+
+    description: str
+    values: BothAnswers
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedBets(Fields):
+    """Bets of a sequential audit: ln of the highest wealth that was reached against each hypothesis of the quantity."""
+
+    description: str
+    hypotheses: tuple[float, ...]
+    highest_log_capital: tuple[float, ...]
+
+
+Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedBets
+
+
+def rules_of(event: Observed | None) -> Iterator[ObservedRule]:
+    """Yield the rules of an event that guess a side; none where something else was looked at."""
+    if isinstance(event, ObservedProfile):
+        yield from event.points
+    elif isinstance(event, ObservedRule):
+        yield event

@@ -1,0 +1,104 @@
+"""How fields stand in report.json where that does not follow from their types: read and written by pydantic."""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, PlainValidator, Strict, Tag
+
+from auditor.bounds.evidence import Bound
+from auditor.claims import Claim, claim_from_dict
+from auditor.errors import InvalidInputError
+from auditor.events.observed import (
+    ObservedBets,
+    ObservedProfile,
+    ObservedReport,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
+from auditor.neighbours.pair import Pair, Relation, relation_named
+
+SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+# A number beside a comparison: how events of an earlier auditor, which did not list them, hold their thresholds.
+_THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
+_UPPER = "upper limit"
+_BITS, _SCORE = "exponent of the lowest bit of", "evidence"
+
+
+def despelled(value: Any) -> Any:
+    """Return data with the words that stand for numbers JSON has not as those numbers."""
+    if isinstance(value, list):
+        return [despelled(item) for item in value]
+    if isinstance(value, dict):
+        return {key: despelled(item) for key, item in value.items()}
+    return SPELLED.get(value, value) if isinstance(value, str) else value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInputError("it must be an object")
+    return value
+
+
+def _claim(value: Any) -> Claim:
+    return claim_from_dict(_object(value))
+
+
+def _pair(value: Any) -> Pair:
+    entry = _object(value)
+    for key in ("left", "right", "relation"):
+        if key not in entry:
+            raise InvalidInputError(f'it lacks "{key}"')
+    relation = relation_named(entry["relation"], Relation.AS_GIVEN, Relation.ALONE)
+    return Pair(despelled(entry["left"]), despelled(entry["right"]), relation)
+
+
+def _bound(value: Any) -> Any:
+    """Name the side of a bound, which an earlier auditor told by its method only."""
+    if not isinstance(value, dict) or "side" in value:
+        return value
+    return {**value, "side": "upper" if str(value.get("method")).endswith(_UPPER) else "lower"}
+
+
+def _event(value: Any) -> Any:
+    """Name what a rule looks at, and its form, which an earlier auditor told in its description only."""
+    if not isinstance(value, dict):
+        return value
+    event = dict(value)
+    if isinstance(event.get("points"), list):
+        event["points"] = [_event(point) for point in event["points"]]
+    if isinstance(event.get("opposite"), dict):
+        event["opposite"] = _event(event["opposite"])
+    words = event.get("description")
+    if "guess" in event and isinstance(words, str):
+        looks_at = "bits" if _BITS in words else "score" if _SCORE in words else "values"
+        event = {"looks_at": looks_at, "form": _THRESHOLD.sub("#", words), **event}
+    return {**event, "values": despelled(event["values"])} if "values" in event else event
+
+
+# The key that tells events of each kind; the first that is there.
+KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "hypotheses")
+
+
+def _kind(event: Any) -> str | None:
+    keys: Iterable[str] = getattr(event, "keys", tuple)()
+    return next((key for key in KIND_OF_EVENT if key in keys), None)
+
+
+Count = Annotated[int, Strict(), Field(ge=0)]
+ClaimField = Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict())]
+PairField = Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]
+BoundField = Annotated[Bound, BeforeValidator(_bound), PlainSerializer(lambda bound: bound.to_dict())]
+EventField = Annotated[
+    Annotated[ObservedRule, Tag("opposite")]
+    | Annotated[ObservedProfile, Tag("points")]
+    | Annotated[ObservedScore, Tag("order")]
+    | Annotated[ObservedReport, Tag("confirmed")]
+    | Annotated[QueryAnswers, Tag("values")]
+    | Annotated[ObservedBets, Tag("hypotheses")],
+    Discriminator(_kind),
+    BeforeValidator(_event),
+]
