@@ -6,7 +6,6 @@ import pytest
 
 from auditor.auditing import run
 from auditor.config import load_configuration
-from auditor.config.load import Overrides
 
 CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
 
@@ -28,7 +27,7 @@ WEAK = "shifted inverse, sum of signed records"
 @pytest.mark.parametrize("file", [file for file in CONFIGS if file.stem != "classics"], ids=lambda file: file.stem)
 def test_a_tenth_of_the_outputs_meets_the_expectations(file: Path) -> None:
     """The classics alone take minutes."""
-    fewer, all_of_them = load_configuration(file, Overrides(samples=100_000)).plans, load_configuration(file).plans
+    fewer, all_of_them = load_configuration(file, samples=100_000).plans, load_configuration(file).plans
     results = [run(full if full.name == WEAK else few) for few, full in zip(fewer, all_of_them, strict=True)]
     assert {r.name: str(r.verdict) for r in results} == {r.name: str(r.expected) for r in results}
 
@@ -42,7 +41,7 @@ def test_no_configuration_names_the_pair_where_a_false_claim_breaks(file: Path) 
 def test_exactly_private_mechanisms_are_bounded_within_a_few_per_cent(samples: int, share: float) -> None:
     """Rows 1 to 4: the bound reaches this share of ε and does not pass ε."""
     file = next(file for file in CONFIGS if file.stem == "002-proofs")
-    for plan in load_configuration(file, Overrides(samples=samples)).plans:
+    for plan in load_configuration(file, samples=samples).plans:
         if plan.expect == "violation":
             continue  # floating point, which is another matter
         result = run(plan)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from auditor.auditing import Plan
     from auditor.config import Configuration
-    from auditor.config.load import Overrides
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
 NOBODY_READS = 141  # as of a command that SIGPIPE ends
@@ -67,23 +66,16 @@ def write_to(target: str, text: str) -> None:
         raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
 
 
-def overrides_of(options: argparse.Namespace) -> "Overrides":
-    """Return what the command line sets instead of the file."""
-    from auditor.config.load import Overrides
-
-    return Overrides(
-        **{
-            name: getattr(options, name, None)
-            for name in ("samples", "seed", "workers", "backend", "seconds", "address", "search")
-        }
-    )
+# Options that are settings, and go before the file's.
+SETTINGS = ("samples", "seed", "workers", "backend", "seconds", "address", "search")
 
 
 def load_all(options: argparse.Namespace) -> "list[Configuration]":
     """Read all configurations named; their names must differ, for reports are called after them."""
     from auditor.config.load import load_configuration
 
-    configurations = [load_configuration(file, overrides_of(options)) for file in options.configs]
+    overrides = {name: value for name in SETTINGS if (value := getattr(options, name, None)) is not None}
+    configurations = [load_configuration(file, **overrides) for file in options.configs]
     names = [configuration.name for configuration in configurations]
     for name in names:
         if names.count(name) > 1:

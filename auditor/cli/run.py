@@ -19,7 +19,6 @@ from auditor.cli.common import (
     make_folder,
     naming,
     open_console,
-    overrides_of,
     write_to,
 )
 from auditor.cli.release import annotate, annotate_changes, print_changes, read_baselines, status_of, write_junit
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from auditor.auditing import Plan, Store
+    from auditor.auditing import Store
     from auditor.config import Configuration
     from auditor.report.compare import Change
     from auditor.results.result import AuditResult, RunResult
@@ -85,62 +84,55 @@ def add_commands(commands: Commands) -> None:
         )
 
 
-def _selected(configuration: "Configuration", only: list[str] | None) -> "list[Plan]":
-    return [plan for plan in configuration.plans if not only or plan.name in only]
-
-
 def _run(options: argparse.Namespace) -> int:
     from auditor.auditing import check, journalled
     from auditor.config.recordings import record
 
-    configurations = load_all(options)
-    known = [plan.name for configuration in configurations for plan in configuration.plans]
-    for name in options.only or ():
-        if name not in known:
-            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+    configurations = _selected(load_all(options), options.only)
     for configuration in configurations:
-        for plan in _selected(configuration, options.only):
+        for plan in configuration.plans:
             # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
             with naming(configuration, plan):
                 check(plan)
-            make_folder(options.out / configuration.name)
-    chosen = [(configuration, _selected(configuration, options.only)) for configuration in configurations]
-    chosen = [(configuration, plans) for configuration, plans in chosen if plans]
+        make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
-    baselines = read_baselines(options.baseline, [configuration.name for configuration, _ in chosen])
+    baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
+    if options.record is not None and options.resume:
+        raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     with contextlib.ExitStack() as opened:
         if options.record is not None:
-            if options.resume:
-                raise InvalidInputError(
-                    "--resume and --record do not go together: a recording has all outputs of one run"
-                )
-            set_instead = overrides_of(options)
-            chosen = [(c, _closed_at_end(opened, record(c, plans, set_instead, options.record))) for c, plans in chosen]
-        journals = [_journal(configuration, plans, options, opened) for configuration, plans in chosen]
-        if options.record is None:
-            chosen = [
-                (configuration, [journalled(plan, journal) for plan in plans])
-                for (configuration, plans), journal in zip(chosen, journals, strict=True)
+            configurations = [
+                opened.enter_context(contextlib.closing(record(configuration, options.record)))
+                for configuration in configurations
             ]
-        return _audit(chosen, options, journals, baselines)
+        journals = [_journal(configuration, options, opened) for configuration in configurations]
+        if options.record is None:
+            configurations = [
+                replace(configuration, plans=tuple(journalled(plan, journal) for plan in configuration.plans))
+                for configuration, journal in zip(configurations, journals, strict=True)
+            ]
+        return _audit(configurations, options, journals, baselines)
 
 
-def _closed_at_end(opened: contextlib.ExitStack, plans: "Sequence[Plan]") -> "list[Plan]":
-    for plan in plans:
-        opened.callback(plan.store.close)
-    return list(plans)
+def _selected(configurations: "list[Configuration]", only: list[str] | None) -> "list[Configuration]":
+    """Return the configurations with the audits of these names, without those that have none."""
+    known = [plan.name for configuration in configurations for plan in configuration.plans]
+    for name in only or ():
+        if name not in known:
+            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+    selected = [
+        replace(c, plans=tuple(plan for plan in c.plans if not only or plan.name in only)) for c in configurations
+    ]
+    return [configuration for configuration in selected if configuration.plans]
 
 
-def _journal(
-    configuration: "Configuration", plans: "list[Plan]", options: argparse.Namespace, opened: contextlib.ExitStack
-) -> "Store":
+def _journal(configuration: "Configuration", options: argparse.Namespace, opened: contextlib.ExitStack) -> "Store":
     """Open the file beside the report in which what is done is kept."""
     from auditor.auditing import Store
     from auditor.config.run_identity import identity
 
-    journal = Store(options.out / configuration.name / RUNS)
-    opened.callback(journal.close)
-    journal.begin(identity(configuration, plans, overrides_of(options)), options.resume)
+    journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
+    journal.begin(identity(configuration), options.resume)
     return journal
 
 
@@ -148,15 +140,15 @@ def _replay(options: argparse.Namespace) -> int:
     from auditor.config.recordings import find_recordings
 
     replays = find_recordings(options.recording)
-    for replay in replays:
-        make_folder(options.out / replay.configuration.name)
     with contextlib.ExitStack() as opened:
-        chosen = [(replay.configuration, _closed_at_end(opened, replay.plans)) for replay in replays]
-        return _audit(chosen, options, [None] * len(replays), {})
+        for replay in replays:
+            opened.enter_context(contextlib.closing(replay))
+            make_folder(options.out / replay.name)
+        return _audit(replays, options, [None] * len(replays), {})
 
 
 def _audit(
-    chosen: "list[tuple[Configuration, list[Plan]]]",
+    configurations: "list[Configuration]",
     options: argparse.Namespace,
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
@@ -168,18 +160,18 @@ def _audit(
     from auditor.report.terminal import print_result
     from auditor.results.files import to_json
 
-    if options.json is not None and len(chosen) != 1:
-        raise InvalidInputError(f"--json holds the report of one configuration; here are {len(chosen)}")
+    if options.json is not None and len(configurations) != 1:
+        raise InvalidInputError(f"--json holds the report of one configuration; here are {len(configurations)}")
     if options.junit is not None:
         make_folder(options.junit.parent)
     statuses, results = [], []
     with all_to_stderr() if options.json == STANDARD_OUTPUT else contextlib.nullcontext():
         console = open_console(options.quiet)
-        for configuration, plans in chosen:
+        for configuration in configurations:
             console.print(
                 f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
             )
-            result = _run_plans(configuration, plans, console)
+            result = _run_plans(configuration, console)
             report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
@@ -190,7 +182,7 @@ def _audit(
             annotate(result, str(configuration.file))
             if baselines:
                 file, baseline = baselines[configuration.name]
-                changes = _compared(result, plans, baseline, options.only)
+                changes = _compared(result, configuration, baseline, options.only)
                 print_changes(changes, str(file), open_console())
                 annotate_changes(changes, str(file), str(configuration.file))
                 statuses.append(status_of(changes))
@@ -208,14 +200,14 @@ def _audit(
 
 
 def _compared(
-    result: "RunResult", plans: "list[Plan]", baseline: "RunResult", only: list[str] | None
+    result: "RunResult", configuration: "Configuration", baseline: "RunResult", only: list[str] | None
 ) -> "list[Change]":
     """Compare with the baseline what was run."""
     from auditor.auditing import on_pair, run
     from auditor.report.compare import compare
 
     def look_again(earlier: "AuditResult") -> "AuditResult":
-        [plan] = [plan for plan in plans if plan.name == earlier.name]
+        [plan] = [plan for plan in configuration.plans if plan.name == earlier.name]
         assert earlier.pair is not None  # or it would have no bound
         return run(on_pair(plan, earlier.pair), refuse=True)
 
@@ -223,7 +215,7 @@ def _compared(
     return compare(replace(baseline, audits=asked), result, look_again)
 
 
-def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Console") -> "RunResult":
+def _run_plans(configuration: "Configuration", console: "Console") -> "RunResult":
     from auditor.auditing import run_all, settle, stop_all
     from auditor.cli.progress import ProgressLines
     from auditor.report.markup import visible
@@ -233,16 +225,15 @@ def _run_plans(configuration: "Configuration", plans: "list[Plan]", console: "Co
     started = time.monotonic()
     audits = []
     try:
-        with ProgressLines(console, plans) as lines:
-            for audit in run_all(plans, lines.show):
+        with ProgressLines(console, configuration.plans) as lines:
+            for audit in run_all(configuration.plans, lines.show):
                 lines.end(audit.name)
                 if not console.is_terminal:
                     line = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
                     console.print(line, highlight=False, markup=False)
                 audits.append(audit)
     except BaseException:
-        for plan in plans:
-            plan.store.close()  # first, so that what ends by force is not taken for what a mechanism does
+        configuration.close()  # first, so that what ends by force is not taken for what a mechanism does
         stop_all()
         raise
     settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)

@@ -4,13 +4,13 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 
-from auditor.auditing import Plan, Settings
+from auditor.auditing import Plan, Settings, SettingsKeywords
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
@@ -24,34 +24,24 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Overrides:
-    """What the command line sets instead of the file; None leaves the file's word."""
-
-    samples: int | None = None
-    seed: int | None = None
-    workers: int | None = None
-    backend: str | None = None
-    seconds: float | None = None
-    address: str | None = None
-    search: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Configuration:
-    """A file's plans, under one error budget."""
+    """A file's plans, under one error budget. ``overrides`` are settings that hold instead of the file's."""
 
     name: str
     file: Path
     confidence: float
+    overrides: SettingsKeywords
     plans: tuple[Plan, ...]
+    sharing_budget: int
+    """How many audits of the file can err, and share the budget; ``plans`` may be some of them only."""
 
-    @property
-    def sharing_budget(self) -> int:
-        """How many of the audits can err, and share the budget."""
-        return sum(not isinstance(plan.claim, QueryClaim) for plan in self.plans)
+    def close(self) -> None:
+        """Keep nothing more of what the audits do."""
+        for plan in self.plans:
+            plan.store.close()
 
 
-def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Configuration:
+def load_configuration(file: Path, **overrides: Unpack[SettingsKeywords]) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
 
     Raises InvalidInputError for anything in the file that cannot be meant.
@@ -79,7 +69,7 @@ def load_configuration(file: Path, overrides: Overrides = Overrides()) -> Config
     random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
     alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, random))
     each = (_plans(config, i, several, alpha, place, overrides) for i, several in enumerate(claims))
-    return Configuration(file.stem, file, config.confidence, tuple(itertools.chain(*each)))
+    return Configuration(file.stem, file, config.confidence, overrides, tuple(itertools.chain(*each)), random)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -115,7 +105,7 @@ def _claims(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) -> 
 
 
 def _plans(
-    config: schema.File, number: int, claims: list[Claim], alpha: float, place: _Place, overrides: Overrides
+    config: schema.File, number: int, claims: list[Claim], alpha: float, place: _Place, overrides: SettingsKeywords
 ) -> list[Plan]:
     """Return the plan of an audit; of a list of claims, one for each contribution."""
     audit, here, file = config.audits[number], ("audits", number), Path(place.file)
@@ -127,7 +117,7 @@ def _plans(
         each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
     settings = place.checked(here, lambda: _settings(config, audit, overrides))
     # With the name, the arguments of `auditor run` that give the same outputs again.
-    seeded = ("--seed", str(settings.seed), *(("--samples", str(overrides.samples)) if overrides.samples else ()))
+    seeded = ["--seed", str(settings.seed)] + (["--samples", str(settings.samples)] if "samples" in overrides else [])
 
     def make() -> list[Plan]:
         return [
@@ -147,11 +137,10 @@ def _plans(
     return place.checked(here, make)
 
 
-def _settings(config: schema.File, audit: schema.Audit, overrides: Overrides) -> Settings:
+def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywords) -> Settings:
     """Return what the command line sets; else the audit; else the file."""
     given = {**config.settings(), **audit.settings(), "events": audit.events}
-    given |= given.pop("execution", {})
-    return Settings.of(given | {name: value for name, value in asdict(overrides).items() if value is not None})
+    return Settings.of(given | given.pop("execution", {}) | {**overrides})
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:

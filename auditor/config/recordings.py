@@ -2,21 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from auditor import __version__
-from auditor.auditing import Plan, Store, recorded, replayed
-from auditor.config.load import Configuration, Overrides, load_configuration
+from auditor.auditing import Store, recorded, replayed
+from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError
 
 VERSION = 2
 MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
 
 
-def record(configuration: Configuration, plans: Sequence[Plan], overrides: Overrides, folder: Path) -> list[Plan]:
-    """Return the plans with their outputs kept below ``folder``, beside a copy of the configuration; all in one open store.
+def record(configuration: Configuration, folder: Path) -> Configuration:
+    """Return the configuration with the outputs of its plans kept below ``folder``, in one open store, beside a copy of the file.
 
     Raises InvalidInputError where there is a recording of that name, or the folder cannot be made.
     """
@@ -29,8 +28,8 @@ def record(configuration: Configuration, plans: Sequence[Plan], overrides: Overr
         "auditor": __version__,
         "configuration": configuration.file.name,
         "sha256": hashlib.sha256(content).hexdigest(),
-        "overrides": asdict(overrides),
-        "audits": [plan.name for plan in plans],
+        "overrides": configuration.overrides,
+        "audits": [plan.name for plan in configuration.plans],
     }
     try:
         here.mkdir(parents=True, exist_ok=True)
@@ -39,19 +38,14 @@ def record(configuration: Configuration, plans: Sequence[Plan], overrides: Overr
     except OSError as error:
         raise InvalidInputError(f"a recording cannot go to {here}: {error}") from None
     store = Store(here / OUTPUTS)
-    return [recorded(plan, store) for plan in plans]
+    return replace(configuration, plans=tuple(recorded(plan, store) for plan in configuration.plans))
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """A configuration, and those of its plans that were recorded, which take their outputs from one open store."""
+def find_recordings(folder: Path) -> list[Configuration]:
+    """Return what was recorded in a folder, by name. The plans take their outputs from there, from an open store for each.
 
-    configuration: Configuration
-    plans: tuple[Plan, ...]
-
-
-def find_recordings(folder: Path) -> list[Replay]:
-    """Return what was recorded in a folder, by name. Raises InvalidInputError where there is nothing that can be replayed."""
+    Raises InvalidInputError where there is nothing that can be replayed.
+    """
     manifests = sorted([*folder.glob(MANIFEST), *folder.glob(f"*/{MANIFEST}")])
     if not manifests:
         raise InvalidInputError(
@@ -60,11 +54,11 @@ def find_recordings(folder: Path) -> list[Replay]:
     return [_replay(manifest) for manifest in manifests]
 
 
-def _replay(manifest: Path) -> Replay:
+def _replay(manifest: Path) -> Configuration:
     try:
         kept = json.loads(manifest.read_text(encoding="utf-8"))
-        version, name, overrides, audits = (kept[key] for key in ("version", "configuration", "overrides", "audits"))
-        digest, how = kept["sha256"], Overrides(**overrides)
+        version, name, audits = (kept[key] for key in ("version", "configuration", "audits"))
+        digest, overrides = kept["sha256"], dict(kept["overrides"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{manifest} is no manifest of a recording ({type(error).__name__}: {error})") from None
     if version != VERSION:
@@ -72,11 +66,11 @@ def _replay(manifest: Path) -> Replay:
             f"{manifest} has version {version!r}; this auditor replays version {VERSION}: record anew"
         )
     file = manifest.parent / Path(str(name)).name
-    configuration = load_configuration(file, how)
+    configuration = load_configuration(file, **overrides)
     if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )
     store = Store(manifest.parent / OUTPUTS, reading=True)
     plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in audits)
-    return Replay(configuration, plans)
+    return replace(configuration, plans=plans)

@@ -2,13 +2,10 @@
 
 import hashlib
 import os.path
-from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from auditor import __version__
-from auditor.auditing import Plan
-from auditor.config.load import Configuration, Overrides
+from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml
 
 # They say where outputs are drawn, and change no number.
@@ -17,16 +14,16 @@ WHERE = ("workers", "backend", "address")
 DIGITS = 16
 
 
-def identity(configuration: Configuration, plans: Sequence[Plan], overrides: Overrides) -> dict[str, Any]:
+def identity(configuration: Configuration) -> dict[str, Any]:
     """Return what the results of a run follow from, as plain data; of mechanisms, digests of the files that they name."""
-    sources = {path.resolve() for plan in plans for path in plan.source.files()}
+    sources = {path.resolve() for plan in configuration.plans for path in plan.source.files()}
     folder = configuration.file.resolve().parent
     file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
         "version": __version__,
-        "command line": {key: value for key, value in asdict(overrides).items() if key not in WHERE},
-        "audits run": [plan.name for plan in plans],
+        "command line": {key: value for key, value in configuration.overrides.items() if key not in WHERE},
+        "audits run": [plan.name for plan in configuration.plans],
         "contents": {
             os.path.relpath(path, folder): hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
             for path in sorted(sources)

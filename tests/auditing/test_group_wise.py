@@ -9,7 +9,7 @@ import pytest
 from auditor.auditing import run
 from auditor.claims import PureDP, ZeroConcentratedDP
 from auditor.config import load_configuration
-from auditor.config.load import Configuration, Overrides
+from auditor.config.load import Configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Value
 from auditor.neighbours.pair import Pair
@@ -169,7 +169,7 @@ def test_what_cannot_be_meant_is_told_with_its_line(tmp_path: Path, claim: str, 
 
 def test_the_larger_groups_of_document_004_are_two_audits() -> None:
     file = Path(__file__).parent.parent.parent / "configs" / "004-larger-groups.yaml"
-    plans = [plan for plan in load_configuration(file, Overrides(samples=1000)).plans if "Algorithm 1" in plan.name]
+    plans = [plan for plan in load_configuration(file, samples=1000).plans if "Algorithm 1" in plan.name]
     assert len(plans) == 2
     assert [{step(pair) for pair in plan.domain.corners()} for plan in plans] == [{(1, 0)}, {(0, 1)}]
     assert {plan.expect for plan in plans} == {Verdict.NO_VIOLATION_FOUND}

@@ -21,7 +21,7 @@ from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
-from auditor.config.load import Overrides, load_configuration
+from auditor.config.load import load_configuration
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import pair_words
 from auditor.neighbours.shrink import complexity
@@ -515,7 +515,7 @@ def test_files_and_audits_turn_it_on_and_off(of_file: str, of_audit: str, tmp_pa
     plans = load_configuration(file).plans
     assert [plan.settings.shrink for plan in plans] == [of_file == "true", of_audit == "true"]
     assert plans[0].rerun == (str(file), "--only", "it's one", "--seed", "3")
-    assert load_configuration(file, Overrides(samples=500)).plans[1].rerun[-2:] == ("--samples", "500")
+    assert load_configuration(file, samples=500).plans[1].rerun[-2:] == ("--samples", "500")
 
 
 def test_a_violation_of_a_file_is_told_with_its_command_line() -> None:

@@ -13,7 +13,7 @@ from auditor.auditing.settings import Search, Settings
 from auditor.blackbox.sampling import Execution
 from auditor.claims import ApproximateDP, PureDP
 from auditor.config import Configuration, load_configuration
-from auditor.config.load import Overrides, search_path
+from auditor.config.load import search_path
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import InvalidInputError
 from auditor.verdict import Verdict
@@ -54,7 +54,7 @@ def file(tmp_path: Path) -> Path:
 
 def load(file: Path, text: str, **overrides: Any) -> Configuration:
     file.write_text(text, encoding="utf-8")
-    return load_configuration(file, Overrides(**overrides))
+    return load_configuration(file, **overrides)
 
 
 def error(file: Path, text: str) -> str:
