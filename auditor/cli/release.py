@@ -80,17 +80,6 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tu
     return found
 
 
-def write_junit(results: "Sequence[RunResult]", file: Path) -> None:
-    """Write runs as JUnit's XML. Raises InvalidInputError where that cannot be."""
-    from auditor.report.junit import to_junit
-    from auditor.results.files import write_whole
-
-    try:
-        write_whole(file, to_junit(results))
-    except OSError as error:
-        raise InvalidInputError(f"--junit cannot be written to {file}: {error.strerror}") from None
-
-
 def annotate(result: "RunResult", file: str) -> None:
     """Where GitHub runs this, print annotations, which it reads from either stream, and add the run to the summary of the step."""
     if _on_github():

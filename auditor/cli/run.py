@@ -21,7 +21,7 @@ from auditor.cli.common import (
     open_console,
     write_to,
 )
-from auditor.cli.release import annotate, annotate_changes, print_changes, read_baselines, status_of, write_junit
+from auditor.cli.release import annotate, annotate_changes, print_changes, read_baselines, status_of
 from auditor.defaults import BackendName
 from auditor.errors import InvalidInputError, did_you_mean
 
@@ -156,6 +156,7 @@ def _audit(
     from rich.markup import escape
 
     from auditor.report.formats import write_reports
+    from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line, closing_line_of_all
     from auditor.report.terminal import print_result
     from auditor.results.files import to_json
@@ -189,7 +190,7 @@ def _audit(
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:
-        write_junit(results, options.junit)
+        write_to(str(options.junit), to_junit(results))
     if len(results) > 1:
         print(f"\n{closing_line_of_all(results)}; reports: {options.out}")
     # Not sooner, so that an interrupted command of several files finds all it has done.

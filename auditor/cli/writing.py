@@ -34,15 +34,15 @@ def add_commands(commands: Commands) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
-    from auditor.config.scaffold import first_configuration
+    from auditor.config.scaffold import scaffold
 
     if options.out.exists() and not options.force:
         raise InvalidInputError(f"{options.out} is there already; give another name by -o, or --force to write over it")
-    first = first_configuration(options.mechanism, options.out)
-    write_to(str(options.out), first.text)
+    written = scaffold(options.mechanism, options.out)
+    write_to(str(options.out), written.text)
     print(f"written: {options.out}")
-    if first.problem:
-        print(f"it does not pass `auditor check` yet: {first.problem}")
+    if written.problem:
+        print(f"it does not pass `auditor check` yet: {written.problem}")
         return BAD_INPUT
     print(f"next: auditor check {options.out}")
     return AS_EXPECTED

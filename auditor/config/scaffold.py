@@ -50,14 +50,14 @@ _TOTALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class Scaffold:
     """The text of a configuration, and why it does not pass `auditor check` yet; nothing where it does."""
 
     text: str
     problem: str = ""
 
 
-def first_configuration(words: Sequence[str], file: Path) -> First:
+def scaffold(words: Sequence[str], file: Path) -> Scaffold:
     """Write a configuration for "file.py:function" or "module:function", or for a command of several words, to be put in ``file``.
 
     The mechanism is called a few times to see which data sets it takes. Raises InvalidInputError for a folder that is not
@@ -74,11 +74,12 @@ def first_configuration(words: Sequence[str], file: Path) -> First:
         try:
             reason = _check(text, file)
         except NoAnswerError as error:  # which costs time, and no data set is likely to change it
-            return First(_text(found, found.neighbours[0]), problem or str(error))
+            problem = problem or str(error)
+            break
         if not reason:
-            return First(text)
+            return Scaffold(text)
         problem = problem or reason
-    return First(_text(found, found.neighbours[0]), problem)
+    return Scaffold(_text(found, found.neighbours[0]), problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,7 @@ class _Found:
     kind: str  # in words
     samples: str
     parameters: Mapping[str, tuple[Any, bool]]  # value, and whether it is a guess
-    claim: Mapping[str, Any]
-    claim_is_guess: bool
+    claim: Mapping[str, Any]  # nothing where it can only be guessed
     neighbours: Sequence[tuple[str, str]]
 
 
@@ -102,8 +102,7 @@ def _program(words: Sequence[str]) -> _Found:
         kind="a program: reads requests and answers with outputs, JSON lines both",
         samples="100_000",
         parameters={"epsilon": (1.0, True)},
-        claim={"epsilon": 1.0},
-        claim_is_guess=True,
+        claim={},
         neighbours=(_LISTS, _VALUE, _TOTALS),
     )
 
@@ -128,15 +127,13 @@ def _python(name: str, file: Path) -> _Found:
     dataset = taken.pop(next(iter(taken)))
     batched, takes_rng = (taken.pop(key, None) is not None for key in ("size", "rng"))
     parameters = dict(_parameters(taken.values()))
-    claim = _claim(parameters, is_query=not batched and not takes_rng)
     return _Found(
         name=attribute,
         mechanism=json.dumps(name, ensure_ascii=False),
         kind=_kind(batched, takes_rng),
         samples="1_000_000" if batched else "100_000",
         parameters=parameters,
-        claim=claim or {"epsilon": 1.0},
-        claim_is_guess=not claim,
+        claim=_claim(parameters, is_query=not batched and not takes_rng),
         neighbours=_candidates(dataset),
     )
 
@@ -194,8 +191,8 @@ def _claim(parameters: Mapping[str, tuple[Any, bool]], *, is_query: bool) -> dic
 
 def _text(found: _Found, neighbours: tuple[str, str]) -> str:
     about, spelled = neighbours
-    claim = ", ".join(f"{key}: {_yaml(value)}" for key, value in found.claim.items())
-    guess = GUESS if found.claim_is_guess else ""
+    claim = ", ".join(f"{key}: {_yaml(value)}" for key, value in (found.claim or {"epsilon": 1.0}).items())
+    guess = "" if found.claim else GUESS
     return "\n".join(
         [
             "# auditor check FILE: validates, and draws one output from each side.   auditor run FILE: audits.",
