@@ -186,7 +186,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
 
 
 def audit_sample(source: Source) -> Any:
-    mechanism = source.build()
+    mechanism = source.drawer()
     rng = np.random.default_rng(0)
     return mechanism.draw(PAIR, rng.random(BATCH) < 0.5, rng)
 

@@ -103,7 +103,7 @@ def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on
     """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
     plan = Plan("", Source("", function=laplace), PURE, Pairs([(0.0, 1.0)]), ALPHA, Settings(500))
     method = Guesses(PURE, plan.alpha, plan.settings.samples)
-    mechanism, [pair] = plan.source.build(), plan.domain.corners()
+    mechanism, [pair] = plan.source.drawer(), plan.domain.corners()
     alarms = 0
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)

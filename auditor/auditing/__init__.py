@@ -202,7 +202,9 @@ def check(plan: Plan) -> None:
 def _imported(plan: Plan) -> Mechanism | Hosted:
     """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
     return (
-        hosted(plan.source, plan.settings.execution.timeout) if plan.settings.execution.isolate else plan.source.build()
+        hosted(plan.source, plan.settings.execution.timeout)
+        if plan.settings.execution.isolate
+        else plan.source.drawer()
     )
 
 

@@ -100,7 +100,7 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
     """
     in_this_process = plan.source.command is None and not plan.settings.execution.isolate
-    drawer = plan.source.build() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
+    drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
     for number, pair in enumerate(pairs):
         size, drawn = TRIAL, 0
         while drawn < (most if number == 0 else TRIAL):

@@ -16,7 +16,9 @@ import numpy as np
 from auditor.auditing.deadline import FITTING_SEARCH
 from auditor.auditing.plan import Ledger
 from auditor.auditing.shrink import without_harm
-from auditor.blackbox.sample import Answers, Query
+from auditor.blackbox.host import Hosted
+from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.sample import Answers
 from auditor.bounds.evidence import Bound
 from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
@@ -56,7 +58,7 @@ class _Difference:
         return Bound(claim.quantity, self.size, 1.0, method)
 
 
-def audit_query(claim: QueryClaim, load: Callable[[], Query], ledger: Ledger) -> AuditResult:
+def audit_query(claim: QueryClaim, load: Callable[[], Mechanism | Hosted], ledger: Ledger) -> AuditResult:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
     ``load`` returns the query, which a replay does not need.

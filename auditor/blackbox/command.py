@@ -15,7 +15,18 @@ from pydantic_core import from_json
 
 from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.blackbox.sample import SIDES, TRIAL, Labels, Patience, Sample, all_failed, in_turn, sizes_of
+from auditor.blackbox.sample import (
+    SIDES,
+    TRIAL,
+    Isolated,
+    Labels,
+    Patience,
+    Sample,
+    Stream,
+    all_failed,
+    in_turn,
+    sizes_of,
+)
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, Side, plain
 
@@ -85,7 +96,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class Program(Isolated):
     """A command bound to its parameters; draws labelled outputs on a pair, as a batch mechanism does.
 
     A program that dies or passes ``limit`` (seconds for a request) is started again at the next request.
@@ -96,20 +107,9 @@ class Program:
     limit: float | None = None
     batched: ClassVar[bool] = True
     takes_rng: ClassVar[bool] = True
-    isolated: ClassVar[bool] = True
-
-    def drawer(self) -> "Program":
-        """Return the program itself."""
-        return self
 
     def draw(
-        self,
-        pair: Pair,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        one_by_one: bool = False,
-        patience: Patience | None = None,
+        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
     ) -> Sample:
         """Draw one output for every label (True: on the left data set); see Mechanism.draw.
 
@@ -139,7 +139,7 @@ class Program:
             return all_failed(failure, labels)
         return Sample(concatenate(drawn[True]), concatenate(drawn[False]))
 
-    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+    def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output, or the failure of the program."""
         return self._one(self._asked(pair.dataset(side)), rng)
 
@@ -206,7 +206,7 @@ class Program:
         )
         return f'{{"dataset": {data}, "size": %d, "seed": %d, "parameters": {parameters}}}\n'.encode()
 
-    def _one(self, asked: bytes, rng: np.random.Generator) -> Any:
+    def _one(self, asked: bytes, rng: Stream) -> Any:
         try:
             with lent(self.command, self.command.start) as process:
                 self._ask(process, asked, 1, rng)
@@ -214,7 +214,7 @@ class Program:
         except ProcessFailure as failure:
             return failure
 
-    def _ask(self, process: Process, asked: bytes, size: int, rng: np.random.Generator) -> None:
+    def _ask(self, process: Process, asked: bytes, size: int, rng: Stream) -> None:
         if unasked := process.has_output():
             raise self._wrong("wrote more lines than it was asked for", process, unasked.split(b"\n")[0])
         process.send(asked % (size, int(rng.integers(SEEDS))))

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.blackbox.outputs import from_rows
 from auditor.blackbox.process import Process, ProcessFailure, lent
-from auditor.blackbox.sample import Answers, Labels, Patience, Sample, all_failed, in_turn
+from auditor.blackbox.sample import Answers, Isolated, Labels, Patience, Sample, Stream, all_failed, in_turn
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
@@ -91,7 +91,7 @@ def _pickled(source: Source) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Hosted:
+class Hosted(Isolated):
     """A Python mechanism in a process of its own. Gives the outputs of Mechanism.draw, and failures of the process as outputs.
 
     After a failure the outputs that are left are drawn in a new process, from a stream that its predecessor did not touch.
@@ -102,32 +102,21 @@ class Hosted:
     takes_rng: bool
     pickled: bytes
     limit: float | None = None
-    isolated: ClassVar[bool] = True
-
-    def drawer(self) -> "Hosted":
-        """Return the mechanism itself."""
-        return self
 
     def draw(
-        self,
-        pair: Pair,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        one_by_one: bool = False,
-        patience: Patience | None = None,
+        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
     ) -> Sample:
         """Draw one output for every label (True: on the left data set); see Mechanism.draw."""
         if self.batched and not one_by_one:
             try:
-                sample: Sample = next(self._answers("draw", pair, labels, rng))
+                [sample] = self._answers("draw", pair, labels, rng)
             except ProcessFailure as failure:
                 return all_failed(failure, labels)
-            return sample
+            return sample  # type: ignore[no-any-return]
         with contextlib.closing(self._each(pair, labels, rng)) as outputs:
             return in_turn(labels, outputs, patience, from_rows)
 
-    def _each(self, pair: Pair, labels: Labels, rng: np.random.Generator) -> Generator[tuple[Any, bool], None, None]:
+    def _each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[tuple[Any, bool], None, None]:
         """Yield the row of each output, and whether its process failed."""
         later, done = copy.deepcopy(rng), 0
         while done < len(labels):
@@ -141,15 +130,16 @@ class Hosted:
                     done += 1
                     rng = np.random.default_rng(later.integers(2**32, size=8))
 
-    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+    def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised, or the failure of its process."""
         try:
-            return next(self._answers("call_once", pair, side, rng))
+            [output] = self._answers("call_once", pair, side, rng)
+            return output
         except ProcessFailure as failure:
             return failure
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair; see Query.answers. Raises MechanismError where its process fails."""
+        """Yield what a query answers on each pair. Raises MechanismError where its process fails."""
         done = 0
         try:
             for answers in self._answers("answers", pairs):
@@ -161,18 +151,12 @@ class Hosted:
             ) from None
 
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
-        """Yield what the process answers to one question. Closed before the last answer, it ends the process."""
+        """Yield what the process answers to one question. Closed before the end, it ends the process."""
         with _host(self.pickled, self.limit) as process:
             stream = _Frames(process)
             stream.send((method, arguments))
-            while True:
-                more, answer = stream.next(self.limit)
-                if not more:
-                    break
-                yield answer
-        # Here the process is idle again.
-        if method not in ("each", "answers"):
-            yield answer
+            while (answer := stream.next(self.limit)) is not None:
+                yield answer[0]
 
 
 @contextlib.contextmanager
@@ -186,8 +170,7 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
         if process.loaded is None or process.loaded[0] != pickled:
             stream = _Frames(process)
             stream.send(("load", pickled))
-            _, signature = stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
-            process.loaded = pickled, signature
+            process.loaded = pickled, stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
         yield process
 
 
@@ -205,11 +188,11 @@ class _Frames:
         [size] = LENGTH.unpack_from(self._buffer, self._at)
         self._at += LENGTH.size
         self._need(size, deadline)
-        kind, content = pickle.loads(memoryview(self._buffer)[self._at : self._at + size])
+        answer = pickle.loads(memoryview(self._buffer)[self._at : self._at + size])
         self._at += size
-        if kind == "raise":
-            raise content
-        return kind == "more", content
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
     def _need(self, size: int, deadline: float | None) -> None:
         if len(self._buffer) - self._at >= size:
@@ -243,31 +226,33 @@ def main() -> None:
         method, arguments = pickle.loads(questions.read(LENGTH.unpack(length)[0]))
         try:
             if method == "load":
-                mechanism = pickle.loads(arguments).build()
-                _answer(answers, "last", (mechanism.batched, mechanism.takes_rng))
-            elif method == "each":
-                assert mechanism is not None
-                # Each is sent before the next is begun, which may be the end of this process.
-                for output in mechanism.each(*arguments):
-                    _answer(answers, "more", row_of(output))
-                _answer(answers, "last", None)
-            elif method == "answers":
-                assert mechanism is not None
-                for several in mechanism.answers(*arguments):
-                    _answer(answers, "more", tuple(map(_able_to_travel, several)))
-                _answer(answers, "last", None)
-            elif method == "call_once":
-                assert mechanism is not None
-                _answer(answers, "last", _able_to_travel(mechanism.call_once(*arguments)))
-            else:
-                assert mechanism is not None
-                _answer(answers, "last", mechanism.draw(*arguments))
+                mechanism = pickle.loads(arguments).drawer()
+                _answer(answers, (mechanism.batched, mechanism.takes_rng))
+                continue
+            assert mechanism is not None
+            # Each is sent before the next is begun, which may be the end of this process.
+            for output in _outputs(mechanism, method, arguments):
+                _answer(answers, (output,))
+            _answer(answers, None)
         except (MechanismError, KeyboardInterrupt) as error:
-            _answer(answers, "raise", error)
+            _answer(answers, error)
 
 
-def _answer(answers: BinaryIO, kind: str, content: Any) -> None:
-    answers.write(_framed(pickle.dumps((kind, content), pickle.HIGHEST_PROTOCOL)))
+def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    match method:
+        case "draw":
+            yield mechanism.draw(*arguments)
+        case "each":
+            yield from map(row_of, mechanism.each(*arguments))
+        case "call_once":
+            yield _able_to_travel(mechanism.call_once(*arguments))
+        case "answers":
+            for answers in mechanism.answers(*arguments):
+                yield tuple(map(_able_to_travel, answers))
+
+
+def _answer(answers: BinaryIO, answer: Any) -> None:
+    answers.write(_framed(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)))
     answers.flush()
 
 

@@ -25,6 +25,7 @@ from auditor.blackbox.sample import (
     Labels,
     Patience,
     Sample,
+    Stream,
     all_failed,
     changed_form,
     in_turn,
@@ -69,16 +70,12 @@ class Source:
             candidates = [Path(folder, end) for folder in folders for end in (f"{inside}/__init__.py", f"{inside}.py")]
         return [path for path in candidates if path.is_file()][:1]
 
-    def build(self) -> "Mechanism":
+    def drawer(self) -> "Mechanism":
         """Import the mechanism, unless that was done before in this process, and read its signature.
 
         Raises MechanismError when it cannot be imported or its signature fits neither shape, or when it is a command.
         """
         return Mechanism.from_callable(self.load(), self.parameters, self.name)
-
-    def drawer(self) -> "Mechanism":
-        """Return the mechanism, which draws in this process; see ``build``."""
-        return self.build()
 
     def program(self, limit: float | None) -> Program:
         """Return the command as a mechanism, ``limit`` seconds for a request. Raises MechanismError where it is not found."""
@@ -213,15 +210,11 @@ class Mechanism:
         return cls(functools.partial(function, **kept), name, batched, takes_rng, copied)
 
     def draw(
-        self,
-        pair: Pair,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        one_by_one: bool = False,
-        patience: Patience | None = None,  # for processes that die: here, that would be the end
+        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
     ) -> Sample:
         """Draw one output for every label (True: on the left data set), in the order of the labels.
+
+        Patience is for processes that die, which would be the end here.
 
         A batch mechanism is asked twice, for as many outputs as each side has labels, first on the side of the first label;
         or, ``one_by_one``, for a batch of one for each label. An exception is an output like any other. Where a whole batch
@@ -242,13 +235,13 @@ class Mechanism:
             raise changed_form(*sorted(forms))
         return Sample(drawn[True], drawn[False], form="".join(forms))
 
-    def each(self, pair: Pair, labels: Labels, rng: np.random.Generator) -> Iterator[Any]:
+    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Iterator[Any]:
         """Yield an output for every label, each made when it is asked for."""
         datasets = {label: pair.dataset("left" if label else "right") for label in np.unique(labels).tolist()}
         for label in labels.tolist():
             yield self._call_once(copy.deepcopy(datasets[label]), rng)
 
-    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+    def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output as the mechanism returns it, or the exception it raised.
 
         Raises MechanismError for an output of which nothing could be seen.
@@ -258,20 +251,20 @@ class Mechanism:
         return output
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair; see Query.answers."""
+        """Yield what a query answers on each pair."""
         rng = np.random.default_rng(0)
         for pair in pairs:
             (a, b), (c, d) = ((self.call_once(pair, side, rng), self.call_once(pair, side, rng)) for side in SIDES)
             yield a, b, c, d
 
-    def _call_once(self, dataset: Any, rng: np.random.Generator) -> Any:
+    def _call_once(self, dataset: Any, rng: Stream) -> Any:
         output = self._call(dataset, rng, **({"size": 1} if self.batched else {}))
         if self.batched and not isinstance(output, BaseException):
             from_batch(output, 1)  # raises where the shape is wrong
             return output[0]
         return output
 
-    def _call(self, dataset: Any, rng: np.random.Generator, **size: int) -> Any:
+    def _call(self, dataset: Any, rng: Stream, **size: int) -> Any:
         if self.takes_rng:
             size["rng"] = rng  # type: ignore[assignment]
         if self.copied:

@@ -63,8 +63,7 @@ class Outputs:
 
     def has_exceptions(self) -> bool:
         """Whether any output is an exception."""
-        kinds = self.column("type")
-        return kinds.codes is not None and "exception" in {kinds.atoms[code] for code in np.unique(kinds.codes)}
+        return self.raised()[0] > 0
 
     def failure(self) -> str | None:
         """Where every output is an exception, return what the first one says; else None."""

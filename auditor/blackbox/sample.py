@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
 Labels = np.ndarray[Any, np.dtype[np.bool_]]
+Stream = np.random.Generator
 
 SIDES: tuple[Side, Side] = ("left", "right")
 # The trial: this many outputs, twice from one stream or seed. Two fair coins agree on all of them with probability 2⁻³².
@@ -128,17 +129,11 @@ class Drawer(Protocol):
         """Whether all randomness is the auditor's."""
 
     def draw(
-        self,
-        pair: Pair,
-        labels: Labels,
-        rng: np.random.Generator,
-        *,
-        one_by_one: bool = False,
-        patience: Patience | None = None,
+        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
     ) -> Sample:
         """Draw one output for every label, or for the first ones, as long as patience lasts; see Mechanism.draw."""
 
-    def call_once(self, pair: Pair, side: Side, rng: np.random.Generator) -> Any:
+    def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output, or an exception."""
 
 
@@ -153,19 +148,16 @@ class Origin(Protocol):
         """Return what draws, in the process that asks for it. Raises MechanismError when it cannot be imported."""
 
 
+class Isolated:
+    """What draws in a process of its own: it is the origin of its outputs itself."""
+
+    __slots__ = ()
+    isolated: ClassVar[bool] = True
+
+    def drawer(self) -> Self:
+        """Return this."""
+        return self
+
+
+# Of a query on a pair, or exceptions: on the left data set, there again, on the right, there again.
 Answers = tuple[Any, Any, Any, Any]
-
-
-class Query(Protocol):
-    """A deterministic function of a data set: in this process, or in another."""
-
-    @property
-    def batched(self) -> bool:
-        """Whether it takes size, as no query does."""
-
-    @property
-    def takes_rng(self) -> bool:
-        """Whether it takes rng, as no query does."""
-
-    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield the answers, or exceptions, on each pair: on the left data set, there again, on the right, there again."""

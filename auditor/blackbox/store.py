@@ -57,9 +57,6 @@ class Store:
                 if reading
                 else f"what is done cannot be kept in {path}: {error}; if another run is writing there, wait for it or use --out"
             ) from None
-        except InvalidInputError:
-            self.close()
-            raise
 
     def _open(self, reading: bool) -> None:
         uri = f"{self.path.resolve().as_uri()}?mode={'rw' if reading else 'rwc'}"
@@ -70,8 +67,7 @@ class Store:
                 file.execute(f"PRAGMA {pragma}")
         [(version,)] = file.execute("PRAGMA user_version")
         if version not in ((VERSION,) if reading else (0, VERSION)):
-            remedy = "record anew" if reading else "move it away"
-            raise InvalidInputError(f"{self.path} has version {version}; this auditor reads {VERSION}: {remedy}")
+            raise sqlite3.DatabaseError(f"its version is {version}, and this auditor reads {VERSION}")
         if not reading:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
 

@@ -25,7 +25,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def mechanism(function: Callable[..., Any], **parameters: Any) -> Mechanism:
-    return Source("m", parameters, function=function).build()
+    return Source("m", parameters, function=function).drawer()
 
 
 def labels(*sides: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -153,7 +153,7 @@ def source(name: str, *search_path: Path) -> Source:
 
 def value_of(name: str, *search_path: Path) -> float:
     """Return the one output of a mechanism that is found by name."""
-    return float(source(name, *search_path).build().call_once(PAIR, "left", rng()))
+    return float(source(name, *search_path).drawer().call_once(PAIR, "left", rng()))
 
 
 def write(file: Path, text: str) -> Path:
@@ -239,7 +239,7 @@ def test_a_module_that_fails_on_import_is_told_with_the_reason(folder: Path, bod
     name = f"fails_{form}.py:f" if form == "file" else f"fails_{form}:f"
     for _ in range(2):  # the second time as well
         with pytest.raises(MechanismError) as caught:
-            source(name, folder).build()
+            source(name, folder).drawer()
         assert f'mechanism "{name}": importing' in str(caught.value)
         assert why in str(caught.value)
         assert str(folder) in str(caught.value)
@@ -249,23 +249,23 @@ def test_a_module_that_fails_on_import_is_told_with_the_reason(folder: Path, bod
 def test_a_misspelt_function_is_told_with_the_nearest(folder: Path, name: str) -> None:
     write(folder / "typo.py", "def laplace(dataset, rng):\n    return 0\ndef gauss(dataset, rng):\n    return 0\n")
     with pytest.raises(MechanismError, match=r'has no laplase; did you mean "laplace"\? Allowed: gauss, laplace'):
-        source(name, folder).build()
+        source(name, folder).drawer()
 
 
 @pytest.mark.parametrize("name", ["laplace", ":f", "module:", ""])
 def test_a_name_of_the_wrong_form_is_told_with_the_right_one(name: str) -> None:
     with pytest.raises(MechanismError, match=r"module:function or file\.py:function"):
-        source(name).build()
+        source(name).drawer()
 
 
 def test_what_is_missing_or_cannot_be_called_is_told(folder: Path) -> None:
     write(folder / "number.py", "f = 3\n")
     with pytest.raises(MechanismError, match="is int, which cannot be called"):
-        source("number.py:f", folder).build()
+        source("number.py:f", folder).drawer()
     with pytest.raises(MechanismError, match=r"there is no file nowhere\.py"):
-        source("nowhere.py:f", folder).build()
+        source("nowhere.py:f", folder).drawer()
     with pytest.raises(MechanismError, match="No module named 'no_such_module_anywhere'"):
-        source("no_such_module_anywhere:f", folder).build()
+        source("no_such_module_anywhere:f", folder).drawer()
 
 
 # --- Outputs that are failures ---

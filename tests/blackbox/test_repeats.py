@@ -21,7 +21,7 @@ PAIR = Pair(0.0, 1.0)
 
 def guard_batches(function: Callable[..., Any], batches: int = 6, size: int = 600) -> RepeatGuard:
     """Look at batches of a mechanism that gets a generator of its own for each."""
-    mechanism, guard = Source("m", function=function).build(), RepeatGuard()
+    mechanism, guard = Source("m", function=function).drawer(), RepeatGuard()
     for number in range(batches):
         rng = np.random.default_rng([7, number])
         sample = mechanism.draw(PAIR, rng.random(size) < 0.5, rng)

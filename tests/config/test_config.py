@@ -205,7 +205,7 @@ def test_every_committed_configuration_loads_and_its_mechanisms_can_be_built(fil
     configuration = load_configuration(file)
     assert configuration.plans
     for plan in configuration.plans:
-        plan.source.build()
+        plan.source.drawer()
 
 
 def test_mechanisms_are_looked_for_beside_the_file_then_up_to_the_project_then_in_the_working_folder(
