@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.auditing.plan import Ledger, Plan
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
 from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, Drawn, Phase, draw_all
 from auditor.blackbox.clusters import close_all
@@ -143,15 +144,12 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test
     batches = [Batch(PAIR, BATCH, Phase.BOUND, (i,)) for i in range(2000)]
-    drawn, _, drawing = draw_all(source, 0, 0, Counted(test), batches)
-    ledger, tally = (
-        Ledger(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None, True),
-        Tally(),
-    )
+    drawn, _, took = draw_all(source, 0, 0, Counted(test), batches)
+    drawing, tally = Drawing(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None), Tally()
 
     def merge() -> None:
         for batch, one in zip(batches, drawn, strict=True):
-            ledger.guard.look(PAIR, one.left, one.right, batch.label)
+            drawing.guard.look(PAIR, one.left, one.right, batch.label)
             tally.add(*one.seen, batch.size)
 
     each = seconds(merge) / len(batches)
@@ -160,7 +158,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
         store = Store(path)
         store.begin({}, resume=False)
         kept = store.audit("paper", Mode.RESUME)
-        note = {"tally": (vars(tally), ledger.guard.state())}
+        note = {"tally": (vars(tally), drawing.guard.state())}
         keys = [(batch, Drawn(one.left, one.right, None)) for batch, one in zip(batches, drawn, strict=True)]
         kept.keep(keys[:1000], note)
         commit = min(seconds(lambda: kept.keep(notes=note)) for _ in range(5))
@@ -181,7 +179,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
         * round(number / day),
         "stored state (bytes), whatever the number of outputs": state,
         "of which the tally": len(encode(note)),
-        "drawing / merging of the same batches": round(drawing / (each * len(batches))),
+        "drawing / merging of the same batches": round(took / (each * len(batches))),
     }
 
 

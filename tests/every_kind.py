@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.auditing import Plan, Settings, run, settle
+from auditor.auditing import Ended, Plan, Settings, carry_out, settle
 from auditor.blackbox.mechanism import Source
 from auditor.claims import claim_from_dict
 from auditor.neighbours.domains import Pairs
@@ -49,18 +49,22 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def audited(name: str) -> AuditResult:
+def ended(name: str) -> Ended:
     function, claim, more = AUDITS[name]
     options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "workers": 1, "seed": 5, **more}
     domain = options.pop("domain")
     settings = Settings.of(options)
     source = Source(f"module:{name}", function=function)
-    return run(
+    return carry_out(
         Plan(name=name, source=source, claim=claim_from_dict(claim), domain=domain, alpha=0.01, settings=settings)
     )
 
 
+def audited(name: str) -> AuditResult:
+    return ended(name).result()
+
+
 @functools.cache
 def every_kind() -> RunResult:
-    results = settle([audited(name) for name in AUDITS], 0.01, len(AUDITS) - 1)
+    results = settle([ended(name) for name in AUDITS], 0.01, len(AUDITS) - 1)
     return RunResult("every kind", 0.99, results, 3.21)

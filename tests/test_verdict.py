@@ -3,19 +3,21 @@
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import made
 
-from auditor.auditing import settle
+from auditor.auditing import Ended, Plan, settle
+from auditor.auditing.outcome import Evidence, Outcome
+from auditor.blackbox.mechanism import Source
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
-from auditor.results.result import AuditResult
+from auditor.neighbours.domains import Pairs
+from auditor.results.result import Judgement, OutputsSpent, Provenance
 from auditor.verdict import Verdict, alpha_for_each, holm_levels, judge
 
 
@@ -106,36 +108,60 @@ def test_one_shared_p_value_is_no_false_alarm_more() -> None:
 # --- settle ---
 
 
-def result(name: str, p_value: float | None, alpha: float = 0.01) -> AuditResult:
-    """An audit whose bound is 2 at levels that refute, else 0.5; no level where nothing is random."""
-    bound = Bound("epsilon", 2.0 if p_value is not None and p_value <= alpha else 0.5, 1 - alpha, "m")
-    options: dict[str, Any] = {"name": name, "verdict": judge(PureDP(1.0), bound), "bound": bound, "seconds": 3.0}
-    if p_value is not None:
-        options |= {"p_value": p_value, "alpha": alpha, "at_level": lambda level: result(name, p_value, level)}
-    return made(**options)
+CLAIM = PureDP(1.0)
+
+
+@dataclass(frozen=True)
+class Refuting(Evidence):
+    """Evidence whose bound is 2 at levels that refute, else 0.5."""
+
+    p: float
+    claim: PureDP = CLAIM
+
+    def bound(self, alpha: float) -> float:
+        return 2.0 if self.p <= alpha else 0.5
+
+    def p_value(self) -> float:
+        return self.p
+
+    def judge(self, alpha: float) -> Judgement:
+        bound = Bound("epsilon", self.bound(alpha), 1 - alpha, "m")
+        return Judgement(judge(self.claim, bound), "all drawn", bound, p_value=self.p, alpha=alpha)
+
+
+NOTHING_RANDOM = Judgement(Verdict.NO_VIOLATION_FOUND, "all looked at", Bound("sensitivity", 0.5, 1.0, "m"))
+
+
+def ended(name: str, p_value: float | None) -> Ended:
+    """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
+    plan = Plan(name, Source("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
+    found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
+    return Ended(Outcome(plan, found), Provenance(OutputsSpent(), 3.0, reproducible=True, seed=0))
 
 
 @given(st.lists(st.none() | st.floats(0, 0.2), max_size=6), st.integers(0, 3))
 def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[float | None], not_run: int) -> None:
-    results = [result(str(i), p) for i, p in enumerate(p_values)]
+    results = [ended(str(i), p) for i, p in enumerate(p_values)]
     settled = settle(results, 0.1, len(p_values) + not_run)
     known = [1.0 if p is None else p for p in p_values] + [1.0] * not_run
     levels = holm_levels(known, 0.1)
     refuted = {i for i, p in enumerate(known) if p <= levels[i]}
     assert [r.name for r in settled] == [r.name for r in results]
     for i, (before, after) in enumerate(zip(results, settled, strict=True)):
-        assert after.seconds == before.seconds
-        if p_values[i] is None:
-            assert after is before
+        assert after.seconds == 3.0
+        p = p_values[i]
+        if p is None:
+            assert after.judgement == before.outcome.found
         else:
             assert (after.verdict is Verdict.VIOLATION) == (i in refuted)
-            assert after.bound == result("", p_values[i], after.alpha or 0).bound
+            assert after.alpha == levels[i]
+            assert after.judgement == Refuting(p).judge(levels[i])
 
 
 def test_audits_that_gave_no_answer_keep_their_share() -> None:
     """Were they left out of the count, whoever fails most would test the others most gladly."""
-    [settled] = settle([result("a", 0.03)], 0.1, 4)
+    [settled] = settle([ended("a", 0.03)], 0.1, 4)
     assert settled.alpha == pytest.approx(0.025)
     assert settled.verdict is Verdict.NO_VIOLATION_FOUND
-    [settled] = settle([result("a", 0.03)], 0.1, 1)
+    [settled] = settle([ended("a", 0.03)], 0.1, 1)
     assert settled.verdict is Verdict.VIOLATION

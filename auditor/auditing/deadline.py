@@ -1,16 +1,14 @@
 """Audits and searches that must end in time, with a bound that holds.
 
-How many outputs fit into the time is measured before any that the audit uses is drawn, on outputs of their own: the numbers of
-outputs for search, selection and bound are then fixed, and follow from the clock and those outputs alone. So the bound is one
-on a number of trials fixed in advance, whatever else the time that an output takes may tell.
+The pace is measured first, on outputs that serve for nothing else. The numbers of outputs for search, selection and bound follow
+from the clock and those outputs alone. So the bound is on a number of trials that is fixed in advance.
 
-Where the mechanism becomes so much slower that the time is over before, the bound ends with the batches that were counted by
-then, in their order. That is a rule which looks at the clock and at no output: given how long batches take, the number of
-trials is fixed, and each trial is what it was. It holds for mechanisms whose time does not depend on what they put out; and the
-report says how many outputs were drawn of how many.
+The mechanism may become slower. Where the time is over before the bound is done, the bound ends with the batches that were counted
+by then, in their order. This rule looks at the clock and at no output: given how long batches take, the number of trials is fixed.
+It holds for mechanisms whose time does not depend on their outputs. The report says how many outputs were drawn of how many.
 
-A search that has seconds of its own is fitted in the same way, but by small searches and not by outputs alone, since it spends
-more time on learning than on drawing. From then on it is the search of that number of outputs, which the report tells.
+A search with seconds of its own is fitted in the same way, but by small searches, since it spends more time on learning than on
+drawing. From then on it is the search of that number of outputs, which the report states.
 """
 
 import itertools
@@ -20,43 +18,40 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from auditor.auditing.plan import Ledger, Plan
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
 from auditor.auditing.settings import ENOUGH, FEWEST
-from auditor.blackbox.store import AuditStore
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
-from auditor.results.result import OutputsSpent
 
-# The share of the time that all outputs are planned to take (the rest is for starting workers, for learning, and for a pace
-# that was measured too fast), and how many these are for each output of the bound, search and selection included.
+# The share of the time that all outputs are planned to take: the rest is for starting workers, for learning, and for a pace that
+# was measured too fast. Then the outputs of all phases for each output of the bound, and those of all phases but the search.
 SHARE, ALL_PHASES, ALL_BUT_SEARCH = 0.6, 1.25, 1.1
-# Of the seconds of a search: the share that a small search must have taken to be believed, and that of what is then left for which
-# outputs are planned. How much the outputs of small searches grow until one is believed, and how many the first has.
+# Shares of the seconds of a search: what a small search must take to be believed, and of the rest, what outputs are planned for.
+# The factor by which small searches grow until one is believed, and the outputs of the first.
 BELIEVED, PLANNED = 0.1, 0.8
 GROWTH, FIRST = 2, 4_096
 # A search has at most this share of the seconds of its audit.
 MOST_FOR_SEARCH = 0.5
 
 
-# search(ledger, outputs, stage): draw for a search, below an address of its own.
-Search = Callable[[Ledger, int, int], Any]
+# search(plan, drawing, outputs, stage): draw for a search, below an address of its own.
+Search = Callable[[Plan, Drawing, int, int], Any]
 
 
-def fitted(ledger: Ledger) -> Plan:
-    """Return the plan with as many outputs as fit into its time, at most as many as planned. Raises what sampling raises."""
-    plan = ledger.plan
+def fit_outputs(plan: Plan, drawing: Drawing) -> Plan:
+    """Return the plan with the outputs that fit into its time, at most those planned. Raises what sampling raises."""
     if plan.settings.seconds is None:
         return plan
-    fit = plan.store.recall("outputs that fit", lambda: _fit(ledger))
+    fit = plan.store.recall("outputs that fit", lambda: _fit(plan, drawing))
     return plan.with_settings(samples=max(FEWEST, min(plan.settings.samples, fit)))
 
 
-def _fit(ledger: Ledger) -> int:
-    plan = ledger.plan
+def _fit(plan: Plan, drawing: Drawing) -> int:
     assert plan.settings.seconds is not None
     of_search = _seconds_of_search(plan)
-    left = max(0.0, SHARE * (plan.settings.seconds - ledger.elapsed() - (of_search or 0.0)))
-    each = ledger.sampler().seconds_each(plan.domain.corners()[0], left / 10)
-    return math.floor(left * ledger.pace.workers / (ALL_PHASES if of_search is None else ALL_BUT_SEARCH) / each)
+    left = max(0.0, SHARE * (plan.settings.seconds - drawing.elapsed() - (of_search or 0.0)))
+    each = drawing.sampler().seconds_each(plan.domain.corners()[0], left / 10)
+    return math.floor(left * drawing.pace.workers / (ALL_PHASES if of_search is None else ALL_BUT_SEARCH) / each)
 
 
 def _seconds_of_search(plan: Plan) -> float | None:
@@ -66,12 +61,11 @@ def _seconds_of_search(plan: Plan) -> float | None:
     return min(seconds, MOST_FOR_SEARCH * plan.settings.seconds)
 
 
-def fit_search(ledger: Ledger, search: Search) -> Plan:
-    """Return the plan with as many outputs for its search as fit into the seconds that this has. Raises what sampling raises."""
-    plan = ledger.plan
+def fit_search(plan: Plan, drawing: Drawing, search: Search) -> Plan:
+    """Return the plan with the outputs for its search that fit into the seconds of the search. Raises what sampling raises."""
     if plan.settings.search.seconds is None:
         return plan
-    fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(ledger, search))
+    fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, drawing, search))
     return plan.with_settings(search=replace(plan.settings.search, outputs=fit))
 
 
@@ -79,19 +73,16 @@ def fit_search(ledger: Ledger, search: Search) -> Plan:
 FITTING_SEARCH = "outputs that fit into the search"
 
 
-def _fit_search(ledger: Ledger, search: Search) -> int:
-    seconds, started = _seconds_of_search(ledger.plan) or 0.0, time.monotonic()
-    each = ledger.sampler().seconds_each(ledger.plan.domain.corners()[0], BELIEVED * seconds)
-    drawn = ledger.pace.workers / each  # in a second
+def _fit_search(plan: Plan, drawing: Drawing, search: Search) -> int:
+    seconds, started = _seconds_of_search(plan) or 0.0, time.monotonic()
+    each = drawing.sampler().seconds_each(plan.domain.corners()[0], BELIEVED * seconds)
+    drawn = drawing.pace.workers / each  # in a second
     outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
     if outputs < LEAST_ROUNDS * LEAST_OUTPUTS:  # too slow for a small search, so that learning does not count
         return math.floor(PLANNED * max(0.0, seconds - (time.monotonic() - started)) * drawn)
-    # What is drawn here serves for nothing else, and is no part of what the audit spends.
-    alone = replace(ledger.plan, store=AuditStore())
     for stage in itertools.count(1):
-        aside = replace(ledger, plan=alone, listener=lambda progress: None, spent=OutputsSpent(), pairs=set())
-        before = time.monotonic()
-        search(aside, outputs, stage)
+        aside, before = drawing.aside(), time.monotonic()
+        search(plan, aside, outputs, stage)
         took = time.monotonic() - before
         if took >= BELIEVED * seconds or outputs >= ENOUGH or not aside.spent.search:
             break

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.deadline import FITTING_SEARCH
-from auditor.auditing.plan import Ledger
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.outcome import Outcome
+from auditor.auditing.plan import Plan
 from auditor.auditing.shrink import without_harm
 from auditor.blackbox.host import Hosted
 from auditor.blackbox.mechanism import Mechanism
@@ -27,7 +29,7 @@ from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, plain, same
 from auditor.neighbours.search import Budget, Evaluate, search_pairs
 from auditor.neighbours.shrink import Screening, shrink_pair
-from auditor.results.result import AuditResult, Judgement, Smallest
+from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
 
 # Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
@@ -58,7 +60,11 @@ class _Difference:
         return Bound(claim.quantity, self.size, 1.0, method)
 
 
+<<<<<<< HEAD
 def audit_query(claim: QueryClaim, load: Callable[[], Mechanism | Hosted], ledger: Ledger) -> AuditResult:
+=======
+def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted]) -> Outcome:
+>>>>>>> 9dd42a1 (Evidence is gathered first, and judged once, at the file's level)
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
     ``load`` returns the query, which a replay does not need.
@@ -66,7 +72,8 @@ def audit_query(claim: QueryClaim, load: Callable[[], Mechanism | Hosted], ledge
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
     numbers; InvalidInputError for a monotone claim on neighbours of which none is part of the other.
     """
-    query, store, name = functools.cache(load), ledger.plan.store, ledger.plan.source.name
+    claim, query, store, name = plan.claim, functools.cache(load), plan.store, plan.source.name
+    assert isinstance(claim, QueryClaim)
     if store.recall(RANDOM, lambda: query().batched or query().takes_rng):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
@@ -78,31 +85,28 @@ def audit_query(claim: QueryClaim, load: Callable[[], Mechanism | Hosted], ledge
         return [seen[pair.key()].excess for pair in pairs]
 
     def smallest() -> Smallest | None:
-        path = shrink_pair(
-            found.pair, ledger.plan.domain, evaluate, 0.0, Screening(min(MOST_PAIRS, ledger.plan.settings.samples), 1)
-        )
+        screening = Screening(min(MOST_PAIRS, plan.settings.samples), 1)
+        path = shrink_pair(found.pair, plan.domain, evaluate, 0.0, screening)
         if not path:
             return None
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    seconds = ledger.plan.settings.search.seconds
+    seconds = plan.settings.search.seconds
     if seconds is not None:
-        fit = store.recall(FITTING_SEARCH, lambda: math.floor(seconds / _seconds_each(ledger.plan.domain, evaluate)))
-        ledger.plan = ledger.plan.with_settings(search=replace(ledger.plan.settings.search, outputs=fit))
+        fit = store.recall(FITTING_SEARCH, lambda: math.floor(seconds / _seconds_each(plan.domain, evaluate)))
+        plan = plan.with_settings(search=replace(plan.settings.search, outputs=fit))
         seen.clear()
-    rng = np.random.default_rng(np.random.SeedSequence(ledger.plan.settings.seed))
-    search_pairs(
-        ledger.plan.domain, evaluate, Budget(min(MOST_PAIRS, ledger.plan.settings.search_outputs), least_each=1), rng
-    )
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed))
+    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, plan.settings.search_outputs), least_each=1), rng)
     if not seen:
-        evaluate(ledger.plan.domain.corners()[:1], 1)
+        evaluate(plan.domain.corners()[:1], 1)
     found = max(seen.values(), key=lambda difference: difference.excess)
     if found.size == -math.inf:
         raise InvalidInputError(
             f"a claim of {claim} compares a data set with a part of it; no pair of these neighbours is such, use add_remove"
         )
-    ledger.pairs.update(seen)
+    drawing.pairs.update(seen)
     violated = found.excess > 0
     judgement = Judgement(
         Verdict.VIOLATION if violated else Verdict.NO_VIOLATION_FOUND,
@@ -110,8 +114,8 @@ def audit_query(claim: QueryClaim, load: Callable[[], Mechanism | Hosted], ledge
         found.bound(claim, "largest difference found"),
         found.event,
     )
-    smaller = without_harm(ledger, smallest) if violated and ledger.plan.settings.shrinks else None
-    return ledger.result(judgement, found.pair, smaller)
+    smaller, warnings = without_harm(drawing, smallest) if violated and plan.settings.shrinks else (None, list[str]())
+    return Outcome(plan, judgement, found.pair, smallest=smaller, warnings=tuple(warnings))
 
 
 def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:

@@ -1,18 +1,22 @@
-"""The search for a pair, by the bound that a method forecasts for it."""
+"""The search for a pair, by the bound that a method forecasts for it.
 
-import functools
+A large violation shows on neighbours with few outputs. A small one takes some 1/ε² outputs on each pair, and there are too many
+pairs. So where the claim is small, most outputs go to data sets k moves apart, where by group privacy losses add up; or to few
+pairs, where the domain has no such paths.
+"""
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 
-from auditor.auditing.plan import Ledger, Plan
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.outputs import Column
 from auditor.blackbox.sample import Sample
 from auditor.claims import PrivacyClaim
-from auditor.methods import method_for
 from auditor.methods.base import AnyMethod
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND
@@ -21,70 +25,47 @@ from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path,
 
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class FoundPair:
-    """The pair that a search ends with, how many outputs it took, and the path on which it was seen from afar, if it was."""
-
-    pair: Pair
-    outputs: int
-    path: Sequence[Pair] = ()
-
-
-def find_pair(method: AnyMethod, ledger: Ledger, outputs: int, stage: int = 0) -> FoundPair:
-    """Search the domain for the pair with the best forecast.
-
-    What is weak where the claim is small takes most of the outputs, and is looked for from afar, or on few pairs where no path
-    leads far; the rest goes to what is glaring, on neighbours everywhere.
-    """
-    plan, before = ledger.plan, ledger.spent.search
-    assert isinstance(plan.claim, PrivacyClaim)
-    domain, looks = plan.domain, _Looks(ledger, stage)
-    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.SEARCH, stage)))
-    search = functools.partial(search_pairs, domain, rng=rng)
-    steps, for_weak = steps_apart(plan.claim), round(SHARE_OF_WEAK * outputs)
-    weak, seen = None, list[Pair]()  # the best of what is weak, and the path it was seen on
-    # Who spells pairs out wants each of them tried.
-    if steps > 1 and not isinstance(domain, Pairs):
-        if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
-            weak = search(functools.partial(looks.from_afar, steps), Budget(for_weak, most_pairs=MOST_PAIRS))
-            seen = path(domain, weak.pair, steps)
-        elif (few := enough_for(plan.claim, for_weak)) > 0:
-            weak = search(functools.partial(looks.at, method.with_prior()), Budget(for_weak, most_pairs=few))
-            seen = [weak.pair]
-    near = search(
-        functools.partial(looks.at, method),
-        Budget(outputs - (ledger.spent.search - before), most_pairs=MOST_PAIRS if seen else None),
-        first=seen,
-        kinds=looks.kinds,
-    )
-    spent = ledger.spent.search - before
-    if weak is None or near.score > weak.score:
-        return FoundPair(near.pair, spent)
-    # What is known of all steps together is known best of the middle one.
-    return FoundPair(seen[len(seen) // 2], spent, seen if len(seen) > 1 else ())
-
-
-# Standard errors on the safe side, by round: a pair that looks good by luck is found out in the next round, one that is
-# dismissed is not looked at again.
-CAUTION = (1.0, 1.5, 2.0, 3.0)
-# From afar, evidence is strong enough for this to be all.
-CAUTION_AFAR = 1.0
-# Of a search for what is weak: its share of the outputs. How many pairs the first round then looks at, at most.
-SHARE_OF_WEAK, MOST_PAIRS = 0.75, 96
-# Fewer than so many pairs are no search.
+# Standard errors on the safe side, by round. A pair that looks good by luck is found out in the next round; one that is dismissed
+# is not looked at again.
+MARGINS = (1.0, 1.5, 2.0, 3.0)
+# At a distance, evidence is strong enough for one margin.
+MARGIN_AT_DISTANCE = 1.0
+# Of a search for a small violation: its share of the outputs, and the most pairs in its first round.
+SHARE_FOR_SMALL, MOST_PAIRS = 0.75, 96
+# Fewer pairs are no search.
 FEWEST_PAIRS = 24
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
-MOST_STEPS_APART = 101
+MOST_STEPS = 101
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPair:
+    """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends."""
+
+    pair: Pair
+    outputs: int  # spent on the search
+    path: Sequence[Pair] = ()
+
+
+def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> FoundPair:
+    """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
+    search, before = _Search(plan, drawing, stage), drawing.spent.search
+    small = search.for_small(round(SHARE_FOR_SMALL * outputs))
+    large = search.on_neighbours(outputs - (drawing.spent.search - before), small.path if small else ())
+    spent = drawing.spent.search - before
+    if small is None or large.score > small.score:
+        return FoundPair(large.path[0], spent)
+    # What is known of all steps together is known best of the middle one.
+    return FoundPair(small.path[len(small.path) // 2], spent, small.path if len(small.path) > 1 else ())
 
 
 def steps_apart(claim: PrivacyClaim) -> int:
-    """Return how many moves apart pairs are to be looked at, so that together they lose about as much as ε = 1 does.
+    """Return how many moves apart data sets are searched, so that together the moves lose about what ε = 1 does.
 
-    To tell a loss of ε takes some 1/ε² outputs. If all moves on a path lose the same, its ends differ by their sum, which takes
-    the square of their number fewer; and if only one of them loses anything, the ends show that too. An odd number, since two
-    moves may undo each other. 1 for a profile, whose excess is no sum.
+    A loss of ε takes some 1/ε² outputs to show. If all moves on a path lose the same, the ends differ by their sum, which takes
+    fewer outputs by the square of the number of moves. If only one move loses anything, the ends show that too. The number is odd,
+    since two moves may undo each other; 1 for a claim that says nothing of larger groups.
 
     >>> from auditor.claims import PureDP
     >>> steps_apart(PureDP(1.0)), steps_apart(PureDP(0.3)), steps_apart(PureDP(0.1))
@@ -92,14 +73,12 @@ def steps_apart(claim: PrivacyClaim) -> int:
     """
     if claim.group_exponent is None:
         return 1
-    return 1 + 2 * round((1 / max(claim.relative_size, 1 / MOST_STEPS_APART) - 1) / 2)
+    return 1 + 2 * round((1 / max(claim.relative_size, 1 / MOST_STEPS) - 1) / 2)
 
 
-def method_over(steps: int, plan: Plan) -> AnyMethod:
-    """Return the method for ends of a path: a loss so many times as large is known as well from its square fewer outputs."""
-    assert isinstance(plan.claim, PrivacyClaim)
-    outputs = max(1, plan.settings.samples // steps**2)
-    return method_for(plan.claim, plan.settings.method, plan.alpha, outputs, plan.settings.events)
+def method_at_distance(steps: int, plan: Plan) -> AnyMethod:
+    """Return the method for the ends of a path: a loss ``steps`` times as large needs fewer outputs by the square of that."""
+    return plan.method(max(1, plan.settings.samples // steps**2))
 
 
 def ends(along: Sequence[Pair]) -> Pair:
@@ -107,14 +86,14 @@ def ends(along: Sequence[Pair]) -> Pair:
     return replace(along[0], right=along[-1].right)
 
 
-def enough_for(claim: PrivacyClaim, outputs: int) -> int:
-    """Return on how many pairs a search with so many outputs can tell what a small claim is about; 0 for too few or a large one.
+def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
+    """Return on how many pairs a search with these outputs can show what a small claim is about.
 
-    To tell a difference takes the inverse square of its size. The cube is a rule of thumb and not derived: it asks for about
-    25,000 outputs a pair at ε = 0.1.
+    0 for a large claim, or too few outputs. To show a difference takes the inverse square of its size. The cube is a rule of thumb
+    and not derived: it asks for about 25,000 outputs a pair at ε = 0.1.
 
     >>> from auditor.claims import PureDP
-    >>> enough_for(PureDP(0.1), 150_000), enough_for(PureDP(0.1), 6_000_000), enough_for(PureDP(1.0), 6_000_000)
+    >>> affordable_pairs(PureDP(0.1), 150_000), affordable_pairs(PureDP(0.1), 6_000_000), affordable_pairs(PureDP(1.0), 6_000_000)
     (0, 59, 0)
     """
     if steps_apart(claim) == 1:
@@ -124,53 +103,98 @@ def enough_for(claim: PrivacyClaim, outputs: int) -> int:
     return pairs if pairs >= FEWEST_PAIRS else 0
 
 
-class _Looks:
-    """What a search asks of pairs, each time on fresh outputs."""
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best that a strategy found: a path of pairs, of which a neighbour is one, and the score by step."""
 
-    def __init__(self, ledger: Ledger, stage: int) -> None:
-        self._ledger, self._stage, self._drawn = ledger, stage, 0
-        self._rounds = dict[AnyMethod, int]()
-        self._known: dict[str, str] = {}
+    path: Sequence[Pair]
+    score: float
 
-    def at(self, method: AnyMethod, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+
+@dataclass
+class _Search:
+    """The strategies of one search. Each look at a pair is on fresh outputs."""
+
+    plan: Plan
+    drawing: Drawing
+    stage: int
+    draws: int = 0
+    rounds: dict[AnyMethod, int] = field(default_factory=dict)
+    known_kinds: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        address = Phase.SEARCH, self.stage
+        self.rng = np.random.default_rng(np.random.SeedSequence(self.plan.settings.seed, spawn_key=address))
+
+    def for_small(self, outputs: int) -> _Best | None:
+        """Look for a small violation of a small claim: at a distance, or on few pairs with many outputs each."""
+        claim, domain = self.plan.claim, self.plan.domain
+        assert isinstance(claim, PrivacyClaim)
+        steps = steps_apart(claim)
+        # Where pairs are written down, each of them is to be tried.
+        if steps == 1 or isinstance(domain, Pairs):
+            return None
+        if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
+            budget = Budget(outputs, most_pairs=MOST_PAIRS)
+            best = search_pairs(domain, lambda pairs, each: self._at_distance(steps, pairs, each), budget, self.rng)
+            return _Best(path(domain, best.pair, steps), best.score)
+        if (few := affordable_pairs(claim, outputs)) > 0:
+            method, budget = self.plan.method().with_prior(), Budget(outputs, most_pairs=few)
+            best = search_pairs(domain, lambda pairs, each: self._on_pairs(method, pairs, each), budget, self.rng)
+            return _Best([best.pair], best.score)
+        return None
+
+    def on_neighbours(self, outputs: int, first: Sequence[Pair]) -> _Best:
+        """Look for a large violation, at the pairs of ``first`` and everywhere in the domain."""
+        method, budget = self.plan.method(), Budget(outputs, most_pairs=MOST_PAIRS if first else None)
+
+        def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
+            return self._on_pairs(method, pairs, each)
+
+        best = search_pairs(self.plan.domain, evaluate, budget, self.rng, first=first, kinds=self._kinds)
+        return _Best([best.pair], best.score)
+
+    def _on_pairs(self, method: AnyMethod, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
         """Return the forecast for each pair."""
-        self._ledger.pairs.update(pair.key() for pair in pairs)
-        caution = CAUTION[min(self._rounds.setdefault(method, 0), len(CAUTION) - 1)]
-        self._rounds[method] += 1
-        seen = self._draw(pairs, outputs_each, _PairScore(Forecast(method.with_margin(caution))))
-        self._known.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
-        return [forecast for forecast, _ in seen]
+        number = self.rounds.setdefault(method, 0)
+        self.rounds[method] += 1
+        forecast = Forecast(method.with_margin(MARGINS[min(number, len(MARGINS) - 1)]))
+        seen = self._draw(pairs, pairs, outputs_each, _PairScore(forecast))
+        self.known_kinds.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
+        return [score for score, _ in seen]
 
-    def from_afar(self, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-        """Return the forecast for the ends of a path of so many steps through each pair, by step."""
-        plan = self._ledger.plan
-        self._ledger.pairs.update(pair.key() for pair in pairs)
-        paths = [path(plan.domain, pair, steps) for pair in pairs]
-        seen = self._draw(
-            [*map(ends, paths)], outputs_each, Forecast(method_over(steps, plan).with_margin(CAUTION_AFAR))
-        )
-        assert isinstance(plan.claim, PrivacyClaim)
-        power = plan.claim.group_exponent or 1
-        return [forecast / len(along) ** power for forecast, along in zip(seen, paths, strict=True)]
+    def _at_distance(self, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+        """Return the forecast by step for the ends of a path through each pair."""
+        claim, paths = self.plan.claim, [path(self.plan.domain, pair, steps) for pair in pairs]
+        assert isinstance(claim, PrivacyClaim)
+        forecast = Forecast(method_at_distance(steps, self.plan).with_margin(MARGIN_AT_DISTANCE))
+        seen = self._draw(pairs, [*map(ends, paths)], outputs_each, forecast)
+        exponent = claim.group_exponent or 1
+        return [score / len(along) ** exponent for score, along in zip(seen, paths, strict=True)]
 
-    def kinds(self, pairs: Sequence[Pair]) -> list[str]:
+    def _draw(
+        self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
+    ) -> list[T]:
+        self.drawing.pairs.update(pair.key() for pair in pairs)
+        number, self.draws = self.draws, self.draws + 1
+        return self._observe(drawn_on, outputs_each, (number, 0), observe)
+
+    def _kinds(self, pairs: Sequence[Pair]) -> list[str]:
         """Return the kind of each pair, on few outputs where it is not known."""
-        new = [pair for pair in pairs if pair.key() not in self._known]
+        new = [pair for pair in pairs if pair.key() not in self.known_kinds]
         if new:
-            known = len(self._known)
-            batches = [
-                Batch(pair, OUTPUTS_FOR_KIND, Phase.SEARCH, (self._stage, EDGES, known + i))
-                for i, pair in enumerate(new)
-            ]
-            kinds = self._ledger.draw_each(batches, kind_of)
-            self._known.update(zip((pair.key() for pair in new), kinds, strict=True))
-        return [self._known[pair.key()] for pair in pairs]
+            kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of)
+            self.known_kinds.update(zip((pair.key() for pair in new), kinds, strict=True))
+        return [self.known_kinds[pair.key()] for pair in pairs]
 
-    def _draw(self, pairs: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]) -> list[T]:
-        address = self._stage, self._drawn
-        self._drawn += 1
-        batches = [Batch(pair, outputs_each, Phase.SEARCH, (*address, i)) for i, pair in enumerate(pairs)]
-        return self._ledger.draw_each(batches, observe)
+    def _observe(
+        self, pairs: Sequence[Pair], outputs_each: int, address: tuple[int, int], observe: Callable[[Sample], T]
+    ) -> list[T]:
+        number, since = address
+        batches = [
+            Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i)) for i, pair in enumerate(pairs)
+        ]
+        return self.drawing.draw_each(batches, observe, self.plan.settings.search_outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +213,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _PairScore:
-    """Score a pair by the bound it is forecast to give, and tell its kind."""
+    """Score a pair by the bound it is forecast to give, and return its kind as well."""
 
     forecast: Forecast
 
@@ -198,7 +222,7 @@ class _PairScore:
 
 
 def kind_of(sample: Sample) -> str:
-    """Tell what most outputs of either side hold at each place: numbers, or which atom."""
+    """Return what most outputs of either side hold at each place: numbers, or which atom."""
     return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
 
 

@@ -140,6 +140,14 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     seed: int
 
 
+class AuditKeywords(SettingsKeywords, total=False):
+    """All keywords of a call."""
+
+    parameters: Mapping[str, Any] | None
+    name: str | None
+    confidence: float
+
+
 def _require_integer(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")

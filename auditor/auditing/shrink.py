@@ -18,17 +18,15 @@ of a file hold together with the file's confidence.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from auditor.auditing.plan import Ledger
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
 from auditor.auditing.search import Forecast
-from auditor.auditing.tally import Counted
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
-from auditor.claims import PrivacyClaim, Probability
+from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import MechanismError, WorkerLostError
-from auditor.methods import method_for
-from auditor.methods.base import AnyMethod, Test
+from auditor.methods.base import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
@@ -51,12 +49,24 @@ BOLD = 1.0
 LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 
 
+def without_harm(drawing: Drawing, find: Callable[[], Smallest | None]) -> tuple[Smallest | None, list[str]]:
+    """Return what ``find`` returns; or a warning, where the mechanism breaks the protocol or holds up the audit on the way.
+
+    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised, for
+    the same audit to be drawn again: its verdict is the same, and so is the smallest pair whatever the workers.
+    """
+    try:
+        return find(), []
+    except (MechanismError, TimeoutError) as error:
+        if drawing.plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
+            raise
+        message = str(error) or "a batch took longer than the time limit"
+        drawing.plan.store.end(message)
+        return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]
+
+
 def shrink(
-    claim: PrivacyClaim | Probability,
-    ledger: Ledger,
-    found: Pair,
-    sample: Sample | None = None,
-    outputs: int | None = None,
+    plan: Plan, drawing: Drawing, found: Pair, sample: Sample | None = None, outputs: int | None = None
 ) -> Smallest | None:
     """Return the smallest pair that still breaks the claim; None where there is none smaller, with no simpler event either.
 
@@ -64,37 +74,15 @@ def shrink(
     without it some are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair with probability at
     most the plan's alpha. At most ``outputs`` are spent, by default as many as the plan has for its own bound.
     """
-    most = ledger.plan.settings.samples if outputs is None else outputs
-    return without_harm(ledger, lambda: _smallest(claim, ledger, found, sample, most))
-
-
-def without_harm(ledger: Ledger, find: Callable[[], Smallest | None]) -> Smallest | None:
-    """Return what ``find`` returns; None, with a warning, where the mechanism breaks the protocol or holds up the audit on the way.
-
-    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised,
-    for the same audit to be drawn again: its verdict is the same, and so is the smallest pair whatever the workers.
-    """
-    try:
-        return find()
-    except (MechanismError, TimeoutError) as error:
-        if ledger.plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
-            raise
-        told = str(error) or "a batch took longer than the time limit"
-        ledger.plan.store.end(told)
-        ledger.warnings.append(f"the smallest pair that breaks the claim was not looked for to the end: {told}")
-        return None
-
-
-def _smallest(
-    claim: PrivacyClaim | Probability, ledger: Ledger, found: Pair, sample: Sample | None, outputs: int
-) -> Smallest | None:
-    domain, to_learn = ledger.plan.domain, min(outputs, ledger.plan.settings.samples_to_learn)
+    claim, domain = plan.claim, plan.domain
+    outputs = plan.settings.samples if outputs is None else outputs
+    to_learn = min(outputs, plan.settings.samples_to_learn)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
     # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
     if sample is None:
-        sample = ledger.draw(found, round(SEEING * to_learn), Phase.SHRINK, (1, 0))
-    strategy = _strategy(claim, ledger, sample, outputs)
+        sample = drawing.draw(drawing.batches(found, round(SEEING * to_learn), Phase.SHRINK, (1, 0)))
+    strategy = _strategy(plan, sample, outputs)
     if strategy is None:
         return None
     rounds = 0
@@ -103,23 +91,26 @@ def _smallest(
         nonlocal rounds
         batches = [Batch(pair, each, Phase.SHRINK, (rounds, i)) for i, pair in enumerate(pairs)]
         rounds += 1
-        return [claim.excess(value) for value in ledger.draw_each(batches, strategy.forecast)]
+        return [claim.excess(value) for value in drawing.draw_each(batches, strategy.forecast, plan.settings.samples)]
 
     screening = Screening(int(SCREENING * to_learn), _enough(claim, strategy, sample), int(LAST_LOOK * to_learn))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
     smaller = list(reversed(path))[:TRIES]
-    # Bets are no event that could be read: one is told on the pair found as well.
-    bets = ledger.plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
+    # Bets are no event that could be read: a rule is learned on the pair found as well.
+    bets = plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
         if pair is not found or bets:
-            sample = ledger.draw(pair, round(LEARNING * to_learn), Phase.SHRINK, (0, number))
+            sample = drawing.draw(drawing.batches(pair, round(LEARNING * to_learn), Phase.SHRINK, (0, number)))
         learned = strategy.method.learn(sample)
         excess = claim.excess(learned.forecast)
         if excess > strategy.floor or pair is found:
             test = strategy.method.simplify(learned.test, sample, claim.value + KEPT_BY_EVENT * excess)
             if pair is found and test == learned.test and not bets:
                 return None
-            return _confirm(claim, ledger, strategy, pair, test, sample)
+            tally = drawing.count(drawing.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
+            bound = strategy.method.proved(test, tally.counts)
+            violated = judge(claim, bound) is Verdict.VIOLATION
+            return Smallest(pair, test.report(tally.counts), bound) if violated else None
     return None
 
 
@@ -133,12 +124,12 @@ class _Strategy:
     confirming: int
 
 
-def _strategy(claim: PrivacyClaim | Probability, ledger: Ledger, sample: Sample, outputs: int) -> _Strategy | None:
+def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
     """Return the cheapest strategy by which the violation would be seen again on the pair found; None where none would."""
-    plan = ledger.plan
+    claim = plan.claim
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
-        method = method_for(claim, plan.settings.method, plan.alpha, confirming, plan.settings.events)
+        method = plan.method(confirming)
         forecast = Forecast(method, alone=isinstance(claim, Probability))
         # What is forecast in vain costs outputs, and no more; what is not tried is not found.
         excess = claim.excess(replace(forecast, method=method.with_margin(BOLD))(sample))
@@ -147,7 +138,7 @@ def _strategy(claim: PrivacyClaim | Probability, ledger: Ledger, sample: Sample,
     return None
 
 
-def _enough(claim: PrivacyClaim | Probability, strategy: _Strategy, sample: Sample) -> int:
+def _enough(claim: Claim, strategy: _Strategy, sample: Sample) -> int:
     """Return how many outputs show the violation on the pair found, with a margin."""
     outputs = LEAST_GIVEN if isinstance(claim, Probability) else LEAST
     while outputs < sample.size:
@@ -160,23 +151,3 @@ def _enough(claim: PrivacyClaim | Probability, strategy: _Strategy, sample: Samp
 def _first(sample: Sample, outputs: int) -> Sample:
     share = outputs / sample.size
     return Sample(sample.left[: round(share * sample.left.size)], sample.right[: round(share * sample.right.size)])
-
-
-def _confirm(
-    claim: PrivacyClaim | Probability,
-    ledger: Ledger,
-    strategy: _Strategy,
-    pair: Pair,
-    test: Test[Any],
-    sample: Sample,
-) -> Smallest | None:
-    """Count the test on fresh outputs; return what they prove if that is more than the claim."""
-    method, one_by_one = strategy.method, sample.redrawn or sample.raised()
-    tally = ledger.count(
-        pair, strategy.confirming, Phase.CONFIRM, Counted(test), one_by_one=one_by_one, form=sample.form
-    )
-    counts = tally.counts
-    bound = method.proved(test, counts)
-    if judge(claim, bound) is not Verdict.VIOLATION:
-        return None
-    return Smallest(pair, test.report(counts), bound)

@@ -50,13 +50,13 @@ def _check(options: argparse.Namespace) -> int:
 
 def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
     """Say what outputs of two neighbours look wrong for; nothing where they do not."""
-    from auditor.auditing import CHECK_SECONDS, VAIN, alike, data_arrive, spread
+    from auditor.auditing import CHECK_SECONDS, NO_EFFECT, alike, data_arrive, spread
     from auditor.blackbox.process import ProcessFailure, TimedOut
     from auditor.neighbours.pair import plain
 
     raised = [output for output in (left, right) if isinstance(output, BaseException)]
     if not raised and repr(plain(left)) == repr(plain(right)) and (same := alike(plan, spread(plan.domain.corners()))):
-        return f"{same}: {VAIN}"
+        return f"{same}: {NO_EFFECT}"
     if not raised:
         return ""
     hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)

@@ -227,12 +227,13 @@ def _run_plans(configuration: "Configuration", console: "Console") -> "RunResult
     audits = []
     try:
         with ProgressLines(console, configuration.plans) as lines:
-            for audit in run_all(configuration.plans, lines.show):
-                lines.end(audit.name)
+            for ended in run_all(configuration.plans, lines.show):
+                lines.end(ended.name)
                 if not console.is_terminal:
+                    audit = ended.result()
                     line = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
                     console.print(line, highlight=False, markup=False)
-                audits.append(audit)
+                audits.append(ended)
     except BaseException:
         configuration.close()  # first, so that what ends by force is not taken for what a mechanism does
         stop_all()

@@ -53,6 +53,8 @@ class History:
         Cells are quantiles of all numbers at a place, and one cell for all that is no number. They depend on what was drawn and not
         on the order, so that without drift, given the cells, every order is as likely.
         """
+        if self.size == 0:
+            return []
         outputs = self.outputs()
         labels, late = self.labels[0], np.arange(outputs.size) >= outputs.size // 2
         halves: list[list[list[int]]] = [[], []]

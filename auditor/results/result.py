@@ -1,7 +1,7 @@
 """Results as data: everything a report shows, and everything needed to recompute its bounds."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -162,7 +162,6 @@ class AuditResult:
 
     ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim was refuted and a smaller
     pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader should know them.
-    ``at_level`` returns the same audit judged at another alpha; None where nothing is random.
     """
 
     subject: Subject
@@ -172,7 +171,6 @@ class AuditResult:
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
-    at_level: "Callable[[float], AuditResult] | None" = None
 
     @property
     def name(self) -> str:
@@ -276,7 +274,7 @@ class AuditResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
-        [parts] = _as_plain().dump_python([self], mode="json", exclude={"__all__": {"at_level"}})
+        [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["subject"], **parts["judgement"], **parts["provenance"], "passed": self.passed}
         flat["budget"] = {"allowed_error": self.alpha, "p_value": self.p_value}
         return {key: flat[key] for key in KEYS}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan, Progress, Settings, SettingsKeywords, run
+from auditor.auditing import Plan, Progress, Settings, SettingsKeywords, carry_out, planned, run
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sample import TRIAL
@@ -174,7 +174,7 @@ def test_no_output_serves_two_phases() -> None:
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks in the search and in the selection, but not afterwards, is not blamed."""
-    monkeypatch.setattr("auditor.auditing.doubted", lambda ledger, result: result)  # which would draw, too
+    monkeypatch.setattr("auditor.auditing.flow.nothing_differs", lambda outcome: ())  # which would draw, too
     drawn, trial = 0, 2 * TRIAL  # before anything else, whether it repeats itself
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
@@ -408,11 +408,13 @@ NUMBERS = auditor.Records((0, 10), size=(0, 4))
 @pytest.mark.parametrize("options", [{}, {"method": "sequential"}, {"isolate": False}, {"workers": 2}], ids=str)
 @pytest.mark.parametrize("mechanism", [forgetful, blind, of_letters])
 def test_an_audit_in_which_nothing_told_data_sets_apart_says_so(mechanism: Any, options: dict[str, Any]) -> None:
-    result = audit(mechanism, auditor.PureDP(1.0), NUMBERS, **{"samples": 1000, **options})
+    given: Any = {"samples": 1000, "seed": 7, "workers": 1, **options}
+    ended = carry_out(planned(mechanism, auditor.PureDP(1.0), NUMBERS, **given))
+    result = ended.result()
     assert result.verdict == "no_violation_found"
     assert len(result.warnings) == 1
-    assert "from the same randomness came the same outputs on both data sets of all " in result.warnings[0]
-    assert result.at_level(0.01).warnings == result.warnings
+    assert "with the same seed, outputs were identical on both data sets of all " in result.warnings[0]
+    assert ended.result(0.01).warnings == result.warnings
 
 
 @pytest.mark.parametrize(
@@ -459,4 +461,4 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     silent = str(audit(fails))
     assert silent.splitlines()[1].startswith("No answer: the mechanism failed on every call: raises ValueError")
     assert len(silent) < 400
-    assert "\nwarning: from the same randomness" in str(audit(lambda bit, rng: None))
+    assert "\nwarning: with the same seed" in str(audit(lambda bit, rng: None))

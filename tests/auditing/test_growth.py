@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import auditor
+from auditor.auditing import Ended, carry_out, planned, settle
 from auditor.auditing.growth import LOOKS, added_up
 from auditor.results.result import AuditResult
 
@@ -33,8 +34,13 @@ def is_positive(dataset: float, size: int, rng: np.random.Generator) -> Any:
 
 
 def audited(claim: Any, method: str = "fixed", batch: int = 700) -> AuditResult:
+    return ended(claim, method, batch).result()
+
+
+def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Ended:
     mechanism = is_positive if isinstance(claim, auditor.Probability) else laplace
-    return auditor.audit(mechanism, claim, [(0, 1)], method=method, samples=3000, seed=1, workers=1, batch=batch)
+    plan = planned(mechanism, claim, [(0, 1)], method=method, samples=3000, seed=1, workers=1, batch=batch)
+    return carry_out(plan)
 
 
 @pytest.mark.parametrize(("claim", "method"), CLAIMS, ids=str)
@@ -51,9 +57,7 @@ def test_the_last_point_is_the_bound_of_all_outputs(claim: Any, method: str, bat
 @pytest.mark.parametrize("audits", [1, 7])
 def test_growth_and_profile_are_of_the_level_that_the_file_allows(audits: int) -> None:
     """Like the bound, which Holm's step-down may judge at another level than the plan's."""
-    from auditor.auditing import settle
-
-    [settled] = settle([audited(auditor.PureDP(0.5))], 0.001, audits)
+    [settled] = settle([ended(auditor.PureDP(0.5))], 0.001, audits)
     assert settled.bound is not None
     assert settled.illustration.growth[-1][1] == settled.bound.value
     profile = dict(settled.illustration.profile)

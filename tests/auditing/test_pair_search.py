@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.plan import Ledger, Plan
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
 from auditor.auditing.search import FoundPair, ends, find_pair, steps_apart
 from auditor.auditing.settings import Search, Settings
 from auditor.blackbox.mechanism import Source
 from auditor.claims import PrivacyClaim
-from auditor.methods import method_for
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
@@ -23,11 +23,11 @@ EPSILON = 0.1
 SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
-def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Ledger]:
+def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Drawing]:
     settings = Settings(search=Search(outputs), seed=seed)
     plan = Plan("search", Source("m", function=mechanism), claim, domain, 0.001, settings)
-    ledger = Ledger(plan, lambda progress: None, reproducible=True)
-    return find_pair(method_for(claim, "fixed", plan.alpha, plan.settings.samples), ledger, outputs), ledger
+    drawing = Drawing(plan, lambda progress: None)
+    return find_pair(plan, drawing, outputs), drawing
 
 
 def compares(totals: Any, size: int, rng: Rng) -> Any:
@@ -36,7 +36,7 @@ def compares(totals: Any, size: int, rng: Rng) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_weak_loss_is_found_from_afar(seed: int) -> None:
+def test_a_weak_loss_is_found_at_a_distance(seed: int) -> None:
     """On 600 outputs a pair the standard error of a loss is .08, and .009 for one of nine steps."""
     result, _ = found(compares, auditor.PureDP(EPSILON), SIX, 150_000, seed)
     assert len(result.path) == steps_apart(auditor.PureDP(EPSILON)) == 9
@@ -88,8 +88,8 @@ def test_neighbours_alone_are_looked_at_where_there_is_no_path_or_no_need(claim:
 @pytest.mark.parametrize("claim", [auditor.PureDP(EPSILON), auditor.ZeroConcentratedDP(0.005), auditor.GaussianDP(0.1)])
 @pytest.mark.parametrize("outputs", [0, 200, 5_000, 100_000])
 def test_no_more_is_spent_than_the_budget(claim: PrivacyClaim, outputs: int) -> None:
-    result, ledger = found(compares, claim, SIX, outputs, 3)
-    assert result.outputs == ledger.spent.search <= outputs
+    result, drawing = found(compares, claim, SIX, outputs, 3)
+    assert result.outputs == drawing.spent.search <= outputs
 
 
 def count(records: Any, size: int, rng: Rng, *, scale: float) -> Any:
@@ -97,7 +97,7 @@ def count(records: Any, size: int, rng: Rng, *, scale: float) -> Any:
 
 
 @pytest.mark.parametrize("epsilon", [0.03, 0.1, 0.3])
-def test_an_event_learned_from_afar_bounds_the_neighbours(epsilon: float) -> None:
+def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) -> None:
     """A sound count by small ε: the bound comes near the truth and, as everywhere, seldom above (level 10⁻⁶)."""
     domain = Records((0, 1), size=(0, 200))
     result = auditor.audit(

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import auditor
+from auditor.auditing import Ended, carry_out, planned
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
@@ -23,8 +24,13 @@ def exactly(hits: int) -> Callable[..., Any]:
 
 
 def audit(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Any:
-    made = {"samples": N, "seed": 3, "workers": 1, "confidence": 1 - ALPHA, **options}
-    return auditor.audit(mechanism, claim, list(neighbours) if isinstance(neighbours, tuple) else neighbours, **made)
+    return ended(mechanism, claim, neighbours, **options).result()
+
+
+def ended(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Ended:
+    made: Any = {"samples": N, "seed": 3, "workers": 1, "confidence": 1 - ALPHA, **options}
+    pairs = list(neighbours) if isinstance(neighbours, tuple) else neighbours
+    return carry_out(planned(mechanism, claim, pairs, **made))
 
 
 @functools.cache
@@ -100,9 +106,10 @@ def test_the_p_value_is_the_tail_of_the_binomial(p: float, at_most: bool) -> Non
 
 
 def test_the_same_counts_can_be_judged_at_another_level() -> None:
-    found = audit(exactly(62), auditor.Probability(0.5, at_most=True))
+    one = ended(exactly(62), auditor.Probability(0.5, at_most=True))
+    found = one.result()
     assert found.verdict is Verdict.VIOLATION  # P[Bin(100, ½) ≥ 62] = 0.0105
-    again = found.at_level(0.01)
+    again = one.result(0.01)
     assert again.verdict is Verdict.NO_VIOLATION_FOUND
     assert again.event == found.event
     assert (again.alpha, again.bound.confidence) == (0.01, 0.99)
@@ -131,9 +138,9 @@ def test_certainties(p: float, at_most: bool, hits: int, verdict: Verdict, confi
 
 def test_one_case_in_many_refutes_a_certainty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.blackbox.sampling.PIECES", 1)  # the mechanism counts within a batch
-    found = audit(exactly(999_999), auditor.Probability(1.0, at_least=True), samples=1_000_000, batch=1_000_000)
-    assert found.verdict is Verdict.VIOLATION
-    assert found.at_level(1e-9).verdict is Verdict.VIOLATION
+    found = ended(exactly(999_999), auditor.Probability(1.0, at_least=True), samples=1_000_000, batch=1_000_000)
+    assert found.result().verdict is Verdict.VIOLATION
+    assert found.result(1e-9).verdict is Verdict.VIOLATION
 
 
 # --- What is shown ---

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan, Settings, run, settle
+from auditor.auditing import Plan, Settings, carry_out, settle
 from auditor.blackbox.mechanism import Source
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict
@@ -214,11 +214,11 @@ def test_a_file_settles_its_random_audits_as_if_there_were_no_queries() -> None:
     def response(bit: int, size: int, rng: np.random.Generator) -> Any:
         return bit ^ (rng.random(size) < 0.25)
 
-    query = run(plan("query", auditor.Sensitivity(0.5), abs))
-    random = run(plan("random", auditor.PureDP(0.5), response))
+    query = carry_out(plan("query", auditor.Sensitivity(0.5), abs))
+    random = carry_out(plan("random", auditor.PureDP(0.5), response))
     alone = settle([random], 0.01, 1)
     [first, second] = settle([query, random], 0.01, 1)
-    assert first == query
+    assert first == query.result()
     assert first.verdict is Verdict.VIOLATION
     assert (second.alpha, second.bound) == (alone[0].alpha, alone[0].bound)
     assert second.alpha == 0.01

@@ -9,8 +9,8 @@ import pytest
 
 import auditor
 from auditor.auditing import Plan, Settings
-from auditor.auditing.deadline import fitted
-from auditor.auditing.plan import Ledger
+from auditor.auditing.deadline import fit_outputs
+from auditor.auditing.drawing import Drawing
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
@@ -96,10 +96,10 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
         1e-3,
         Settings(ENDLESS, seconds=1.0, execution=Execution(workers=1, isolate=False)),
     )
-    ledger = Ledger(plan, lambda progress: None, True)
-    assert 100 <= fitted(ledger).settings.samples < ENDLESS
+    drawing = Drawing(plan, lambda progress: None)
+    assert 100 <= fit_outputs(plan, drawing).settings.samples < ENDLESS
     assert asked
-    assert ledger.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
+    assert drawing.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
 
 
 # --- Searches that have seconds ---

@@ -14,7 +14,8 @@ from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing.sequential import _Capital
+from auditor.auditing import Ended, carry_out, planned
+from auditor.auditing.sequential import Wealth
 from auditor.blackbox.sample import TRIAL
 from auditor.bounds.betting import EpsilonNull, GaussianNull
 from auditor.errors import AuditorError
@@ -32,9 +33,13 @@ MOST_ALARMS = int(binom.isf(1e-7, RUNS, ALPHA))
 
 
 def audit(mechanism: Any, claim: Any = PURE, neighbours: Any = BITS, **options: Any) -> Any:
+    return ended(mechanism, claim, neighbours, **options).result()
+
+
+def ended(mechanism: Any, claim: Any = PURE, neighbours: Any = BITS, **options: Any) -> Ended:
     own = {"workers": 1, "isolate": False}  # in this process, where mechanisms can count
     given = {"samples": 1000, "method": "sequential", "seed": 7, "confidence": 1 - ALPHA, **own}
-    return auditor.audit(mechanism, claim, neighbours, **{**given, **options})
+    return carry_out(planned(mechanism, claim, neighbours, **{**given, **options}))
 
 
 class Counting:
@@ -98,7 +103,7 @@ def test_alarms_stay_below_their_rate_when_the_pair_is_searched_for(runs: int) -
 def test_the_mean_wealth_under_the_claim_is_at_most_one(claim: Any, parameters: dict[str, float]) -> None:
     """What makes it hold at any time, for every hypothesis that is true, by simulation of games of 400 outputs.
 
-    The capital is at least 0 with mean at most 1, so that 1 of 100 passes 1/0.01 at most.
+    The wealth is at least 0 with mean at most 1, so that 1 of 100 passes 1/0.01 at most.
     """
     games, passed, rng = 80, 0, np.random.default_rng(3)
     from auditor.blackbox.outputs import from_batch
@@ -163,7 +168,7 @@ def test_a_broken_mechanism_is_refuted_long_before_the_outputs_are_spent(
 def test_no_more_outputs_are_drawn_than_allowed(
     monkeypatch: pytest.MonkeyPatch, claim: Any, parameters: dict[str, float]
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.doubted", lambda ledger, result: result)  # which would draw, too
+    monkeypatch.setattr("auditor.auditing.flow.nothing_differs", lambda outcome: ())  # which would draw, too
     counting = Counting(revealing, **parameters)
     result = audit(counting, claim, samples=8000, confidence=0.999)
     assert result.outputs.bound <= 8000
@@ -174,7 +179,7 @@ def test_no_more_outputs_are_drawn_than_allowed(
 
 
 def test_a_claim_whose_delta_is_too_small_is_refuted() -> None:
-    """The capital against (1, 0.3) passes 1/α by far, yet the bound waits for every smaller ε."""
+    """The wealth against (1, 0.3) passes 1/α by far, yet the bound waits for every smaller ε."""
     result = audit(
         revealing, auditor.ApproximateDP(1.0, 0.3), parameters={"epsilon": 0.0, "delta": 0.36}, samples=20_000
     )
@@ -214,12 +219,13 @@ def test_another_seed_draws_other_outputs() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.0, 1.3, 1.6, 2.0])
 def test_verdict_bound_and_p_value_agree_at_every_level(epsilon: float) -> None:
-    result = audit(laplace, parameters={"epsilon": epsilon}, samples=600)
+    found = ended(laplace, parameters={"epsilon": epsilon}, samples=600)
+    result = found.result()
     highest, grid = np.array(result.event["highest_log_capital"]), np.array(result.event["hypotheses"])
     assert result.p_value == pytest.approx(min(1.0, math.exp(-highest[grid <= just_above(PURE)].min())))
     bounds = []
     for level in (1e-6, 0.01, 0.1, 0.5, result.p_value * 0.99, min(0.999, result.p_value * 1.01)):
-        again = result.at_level(level)
+        again = found.result(level)
         assert (again.verdict is Verdict.VIOLATION) == (result.p_value <= level)
         assert again.verdict == judge(PURE, again.bound)
         assert again.bound.confidence == 1 - level
@@ -227,7 +233,7 @@ def test_verdict_bound_and_p_value_agree_at_every_level(epsilon: float) -> None:
         bounds.append((level, again.bound.value))
     values = [value for _, value in sorted(bounds)]
     assert values == sorted(values)
-    assert result.at_level(ALPHA).bound == result.bound
+    assert found.result(ALPHA).bound == result.bound
 
 
 def test_the_claim_has_a_hypothesis_of_its_own_just_above_it() -> None:
@@ -261,7 +267,7 @@ def test_the_one_bad_pair_is_found() -> None:
     assert result.outputs.bound < 10_000
 
 
-def test_capital_is_carried_from_game_to_game() -> None:
+def test_wealth_is_carried_from_game_to_game() -> None:
     """Evidence too weak for any one game: ε = 1.25 where 1 is claimed, on each of many pairs alike."""
 
     def over(value: int, size: int, rng: np.random.Generator) -> Any:
@@ -274,7 +280,7 @@ def test_capital_is_carried_from_game_to_game() -> None:
     assert 1500 < result.outputs.bound < 40_000
 
 
-def test_capital_is_the_product_of_the_games_and_its_highest_counts() -> None:
+def test_wealth_is_the_product_of_the_games_and_its_highest_counts() -> None:
     class Fixed:
         def __init__(self, *logs: float) -> None:
             self.logs = np.array(logs)
@@ -282,15 +288,15 @@ def test_capital_is_the_product_of_the_games_and_its_highest_counts() -> None:
         def log_wealth(self) -> Any:
             return self.logs
 
-    capital = _Capital(np.array([0.0, 1.0]), np.array([1.0, -1.0]), np.zeros(2))
+    wealth = Wealth(np.array([0.0, 1.0]), np.array([1.0, -1.0]), np.zeros(2))
     for outputs, logs in enumerate(((2.0, 0.5), (1.0, 1.5), (-9.0, 0.0)), start=1):
-        capital.look(Fixed(*logs), outputs)  # type: ignore[arg-type]
-    assert capital.highest.tolist() == [3.0, 0.5]
-    assert capital.bound(math.exp(-0.4)) == 1.0
-    assert capital.bound(math.exp(-2.0)) == 0.0
-    assert capital.p_value(1.0) == pytest.approx(math.exp(-0.5))
+        wealth.look(Fixed(*logs), outputs)  # type: ignore[arg-type]
+    assert wealth.highest.tolist() == [3.0, 0.5]
+    assert wealth.bound(math.exp(-0.4)) == 1.0
+    assert wealth.bound(math.exp(-2.0)) == 0.0
+    assert wealth.p_value(1.0) == pytest.approx(math.exp(-0.5))
     # At each look, with what had been reached by then: the second hypothesis only at the second.
-    assert capital.growth(math.exp(-0.4)) == [(1, 0.0), (2, 1.0), (3, 1.0)]
+    assert wealth.growth(math.exp(-0.4)) == [(1, 0.0), (2, 1.0), (3, 1.0)]
 
 
 # --- ends ---
@@ -363,8 +369,8 @@ def test_small_faults_are_hoped_for_too() -> None:
     assert caught_by_bets(PURE, guesses=67_000, trials=100_000, bettors=6, alpha=0.05, chance=0.8) < 1 / 0.95
 
 
-def test_the_shares_of_the_hopes_are_one_capital() -> None:
-    """Or the capital would not start at 1, and alarms would be as many times likelier."""
+def test_the_shares_of_the_hopes_are_one_wealth() -> None:
+    """Or the wealth would not start at 1, and alarms would be as many times likelier."""
     assert math.fsum(HOPES.values()) == pytest.approx(1, abs=1e-12)
     assert all(share > 0 for share in HOPES.values())
 
@@ -376,7 +382,7 @@ def test_the_shares_of_the_hopes_are_one_capital() -> None:
 def test_the_smallest_violation_caught_is_refuted_at_least_as_often_as_stated(
     claim: Any, share: float, chance: float
 ) -> None:
-    """By 2000 simulated paths of one bettor's capital: never rarer than stated by more than 5 standard errors (3e-7)."""
+    """By 2000 simulated paths of one bettor's wealth: never rarer than stated by more than 5 standard errors (3e-7)."""
     trials, bettors, runs, alpha = 1_000, 6, 2_000, 0.01
     guesses = int(share * trials)
     caught = caught_by_bets(claim, guesses, trials, bettors, alpha, chance)
@@ -396,10 +402,10 @@ def test_the_smallest_violation_caught_is_refuted_at_least_as_often_as_stated(
     reached = 0
     for path in won:
         wins = path.cumsum()[:, None]
-        capital = logsumexp(
+        wealth = logsumexp(
             wins * on_win + (steps - wins) * on_loss + steps / share * on_trial, axis=1, b=list(HOPES.values())
         )
-        best = capital.max() - math.log(bettors) + math.log1p(-LEARNED_SHARE)
+        best = wealth.max() - math.log(bettors) + math.log1p(-LEARNED_SHARE)
         reached += bool(best >= -math.log(alpha))
     assert reached / runs > chance - 5 * math.sqrt(chance * (1 - chance) / runs)
     # Nor is the figure idle: the same bettor is refuted far less often at the claim itself.

@@ -14,7 +14,7 @@ from made import changed
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import Plan, Progress, Settings, run, settle
+from auditor.auditing import Plan, Progress, Settings, carry_out, planned, run, settle
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sample import TRIAL
@@ -71,8 +71,11 @@ def mean(data: Any) -> Any:
     return sum(data) / max(1, len(data))
 
 
+OPTIONS: Any = {"samples": 100_000, "seed": 7, "workers": 1}
+
+
 def audit(mechanism: Any, neighbours: Any, claim: Any = CLAIM, **options: Any) -> Any:
-    return auditor.audit(mechanism, claim, neighbours, **{"samples": 100_000, "seed": 7, "workers": 1, **options})
+    return auditor.audit(mechanism, claim, neighbours, **{**OPTIONS, **options})
 
 
 SMALL = auditor.Records((0, 10), size=(0, 30), integer=True)
@@ -144,8 +147,8 @@ def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> N
 )
 def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any, claim: Any, method: str) -> None:
     on, off = (audit(mechanism, SMALL, claim, shrink=shrink, method=method, samples=40_000) for shrink in (True, False))
-    as_before = changed(on, smallest=None, reproduce=None, outputs=off.outputs, seconds=0.0, at_level=None)
-    assert as_before == changed(off, reproduce=None, seconds=0.0, at_level=None)
+    as_before = changed(on, smallest=None, reproduce=None, outputs=off.outputs, seconds=0.0)
+    assert as_before == changed(off, reproduce=None, seconds=0.0)
     assert (off.smallest, off.outputs.shrink) == (None, 0)
     assert (on.smallest is not None) == (on.verdict is Verdict.VIOLATION)
     assert replace(on.outputs, shrink=0) == off.outputs
@@ -196,14 +199,17 @@ def test_pairs_spelled_out_shrink_to_each_other_only() -> None:
 
 
 def test_another_level_takes_the_smallest_along_as_long_as_the_claim_is_refuted(leaky: Any) -> None:
-    again = leaky.at_level(1e-5)
+    ended = carry_out(planned(leaks_large_values, CLAIM, SMALL, **OPTIONS))
+    assert ended.result().judgement == leaky.judgement
+    again = ended.result(1e-5)
     assert (again.verdict, again.smallest) == (Verdict.VIOLATION, leaky.smallest)
     assert again.bound.value < leaky.bound.value
-    weak = audit(response, ANSWERS, auditor.PureDP(1.0), samples=40_000)
-    assert weak.verdict is Verdict.VIOLATION
-    lost = weak.at_level(weak.p_value / 10)
+    weak = carry_out(planned(response, auditor.PureDP(1.0), ANSWERS, **{**OPTIONS, "samples": 40_000}))
+    assert weak.result().verdict is Verdict.VIOLATION
+    assert weak.p_value is not None
+    lost = weak.result(weak.p_value / 10)
     assert (lost.verdict, lost.smallest, lost.reproduce) == (Verdict.NO_VIOLATION_FOUND, None, None)
-    [settled] = settle([leaky], 0.001, 1)
+    [settled] = settle([ended], 0.001, 1)
     assert settled.smallest == leaky.smallest
 
 
@@ -422,7 +428,7 @@ def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_th
     on = once(shrink=True)
     assert (on.verdict, on.bound, on.event, on.smallest) == (Verdict.VIOLATION, off.bound, off.event, None)
     [warning] = on.warnings
-    assert warning.startswith("the smallest pair that breaks the claim was not looked for to the end: ")
+    assert warning.startswith("the search for the smallest pair that breaks the claim stopped early: ")
 
 
 @pytest.mark.parametrize("method", ["fixed", "sequential"])

@@ -211,8 +211,8 @@ def test_audits_that_share_the_workers_end_as_one_by_one() -> None:
     def told(result: Any) -> dict[str, Any]:
         return {key: value for key, value in result.to_dict().items() if key not in {"seconds", "drawn_by"}}
 
-    together = [told(result) for result in run_all(plans)]
-    assert together == [told(result) for one in plans for result in run_all([one])]
+    together = [told(ended.result()) for ended in run_all(plans)]
+    assert together == [told(ended.result()) for one in plans for ended in run_all([one])]
     assert [result["name"] for result in together] == ["a", "b", "c", "d"]
 
 
@@ -220,7 +220,7 @@ def test_a_mechanism_that_is_refused_costs_the_others_nothing() -> None:
     def short(dataset: Any, size: int, rng: Any) -> Any:
         return np.zeros(size - 1)
 
-    results = list(run_all([plan("short", short), plan("sound", noisy)]))
+    results = [ended.result() for ended in run_all([plan("short", short), plan("sound", noisy)])]
     assert [str(result.verdict) for result in results] == ["inconclusive", "no_violation_found"]
 
 

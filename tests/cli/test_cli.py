@@ -216,7 +216,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An uncaught exception would end with Python's own status, 1, which says that a violation was found."""
-    monkeypatch.setattr("auditor.auditing.run", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("auditor.auditing.flow.carry_out", lambda *_, **__: 1 / 0)
     assert folder.run(config(SOUND)) == 3
     told = capsys.readouterr().err
     assert "ZeroDivisionError" in told
@@ -824,7 +824,7 @@ audits:
         ("len(records) if records else 0", (0, ""), 0, "array [] raises ValueError: …, array [0.0] gives 0", "one of two"),
         ("len(records) if records else 0", (0, ", container: list"), 0, "[] gives 0, [0.0] gives 1", ""),
         ("records.count(1)", (1, ""), 3, "array [0.0] raises AttributeError: …, array [0.0, 0.0] raises", "on both"),
-        ("None", (0, ""), 0, "array [] gives None, array [0.0] gives None", "see whether the mechanism returns its result"),
+        ("None", (0, ""), 0, "array [] gives None, array [0.0] gives None", "check that the mechanism returns its result"),
         ("[len(records)][len(records) > 2:]", (1, ""), 0, "array [0.0] gives [1], array [0.0, 0.0] gives [2]", ""),
         ("min(2, len(records))", (2, ""), 0, "array [0.0, 0.0] gives 2, array [0.0, 0.0, 0.0] gives 2", "the same outputs on both"),
         ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0] gives 0.0, [0.0, 0.0, 0.0] gives 0.0", ""),

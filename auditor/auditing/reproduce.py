@@ -1,19 +1,16 @@
 """How to see a result again: a command line, or a call in Python."""
 
 import shlex
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from auditor.auditing.plan import Plan
 from auditor.defaults import CONFIDENCE
 from auditor.events.selection import VALUES
 from auditor.neighbours.pair import Pair, Relation, Side
 
-if TYPE_CHECKING:
-    from auditor.auditing.plan import Plan
 
-
-def command(plan: "Plan", pair: Pair | None) -> str | None:
+def command(plan: Plan, pair: Pair | None) -> str | None:
     """Return the command that repeats an audit; without one, a call in Python that finds the violation on a pair, or data set.
 
     None where there is neither a command nor a pair.
@@ -34,8 +31,8 @@ def command(plan: "Plan", pair: Pair | None) -> str | None:
         "confidence": confidence if confidence != CONFIDENCE else None,
         "seed": plan.settings.seed,
     }
-    told = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
-    return f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {told})"
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
+    return f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {given})"
 
 
 def _in_python(pair: Pair, side: Side) -> str:

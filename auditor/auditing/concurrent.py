@@ -7,24 +7,24 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from auditor.auditing.outcome import Ended
 from auditor.auditing.plan import Listener, Plan
 from auditor.blackbox.clusters import close_all, processes
 from auditor.blackbox.process import kill_all
-from auditor.results.result import AuditResult
 
 # Audits under way, each of which keeps in memory what it learns from.
 AT_ONCE = 6
 
 
-def run_together(
-    plans: Sequence[Plan], run: Callable[[Plan, Listener], AuditResult], listener: Listener
-) -> Iterator[AuditResult]:
+def run_concurrently(
+    plans: Sequence[Plan], run: Callable[[Plan, Listener], Ended], listener: Listener
+) -> Iterator[Ended]:
     """Yield what ``run`` makes of each plan, in their order. Raises what it raises."""
     if len(plans) == 1 or any(processes(plan.settings.execution.workers) == 1 for plan in plans):
         yield from (run(plan, listener) for plan in plans)
         return
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[int, AuditResult | BaseException]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Ended | BaseException]] = queue.SimpleQueue()
     for i in range(len(plans)):
         todo.put(i)
 
@@ -38,7 +38,7 @@ def run_together(
 
     for _ in range(min(AT_ONCE, len(plans))):
         threading.Thread(target=work, daemon=True).start()
-    known = dict[int, AuditResult]()
+    known = dict[int, Ended]()
     for i in range(len(plans)):
         while i not in known:
             j, result = done.get()

@@ -4,20 +4,20 @@ Warnings only: no verdict and no number depends on them.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.plan import Ledger, Plan
+from auditor.auditing.outcome import Evidence, Outcome
+from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import TRIAL, Drawer, Sample
+from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
-from auditor.results.result import AuditResult
 
 # What is kept: as what data sets arrived, and whether anything told them apart.
 ARRIVE, ALIKE = "arrive", "alike"
@@ -27,7 +27,7 @@ PAIRS, MOST = 10, 10_000
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
-    """Say as what a mechanism in Python receives data sets, since one that raises may expect something else.
+    """Return as what a mechanism in Python receives data sets, since one that raises may expect something else.
 
     A clause to be added to a sentence; nothing for a program.
     """
@@ -39,26 +39,48 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     return f"; data sets arrive as NumPy arrays{lists}"
 
 
-def always_fails(ledger: Ledger, pair: Pair, failure: str) -> str:
+def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
     """Return why there is no answer where every output was an exception."""
-    return f"the mechanism failed on every call: {failure}{_arrive(ledger, pair)}"
+    return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
 
 
-def note_exceptions(ledger: Ledger, pair: Pair, sample: Sample) -> None:
-    """Note, for the case of a violation, that there are exceptions among the outputs, if there are."""
+def exceptions(plan: Plan, pair: Pair, sample: Sample) -> tuple[str, ...]:
+    """Return a warning, for the case of a violation, where there are exceptions among the outputs."""
     raised = [side.raised() for side in (sample.left, sample.right)]
-    example = next((told for _, told in raised if told), "")
-    if example:
-        rates = " and ".join(f"{rate:.3g}" for rate, _ in raised)
-        ledger.of_violations.append(
-            f"on {pair_words(pair)} the mechanism raises at rates {rates}, such as “{example}”; an exception is an output, and "
-            f"tells as much as another: where it is not meant, mend that first{_arrive(ledger, pair)}"
-        )
+    example = next((message for _, message in raised if message), "")
+    if not example:
+        return ()
+    rates = " and ".join(f"{rate:.3g}" for rate, _ in raised)
+    return (
+        f"on {pair_words(pair)} the mechanism raises at rates {rates}, such as “{example}”; an exception counts as an output. If "
+        f"it is unintended, fix it first{_arrive(plan, pair)}",
+    )
 
 
-def _arrive(ledger: Ledger, pair: Pair) -> str:
+def _arrive(plan: Plan, pair: Pair) -> str:
     # A replay does not know whether the mechanism is a program.
-    return ledger.plan.store.recall(ARRIVE, lambda: data_arrive(ledger.plan, pair))
+    return plan.store.recall(ARRIVE, lambda: data_arrive(plan, pair))
+
+
+def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
+    """Return a warning where the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
+
+    Drift is no error and does not raise the false-alarm rate: a coin picks the side of each output. With a single batch there is
+    nothing to compare.
+    """
+    if len(tables) < 2:
+        return ()
+    halves = tables[: len(tables) // 2], tables[len(tables) // 2 :]
+    early, late = (
+        [[sum(cell) for cell in zip(*side, strict=True)] for side in zip(*half, strict=True)] for half in halves
+    )
+    if not drifts(early, late):
+        return ()
+    return (
+        "outputs drawn early and late in the bound differ: the mechanism changes while it is audited, by a state, a cache or a "
+        "budget that is spent. The bound is on its average over the run. A violation stays one, but what was not found may show "
+        f"in another state (such a warning is false with probability {FALSE_WARNING:g})",
+    )
 
 
 def spread(pairs: Sequence[Pair]) -> Sequence[Pair]:
@@ -66,36 +88,32 @@ def spread(pairs: Sequence[Pair]) -> Sequence[Pair]:
     return pairs[:: -(-len(pairs) // PAIRS)]
 
 
-def doubted(ledger: Ledger, result: AuditResult) -> AuditResult:
-    """Return a result with a warning where nothing was proved and nothing tells any two data sets apart, randomness included.
+def nothing_differs(outcome: Outcome) -> tuple[str, ...]:
+    """Return a warning where nothing was proved and nothing distinguishes any two data sets, randomness included.
 
-    The outputs for that serve for nothing else. Noise as strong as one likes still differs with the data it is added to.
+    The outputs for that serve for nothing else. However strong the noise, outputs differ with the data that it is added to.
     """
-    plan, pair = ledger.plan, result.pair
-    if not isinstance(plan.claim, PrivacyClaim) or result.bound is None or result.bound.value > 0 or pair is None:
-        return result
-    if plan.settings.seconds is not None:  # none are left
-        return result
-    most = min(MOST, plan.settings.selection_outputs)
+    plan, pair, found = outcome.plan, outcome.pair, outcome.found
+    if not isinstance(plan.claim, PrivacyClaim) or not isinstance(found, Evidence) or pair is None:
+        return ()
+    if found.bound(plan.alpha) > 0 or plan.settings.seconds is not None:  # then no outputs are left
+        return ()
 
     def ask() -> str:
         try:
-            return alike(plan, [pair, *spread(plan.domain.corners())], most)
+            return alike(plan, [pair, *spread(plan.domain.corners())], min(MOST, plan.settings.selection_outputs))
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 
-    told = plan.store.recall(ALIKE, ask)
-    if not told:
-        return result
-    ledger.warnings.append(f"{told}, for one {pair_words(pair)}: {VAIN}")
-    return replace(result, warnings=(*result.warnings, ledger.warnings[-1]))
+    same = plan.store.recall(ALIKE, ask)
+    return (f"{same}, for one {pair_words(pair)}: {NO_EFFECT}",) if same else ()
 
 
-VAIN = "see whether the mechanism returns its result, and whether the neighbours hold data that it reads"
+NO_EFFECT = "check that the mechanism returns its result and that the data sets contain what it uses"
 
 
 def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
-    """Say that from the same randomness come the same outputs on both sides of all pairs; nothing where they differ, or raise.
+    """Return a sentence where the same seed gives the same outputs on both sides of all pairs; nothing where they differ, or raise.
 
     ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
     """
@@ -114,7 +132,7 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
             drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
     asked = len({pair.key() for pair in pairs})
     many = f"all {asked} pairs asked about" if asked > 1 else "the pair"
-    return f"from the same randomness came the same outputs on both data sets of {many}"
+    return f"with the same seed, outputs were identical on both data sets of {many}"
 
 
 def _same(drawer: Drawer, pair: Pair, size: int, seed: np.random.SeedSequence) -> bool:

@@ -1,0 +1,62 @@
+"""A first look at a mechanism, before any audit: can it be had, and what does it return?"""
+
+from typing import Any
+
+import numpy as np
+
+from auditor.auditing.health_checks import spread
+from auditor.auditing.plan import Plan
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.host import Hosted, hosted, isolated
+from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.process import ProcessFailure
+from auditor.blackbox.sample import SIDES
+from auditor.neighbours.pair import Pair
+
+
+def check(plan: Plan) -> None:
+    """Raise MechanismError where the mechanism cannot be imported, or the program not be found."""
+    if plan.source.command is not None:
+        plan.source.command.find()
+    else:
+        imported(plan)
+
+
+def imported(plan: Plan) -> Mechanism | Hosted:
+    """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
+    return (
+        hosted(plan.source, plan.settings.execution.timeout)
+        if plan.settings.execution.isolate
+        else plan.source.drawer()
+    )
+
+
+# For an output where no timeout is set: whoever checks, waits.
+CHECK_SECONDS = 30.0
+
+
+def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
+    """Draw one output from each side of a pair, as `auditor check` does.
+
+    Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one: the first pair on
+    which it does not raise on both sides, of a few spread over the domain, or else the first of all.
+    Without a timeout, what takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
+    """
+    limit, corners = plan.settings.execution.timeout, plan.domain.corners()
+    drawer = isolated(plan.source, limit or CHECK_SECONDS)
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
+    first = None
+    try:
+        if plan.source.command is not None:
+            plan.source.program(limit).repeats_itself(corners[0])
+        for pair in spread(corners):
+            left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
+            first = first or (pair, left, right)
+            # A process that ends or hangs costs time, and does so on the first pair in a run as well.
+            if not all(isinstance(o, BaseException) and not isinstance(o, ProcessFailure) for o in (left, right)):
+                return pair, left, right
+    finally:
+        if plan.source.command is not None:
+            plan.source.command.close()
+    assert first is not None  # a domain has a pair
+    return first

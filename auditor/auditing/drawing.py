@@ -1,0 +1,171 @@
+"""The effects of one audit: outputs are drawn, counted and kept, time passes, and the listener hears of it."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from auditor.auditing.plan import Listener, Plan, Progress
+from auditor.auditing.tally import Counted, Tally
+from auditor.blackbox.batches import Batch, Batches, Drawn, Phase
+from auditor.blackbox.repeats import RepeatGuard
+from auditor.blackbox.sample import Sample, join_samples
+from auditor.blackbox.sampling import Sampler
+from auditor.blackbox.store import AuditStore
+from auditor.blackbox.task_sizing import Pace
+from auditor.blackbox.workers import Share
+from auditor.methods.base import Test
+from auditor.neighbours.pair import Pair
+from auditor.results.result import OutputsSpent
+
+T = TypeVar("T")
+
+# What is kept: after how many outputs the time was over, and who drew.
+TIME, DRAWN_BY = "time", "drawn by"
+
+
+@dataclass
+class Drawing:
+    """Draws the outputs of one audit, and knows what they cost.
+
+    ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
+    """
+
+    plan: Plan
+    listener: Listener
+    reproducible: bool = True
+    started: float = field(default_factory=time.monotonic)
+    spent: OutputsSpent = field(default_factory=OutputsSpent)
+    pairs: set[str] = field(default_factory=set)  # keys of those that were searched
+    guard: RepeatGuard = field(default_factory=RepeatGuard)
+    share: Share = field(default_factory=Share)
+    pace: Pace = field(default_factory=Pace)
+    so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
+
+    def sampler(self) -> Sampler:
+        """Return the sampler of this audit."""
+        plan, execution = self.plan, self.plan.settings.execution
+        if not self.reproducible:
+            # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
+            execution = execution.one_worker()
+        shared = self.guard, plan.store, self.share, self.pace
+        return Sampler(plan.source, plan.name, plan.settings.seed, execution, *shared)
+
+    def aside(self) -> "Drawing":
+        """Return the same for outputs that serve for nothing: they are not kept, not reported, and no part of what is spent."""
+        plan = replace(self.plan, store=AuditStore())
+        return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set())
+
+    def batches(
+        self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None
+    ) -> Batches:
+        """Cut outputs on one pair into batches, which are drawn as those of ``like`` were.
+
+        A batch that raises says nothing of its other outputs. Where batches raised before, batches of one tell which outputs do.
+        """
+        one_by_one = like is not None and (like.redrawn or like.raised())
+        return self.sampler().batches(pair, outputs, phase, one_by_one, like.form if like else "", number)
+
+    def draw(self, batches: Batches) -> Sample:
+        """Draw outputs on one pair and return them, joined."""
+        phase, done, samples = batches.first.phase, 0, list[Sample]()
+        for sample in self.sampler().map(batches, as_drawn):
+            samples.append(sample)
+            done += sample.size
+            self.report(phase, done, batches.outputs)
+        self.spend(phase, batches.outputs)
+        return join_samples(samples)
+
+    def draw_each(self, batches: Sequence[Batch], observe: Callable[[Sample], T], planned: int) -> list[T]:
+        """Draw the batches of one round of the search, or of shrinking, for which ``planned`` outputs are meant in all."""
+        phase = batches[0].phase
+        seen = list(self.sampler().map(batches, observe))
+        self.spend(phase, sum(batch.size for batch in batches))
+        self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
+        return seen
+
+    def count(
+        self,
+        batches: Batches,
+        test: Test[Any],
+        bound: Callable[[Any], float] | None = None,
+        meanwhile: Callable[[], Any] = lambda: None,
+    ) -> Tally:
+        """Draw outputs on one pair, and add up what a test counts in them.
+
+        ``bound`` is what counts prove, for the listener; ``meanwhile`` is called once, while workers draw. Where the time is over,
+        fewer are drawn; see :mod:`auditor.auditing.deadline`.
+        """
+        sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
+        tally = self._resumed(sampler, batches, observe)
+        groups = sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ()
+        for tasks, group in enumerate(groups, start=1):
+            for batch, drawn in group:
+                tally.add(*drawn.seen, batch.size)
+            if tasks == self.pace.ahead:  # those ahead are of full length now
+                meanwhile()
+            tally.time_is_up = tally.outputs < batches.outputs and self.time_is_up(tally.outputs)
+            self._keep(phase, group, tally)
+            if bound is not None:
+                self.so_far = functools.partial(_proved, bound, tally)
+            self.report(phase, tally.outputs, batches.outputs)
+            if tally.time_is_up:
+                break
+        self.spend(phase, tally.outputs)
+        return tally
+
+    def _resumed(self, sampler: Sampler, batches: Batches, observe: Counted) -> Tally:
+        """Return what was counted before the run was interrupted, and let the guard see again what it had seen."""
+        if not self.plan.store.resumes:
+            return Tally()
+        for _ in sampler.recall(batches, observe):
+            pass
+        counted, guard = self.plan.store.recall(_note(batches.first.phase), lambda: (vars(Tally()), None))
+        if guard is not None:
+            self.guard.restore(guard)
+        return Tally(**counted)
+
+    def _keep(self, phase: Phase, group: Sequence[tuple[Batch, Drawn[Any]]], tally: Tally) -> None:
+        if not self.plan.store.resumes:
+            return
+        # Later batches are compared with the keys of these. What the guard no longer remembers, it holds as a state.
+        keys = [(batch, Drawn(drawn.left, drawn.right, None)) for batch, drawn in group]
+        state = None if self.guard.remembers else self.guard.state()
+        self.plan.store.keep(keys if self.guard.remembers else (), {_note(phase): (vars(tally), state)})
+
+    def spend(self, phase: Phase, outputs: int) -> None:
+        """Enter outputs that were drawn for a phase."""
+        name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
+        self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
+
+    def report(self, phase: Phase, done: int, planned: int) -> None:
+        """Report to the listener how far a phase is."""
+        self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
+
+    def drawn_by(self) -> str:
+        """Return who drew the outputs."""
+        return self.plan.store.recall(DRAWN_BY, self.pace.drawn_by)
+
+    def elapsed(self) -> float:
+        """Return the seconds since the audit began."""
+        return time.monotonic() - self.started
+
+    def time_is_up(self, outputs: int) -> bool:
+        """Whether the time is over after this number of outputs of the bound; in a replay, whether it was."""
+        seconds = self.plan.settings.seconds
+        return seconds is not None and self.plan.store.happens(TIME, outputs, lambda: self.elapsed() > seconds)
+
+
+def _note(phase: Phase) -> str:
+    return f"tally of {phase.name.lower()}"
+
+
+def _proved(bound: Callable[[Any], float], tally: Tally) -> float:
+    # Added up when somebody asks, and not after each task.
+    return bound(tally.counts)
+
+
+def as_drawn(sample: Sample) -> Sample:
+    """Keep a batch as it is."""
+    return sample

@@ -1,0 +1,120 @@
+"""Evidence apart from judgement: what an audit ends with, and what that says of the claim at the level it is left."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
+from auditor.auditing.reproduce import command
+from auditor.claims import Claim
+from auditor.neighbours.pair import Pair
+from auditor.results.result import AuditResult, ExactValue, Judgement, Provenance, Smallest, Subject, Tried
+from auditor.verdict import Verdict, holm_levels, smallest_level
+
+
+class Evidence(ABC):
+    """What was counted for or against a claim. It can be judged at any level."""
+
+    claim: Claim
+
+    @abstractmethod
+    def bound(self, alpha: float) -> float:
+        """Return the bound on the claim's quantity that lies beyond the truth with probability at most alpha."""
+
+    @abstractmethod
+    def judge(self, alpha: float) -> Judgement:
+        """Return what the evidence says of the claim at a level."""
+
+    def refutes(self, alpha: float) -> bool:
+        """Whether the claim is refuted at a level."""
+        return self.claim.excess(self.bound(alpha)) > 0
+
+    def p_value(self) -> float:
+        """Return the smallest level at which the claim is refuted."""
+        return smallest_level(self.refutes)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an audit ended: with evidence, or with a judgement that no level changes, as of queries and where there is no answer.
+
+    ``plan`` has the numbers of outputs that were settled on. ``if_violated`` are warnings for the case of a violation.
+    """
+
+    plan: Plan
+    found: Evidence | Judgement
+    pair: Pair | None = None
+    exact: ExactValue | None = None
+    smallest: Smallest | None = None
+    warnings: tuple[str, ...] = ()
+    if_violated: tuple[str, ...] = ()
+    drawn_by: str = ""
+
+
+def inconclusive(plan: Plan, reason: str, pair: Pair | None = None) -> Outcome:
+    """Return the outcome of an audit without an answer."""
+    return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, reason), pair)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An audit that has ended, and is still to be judged. ``pairs`` is how many were tried."""
+
+    outcome: Outcome
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, outcome: Outcome, drawing: Drawing) -> "Ended":
+        """Close an audit."""
+        plan = outcome.plan
+        settings = plan.settings
+        tried = Tried(str(plan.domain), max(1, len(drawing.pairs)), settings.events, settings.search.fitted)
+        spent, seconds = drawing.spent, drawing.elapsed()
+        return cls(
+            outcome, Provenance(spent, drawing.reproducible, settings.seed, seconds, outcome.drawn_by, tried=tried)
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the audit."""
+        return self.outcome.plan.name
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest level at which the claim is refuted; None where nothing is random, or nothing known."""
+        found = self.outcome.found
+        return found.p_value() if isinstance(found, Evidence) else None
+
+    def result(self, alpha: float | None = None) -> AuditResult:
+        """Return the result at a level, by default the plan's own.
+
+        The smallest pair and its bound are no part of the judgement. They are reported only where the claim is refuted.
+        """
+        outcome, plan = self.outcome, self.outcome.plan
+        found = outcome.found
+        judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
+        violated = judgement.verdict is Verdict.VIOLATION
+        smallest = outcome.smallest if violated else None
+        broken = (smallest.pair if smallest else outcome.pair) if violated else None
+        return AuditResult(
+            Subject(plan.name, plan.source.name, plan.claim, plan.expect),
+            judgement,
+            replace(self.provenance, reproduce=command(plan, broken)),
+            outcome.pair,
+            outcome.exact,
+            smallest,
+            (*outcome.warnings, *(outcome.if_violated if violated else ())),
+        )
+
+
+def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResult]:
+    """Judge the audits of a file under one error budget, shared by Holm's step-down.
+
+    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all that
+    share the budget, also those that were not run or ended without an answer. Where nothing is random, none is spent.
+    """
+    p_values = {i: p for i, one in enumerate(ended) if (p := one.p_value) is not None}
+    levels = holm_levels([*p_values.values(), *[1.0] * (audits - len(p_values))], alpha)
+    level_of = dict(zip(p_values, levels, strict=False))
+    return [one.result(level_of.get(i)) for i, one in enumerate(ended)]
