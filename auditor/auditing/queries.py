@@ -60,11 +60,7 @@ class _Difference:
         return Bound(claim.quantity, self.size, 1.0, method)
 
 
-<<<<<<< HEAD
-def audit_query(claim: QueryClaim, load: Callable[[], Mechanism | Hosted], ledger: Ledger) -> AuditResult:
-=======
 def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted]) -> Outcome:
->>>>>>> 9dd42a1 (Evidence is gathered first, and judged once, at the file's level)
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
     ``load`` returns the query, which a replay does not need.
