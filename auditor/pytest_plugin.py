@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and refuse a confidence that is none."""
+    """Declare the marker, and refuse a confidence outside of (0, 1)."""
     config.addinivalue_line(
         "markers", "dp_audit(**options): options of the dp_audit calls in a test, such as samples or expect"
     )
@@ -95,7 +95,7 @@ class DPAudit:
         Args:
             mechanism, claim, neighbours: as of :func:`auditor.audit`.
             options: its keywords but ``name`` and ``confidence``, and ``expect``: "no_violation_found" (the default) or
-                "violation". They go before those of the marker. By default the mechanism runs in the test's process.
+                "violation". They override those of the marker. By default the mechanism runs in the test's process.
 
         Returns the result, for further assertions.
         """

@@ -81,7 +81,7 @@ class Settings:
     def of(cls, given: Mapping[str, Any]) -> "Settings":
         """Return the settings that are given by keywords, those of the execution among them.
 
-        Raises InvalidInputError for a keyword that is none, and for values out of range.
+        Raises InvalidInputError for unknown keywords and for values out of range.
         """
         for name in given:
             if name not in SettingsKeywords.__annotations__:

@@ -66,7 +66,7 @@ def write_to(target: str, text: str) -> None:
         raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
 
 
-# Options that are settings, and go before the file's.
+# Options that replace settings of the file.
 SETTINGS = ("samples", "seed", "workers", "backend", "seconds", "address", "search")
 
 

@@ -62,7 +62,7 @@ class ProgressLines:
             self._bars.remove_task(self._tasks.pop(audit))
 
     def show(self, progress: Progress) -> None:
-        """Take in what an audit tells, which may run in any thread."""
+        """Show the progress of an audit. May be called from any thread."""
         if self._bars.disable:
             return
         from rich.markup import escape

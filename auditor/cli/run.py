@@ -235,7 +235,7 @@ def _run_plans(configuration: "Configuration", console: "Console") -> "RunResult
                     console.print(line, highlight=False, markup=False)
                 audits.append(ended)
     except BaseException:
-        configuration.close()  # first, so that what ends by force is not taken for what a mechanism does
+        configuration.close()  # first: processes that are stopped must not be recorded as failures of a mechanism
         stop_all()
         raise
     settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)

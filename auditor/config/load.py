@@ -44,7 +44,7 @@ class Configuration:
 def load_configuration(file: Path, **overrides: Unpack[SettingsKeywords]) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
 
-    Raises InvalidInputError for anything in the file that cannot be meant.
+    Raises InvalidInputError for any error in the file: its syntax, its keys, its values.
     """
     if file.suffix == ".py" or ".py:" in file.name:
         raise InvalidInputError(

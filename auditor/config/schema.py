@@ -70,7 +70,7 @@ class Program(Strict):
     """The program and its arguments; it speaks JSON lines."""
 
 
-# Told apart beforehand, so that what is wrong with one of them is not also said of the other.
+# Distinguished before they are checked, so that an error in one is not also reported for the other.
 Mechanism = Annotated[
     Annotated[str, Tag("a function")] | Annotated[Program, Tag("a program")],
     Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
