@@ -18,7 +18,7 @@ libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m pytest -q tests/test_libraries.py
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -m "not slow" -n auto
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
 
 slow: $(READY)
 	$(BIN)/python -m pytest -q
