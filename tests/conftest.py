@@ -14,3 +14,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS", "repeat"))
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return one worker more than there are cores, since many tests wait for processes of their own."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.fixture
+def without_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no lines in plots, which takes two thirds of the time of a short run. `report/test_html.py` draws them."""
+    from auditor.report import plots
+
+    def empty(name: str, title: str, description: str, height: float, draw: object) -> object:
+        return plots._embedded('<svg viewBox="0 0 1 1"></svg>', name, title, description)
+
+    monkeypatch.setattr(plots, "svg", empty)

@@ -12,6 +12,8 @@ from auditor.blackbox.clusters import Dask, close_all
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 MECHANISM = """
 import os, signal
 

@@ -14,6 +14,8 @@ import pytest
 
 from auditor.cli import main
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 MECHANISMS = """
 import math
 import os

@@ -21,6 +21,8 @@ from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCou
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 MECHANISMS = """
 import os, time
 

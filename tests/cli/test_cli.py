@@ -20,6 +20,8 @@ from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, two_intervals_epsilon
 from auditor.cli import main
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 PROJECT = Path(__file__).parent.parent.parent
 
 MECHANISMS = """

@@ -37,6 +37,8 @@ from auditor.report.plain_text import event_lines, failure_text
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 PROJECT = Path(__file__).parent.parent.parent
 ENTRY = {
     "description": "output ≤ 0.5",

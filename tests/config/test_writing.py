@@ -20,6 +20,8 @@ from auditor.config.load import load_configuration
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import AuditorError
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 PROJECT = Path(__file__).parent.parent.parent
 CONFIGS = sorted([*(PROJECT / "configs").glob("*.yaml"), *(PROJECT / "examples").glob("*/*.yaml")])
 SCHEMA = json_schema()

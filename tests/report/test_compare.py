@@ -22,6 +22,8 @@ from auditor.report.formats import write_reports
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
 
+pytestmark = pytest.mark.usefixtures("without_plots")
+
 
 def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> Observed:
     """Return an event that guesses "left" so often, and wins so often."""
