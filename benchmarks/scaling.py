@@ -24,7 +24,7 @@ from auditor.blackbox.clusters import close_all
 from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sampling import Execution
-from auditor.blackbox.store import Mode, Store
+from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.blackbox.task_sizing import A_SECOND
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
@@ -157,7 +157,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
         path = Path(folder) / "runs.sqlite"
         store = Store(path)
         store.begin({}, resume=False)
-        kept = store.audit("paper", Mode.RESUME)
+        kept = AuditStore(Mode.RESUME, store, "paper")
         note = {"tally": (vars(tally), drawing.guard.state())}
         keys = [(batch, Drawn(one.left, one.right, None)) for batch, one in zip(batches, drawn, strict=True)]
         kept.keep(keys[:1000], note)

@@ -128,18 +128,18 @@ def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | No
 
 def journalled(plan: Plan, store: Store) -> Plan:
     """Return the plan with what is done kept in a file, and taken from there as far as it was done before."""
-    return replace(plan, store=store.audit(plan.name, Mode.RESUME))
+    return replace(plan, store=AuditStore(Mode.RESUME, store, plan.name))
 
 
 def recorded(plan: Plan, store: Store) -> Plan:
     """Return the plan with all outputs kept in a file."""
-    kept = store.audit(plan.name, Mode.RECORD)
+    kept = AuditStore(Mode.RECORD, store, plan.name)
     return replace(plan, store=kept, rerun=kept.recall(RERUN, lambda: plan.rerun))
 
 
 def replayed(plan: Plan, store: Store) -> Plan:
     """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
-    kept = store.audit(plan.name, Mode.REPLAY)
+    kept = AuditStore(Mode.REPLAY, store, plan.name)
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = Source(plan.source.name, plan.source.parameters, function=_only_recorded)
     # A replay says how to repeat the audit that was recorded.

@@ -96,9 +96,8 @@ def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:
         numbers, codes = (
             _cells(archive, f"{side} {i} {part}", kind, size) for part, kind in (("numbers", "f8"), ("codes", "i4"))
         )
-        if numbers is None or (
-            codes is not None and codes.size and not NUMBER <= codes.min() <= codes.max() < len(atoms)
-        ):
+        known = codes is None or not codes.size or NUMBER <= codes.min() <= codes.max() < len(atoms)
+        if numbers is None or not known:
             raise ValueError(f'column "{name}" has no numbers, or codes without atoms')
         columns.append(Column(str(name), numbers, codes, tuple(map(str, atoms))))
     return Outputs(size, tuple(columns))

@@ -176,12 +176,8 @@ def from_numbers(values: Sequence[Any]) -> Outputs | None:
         return None
     one_kind = np.full(numbers.shape, int in kinds)
     is_int = one_kind if len(kinds) == 1 else np.array([type(n) is int for n in flat]).reshape(numbers.shape)
-    too_large = int in kinds and np.any(is_int & (np.abs(numbers) > EXACT))
-    return None if too_large else table_of_numbers(numbers, is_int)
-
-
-def table_of_numbers(numbers: NDArray[np.float64], is_int: NDArray[np.bool_]) -> Outputs:
-    """Return the table of from_list for numbers, or lists of numbers as rows, of which some are int and the others float."""
+    if int in kinds and np.any(is_int & (np.abs(numbers) > EXACT)):
+        return None
     size, columns = len(numbers), list[Column]()
     if numbers.ndim == 1:
         return Outputs(size, (*_number_columns("output", numbers), _types("type", is_int, "float")))

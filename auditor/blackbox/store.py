@@ -91,10 +91,6 @@ class Store:
             file.execute("INSERT INTO runs (started, identity) VALUES (?, ?)", (_now(), json.dumps(identity)))
             return False
 
-    def audit(self, name: str, mode: "Mode") -> "AuditStore":
-        """Return the part of one audit of the run."""
-        return AuditStore(mode, self, name)
-
     def end(self, report: str) -> None:
         """Keep the report of the run, and nothing else of it."""
         with self.transaction() as file:
