@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 
 LooksAt = Literal["values", "bits", "score"]
 
@@ -65,8 +65,8 @@ class ObservedRule(Guessed):
         """The events on which the rule guesses."""
         return (self,) if self.opposite is None else (self, self.opposite)
 
-    def guesses(self) -> GuessCounts:
-        """Return the counts from which the bound follows."""
+    def counted(self) -> GuessCounts:
+        """Return the counts, as methods take them."""
         seen = {side.guess: side.counts.counts() for side in self.sides}
         some = self.counts.counts()
         none = Counts(0, some.trials_left, 0, some.trials_right)
@@ -80,6 +80,10 @@ class ObservedProfile(Fields):
     description: str
     points: tuple[ObservedRule, ...]
 
+    def counted(self) -> ProfileCounts:
+        """Return the counts, as methods take them."""
+        return ProfileCounts(tuple(point.counted() for point in self.points))
+
 
 @dataclass(frozen=True, slots=True)
 class ObservedScore(Fields):
@@ -92,6 +96,10 @@ class ObservedScore(Fields):
     tilt: float
     values: tuple[float, ...]
     counts: ScoreCounts
+
+    def counted(self) -> ScoreCounts:
+        """Return the counts, as methods take them."""
+        return self.counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,11 @@ class ObservedReport(Fields):
     description: str
     counts: Hits
     confirmed: bool
+
+    def counted(self) -> ScoreCounts:
+        """Return the counts, as methods take them."""
+        hits, trials = self.counts.left
+        return ScoreCounts((hits, trials - hits), (0, 0))
 
 
 @dataclass(frozen=True, slots=True)

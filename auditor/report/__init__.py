@@ -1,1 +1,1 @@
-"""What is told: results as data, and the ways to show them."""
+"""What is shown of results: sentences, tables, pages, plots and comparisons."""

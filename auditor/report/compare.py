@@ -1,4 +1,4 @@
-"""Two reports of the same audits: what got worse, what got better, and what cannot be told from chance.
+"""Two reports of the same audits: what got worse, what got better, and what may be chance.
 
 **Beyond chance.** A bound moves from run to run, since outputs are random, and since another pair or another event is found.
 The first is what intervals are for: from its counts each run has an interval for what its event truly shows, and with
@@ -7,7 +7,7 @@ ends of both intervals (Bonferroni). The second no interval covers. So a bound r
 where both runs looked at the same pair under the same claim, by events that differ at most in their thresholds and look at no
 learned score, the later one learned from no more outputs than the earlier, and its interval lies above the earlier one by more
 than MATERIAL_RISE of the claim (of the earlier interval's end, if larger), which is room for the thresholds. Any other rise is
-told and fails nothing: the search may just have found more. (`auditor run --baseline` then audits the baseline's pair again, so
+reported and fails nothing: the search may just have found more. (`auditor run --baseline` then audits the baseline's pair again, so
 that a rise there is not missed.) Run with the seed of the baseline a mechanism that did not change gives the same numbers.
 
 Audits of Rényi and zero-concentrated claims, and sequential ones, are compared by verdict and outputs only: their bets give no
@@ -18,22 +18,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from auditor.bounds.evidence import GuessCounts
-from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
-from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import (
-    ApproximateDP,
-    Claim,
-    GaussianDP,
     PrivacyClaim,
-    PrivacyProfile,
-    PureDP,
 )
-from auditor.events.observed import ObservedProfile, ObservedReport, ObservedRule, QueryAnswers, rules_of
+from auditor.events.observed import ObservedBets, QueryAnswers, rules_of
+from auditor.methods import method_for
+from auditor.methods.base import Interval
 from auditor.report.phrases import bound_words, number, verdict_words
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
-from auditor.verdict import Verdict, refuting_side
+from auditor.verdict import Verdict
 
 # The chance, over a whole file, that a rise is reported where the events looked at show no more than before.
 FALSE_RISE = 0.001
@@ -43,7 +37,6 @@ MATERIAL_RISE = 0.1
 # square root of the outputs, that is what less than 44 % of the outputs would do.
 MATERIAL_POWER = 1.5
 
-Interval = tuple[float, float]
 # Audits the pair of an earlier result with the mechanism of today.
 LookAgain = Callable[[AuditResult], AuditResult]
 
@@ -146,23 +139,21 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
     before, after = shown(old, error / 2), shown(new, error / 2)
     if before is None or after is None:
         return
-    told = f"{bound_words(new)}, before {bound_words(old)}"
+    values = f"{bound_words(new)}, before {bound_words(old)}"
     if _above(after, before, new.claim.value):
         reason = _luck(old, new)
-        if not reason:
-            yield Kind.WORSE, f"the bound rose beyond chance: {told}"
-        elif reason == ANOTHER_PAIR and look_again is not None and isinstance(new.claim, PrivacyClaim):
+        if reason == ANOTHER_PAIR and look_again is not None and isinstance(new.claim, PrivacyClaim):
             there = look_again(old)
-            told = f"{told}; on the pair of the baseline {bound_words(there)}"
+            values = f"{values}; on the pair of the baseline {bound_words(there)}"
             seen = shown(there, error / 2)
             if seen is not None and _above(seen, before, new.claim.value) and not _luck(old, there):
-                yield Kind.WORSE, f"the bound rose beyond chance: {told}"
-            else:
-                yield Kind.NOTE, f"the bound rose, {reason}: {told}"
+                reason = ""
+        if reason:
+            yield Kind.NOTE, f"the bound rose, {reason}: {values}"
         else:
-            yield Kind.NOTE, f"the bound rose, {reason}: {told}"
+            yield Kind.WORSE, f"the bound rose beyond chance: {values}"
     elif _above(before, after, new.claim.value) and not _luck(new, old):
-        yield Kind.BETTER, f"the bound fell beyond chance: {told}"
+        yield Kind.BETTER, f"the bound fell beyond chance: {values}"
 
 
 ANOTHER_PAIR = "on another pair than before"
@@ -204,7 +195,7 @@ def _power(old: AuditResult, new: AuditResult) -> Found:
     if old.power and new.power:
         before, after = (abs(audit.power["95%"] - audit.claim.value) for audit in (old, new) if audit.power)
         caught = f"{number(new.power['95%'])} would be caught with 95 % chance, before {number(old.power['95%'])}"
-        # With as many outputs as before it is another event that was learned, by chance.
+        # Where no fewer outputs were drawn, another event was learned, by chance.
         if drawn < 1 and after > MATERIAL_POWER * before:
             yield Kind.WORSE, f"power fell: {caught} ({outputs})"
         elif drawn > 1 and before > MATERIAL_POWER * after:
@@ -221,52 +212,10 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     In units of the claim's quantity; for probabilities that are promised to be large, with the sign turned, so that more is
     always worse. None where the counts give no upper limit.
     """
-    claim, each = audit.claim, error / 2
-    if audit.bound is None:
-        return None
     match audit.event:
+        case None | ObservedBets():
+            return None
         case QueryAnswers():
-            return audit.bound.value, audit.bound.value
-        case ObservedReport(counts=counts):
-            low, high = _limits(*counts.left, each)
-            return (low, high) if refuting_side(audit.claim) == "lower" else (-high, -low)
-        case ObservedProfile(points=points) if isinstance(claim, PrivacyProfile):
-            return _excess(claim, points, each)
-        case ObservedRule() as rule:
-            return _guessed(claim, rule.guesses(), each)
-    return None
-
-
-def _guessed(claim: Claim, counts: GuessCounts, error: float) -> Interval | None:
-    if isinstance(claim, GaussianDP):
-        low, high = _limits(counts.wins, counts.guesses, error)
-        return mu_from_rate(low), mu_from_rate(high)
-    return _epsilon(counts, claim.delta, error) if isinstance(claim, PureDP | ApproximateDP) else None
-
-
-def _excess(claim: PrivacyProfile, points: Sequence[ObservedRule], error: float) -> Interval:
-    """Return limits of the largest excess, of all points at once."""
-    share = error / len(claim.profile)
-    lows, highs = [], []
-    for rule, point in zip(points, claim.profile, strict=True):
-        low, high = _epsilon(rule.guesses(), point.delta, share)
-        lows.append(low - point.epsilon)
-        highs.append(high - point.epsilon)
-    return max(lows), max(highs)
-
-
-def _limits(hits: int, trials: int, error: float) -> Interval:
-    if trials == 0:
-        return 0.0, 1.0
-    return float(clopper_pearson_lower(hits, trials, error)), float(clopper_pearson_upper(hits, trials, error))
-
-
-def _epsilon(counts: GuessCounts, delta: float, error: float) -> Interval:
-    """Return limits of the ε at δ that a rule's rates show: half the error each for its rate of wins and of guesses."""
-    low, high = _limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
-    if delta == 0:
-        return epsilon_from_rate(low, 0.0), epsilon_from_rate(high, 0.0)
-    rarely, often = _limits(counts.guesses, counts.trials, error / 2)
-    free = counts.directions * delta / 2
-    most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))
-    return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
+            return (audit.bound.value, audit.bound.value) if audit.bound else None
+        case event:
+            return method_for(audit.claim, "fixed", error, audit.outputs.bound).interval(event.counted(), error / 2)

@@ -30,7 +30,7 @@ from auditor.verdict import Verdict
 
 # The page may load nothing and run nothing, whatever it shows.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-# From so many audits on, a list of them stands beside the cards where there is room.
+# With this many audits or more, a list of them stands beside the cards where there is room.
 MANY = 6
 
 
@@ -148,7 +148,7 @@ def _how_to_read(result: RunResult) -> Markup:
         ("Proved", "is how much privacy loss the outputs prove there to be at least, at the stated confidence."),
         ("Exact", "is the true loss on the pair found, where it can be computed."),
     )
-    items = [joined(tag("dt", term), tag("dd", told)) for term, told in sentences]
+    items = [joined(tag("dt", term), tag("dd", text)) for term, text in sentences]
     return tag("details", tag("summary", "How to read this report"), tag("dl", *items), class_="guide")
 
 
@@ -195,7 +195,7 @@ def _also(audit: AuditResult) -> list[tuple[str, float]]:
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> Markup:
-    return tag("dl", *(tag("div", tag("dt", term), tag("dd", told)) for term, told in facts), class_="facts")
+    return tag("dl", *(tag("div", tag("dt", term), tag("dd", text)) for term, text in facts), class_="facts")
 
 
 def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
@@ -247,12 +247,12 @@ def _is_sequential(audit: AuditResult) -> bool:
 def _histogram_caption(shown: Histogram, *, is_sequential: bool) -> Markup:
     outputs = f"{sum(shown.outputs):,} outputs"
     says = "the last bets say" if is_sequential else "the event says"
-    told = (
+    origin = (
         f"{outputs} of those that were bet on, each by what was learned from those before it."
         if is_sequential
         else f"{outputs}, from which was learned where to look; none counts for the bound."
     )
-    parts = ["" if shown.feature == "output" else f"Shown is the {shown.feature}. ", told]
+    parts = ["" if shown.feature == "output" else f"Shown is the {shown.feature}. ", origin]
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
         parts.append(f" Shaded is where {says} which side an output came from.")
     if shown.edges:
@@ -260,8 +260,8 @@ def _histogram_caption(shown: Histogram, *, is_sequential: bool) -> Markup:
     return joined(_key("left", "left data set"), _key("right", "right data set"), *parts)
 
 
-def _key(side: str, told: str) -> Markup:
-    return joined(tag("span", tag("i", class_=f"swatch {side}"), told, class_="key"), " ")
+def _key(side: str, label: str) -> Markup:
+    return joined(tag("span", tag("i", class_=f"swatch {side}"), label, class_="key"), " ")
 
 
 def _figure(plot: Markup, title: str, caption: str) -> Markup:
@@ -269,24 +269,20 @@ def _figure(plot: Markup, title: str, caption: str) -> Markup:
 
 
 def _bound_caption(audit: AuditResult) -> str:
-    caught = (audit.power or {}).get("95%", math.inf)
     if isinstance(audit.claim, QueryClaim):
         return "A query is deterministic: one pair beyond what is claimed refutes it. The diamond is the largest value found."
-    told = (
-        "The claim allows values up to the dashed line; the outputs prove that the truth lies where the lower bar is."
-    )
-    if isinstance(audit.claim, Probability):
-        told = "The claim allows the first bar; the outputs prove that the truth on this data set lies in the second."
-        if audit.verdict is Verdict.VIOLATION or caught == math.inf:
-            return told
-        return f"{told} A truth at the diamond “would be caught” is found out with 95 % chance."
+    alone = isinstance(audit.claim, Probability)
+    if alone:
+        ranges = (
+            "The claim allows the first bar; the outputs prove that the true value on this data set lies in the second."
+        )
+    else:
+        ranges = "The claim allows values up to the dashed line; the outputs prove that the true value lies in the lower bar's range."
     if audit.verdict is Verdict.VIOLATION:
-        return f"{told} They do not meet: the claim is broken."
-    return (
-        told
-        if caught == math.inf
-        else f"{told} A truth at the diamond “would be caught” is found out with 95 % chance."
-    )
+        return ranges if alone else f"{ranges} They do not meet: the claim is broken."
+    if (audit.power or {}).get("95%", math.inf) == math.inf:
+        return ranges
+    return f"{ranges} A true value at the diamond “would be caught” is detected with 95 % chance."
 
 
 def _smallest(audit: AuditResult) -> Markup:
@@ -336,7 +332,7 @@ def _tried(audit: AuditResult) -> Markup:
     if audit.tried is not None:
         tried += [
             f"Data sets: {audit.tried.neighbours}.",
-            f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by how much they promised.",
+            f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.",
         ]
         if audit.tried.search is not None:
             tried.append(
@@ -349,7 +345,7 @@ def _tried(audit: AuditResult) -> Markup:
             [] if bits or isinstance(audit.claim, QueryClaim) else ["Floating-point representations of the outputs."]
         )
     tried += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
-    not_tried += ["Data sets outside those named, and pairs of them that the search did not come to."]
+    not_tried += ["Data sets outside those named, and pairs of them not reached by the search."]
     if not isinstance(audit.claim, QueryClaim | Probability):
         not_tried += ["Events other than the one chosen, beyond what was seen of them while choosing."]
     if audit.power:

@@ -22,10 +22,10 @@ def tag(name: str, /, *content: str, **attributes: str) -> Markup:
     >>> tag("p", "1 < 2 ", tag("b", "&"), class_="a\\"b")
     '<p class="a&quot;b">1 &lt; 2 <b>&amp;</b></p>'
     """
-    told = "".join(
+    given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(visible(value))}"' for key, value in attributes.items()
     )
-    start = f"<{name}{told}>"
+    start = f"<{name}{given}>"
     return Markup(start if name in VOID else f"{start}{joined(*content)}</{name}>")
 
 

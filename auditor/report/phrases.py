@@ -165,7 +165,7 @@ def _rates(counts: SideCounts) -> str:
 
 
 def confidence_words(confidence: float) -> str:
-    """Write a confidence with as many digits as tell it from 100 %.
+    """Write a confidence with enough digits to differ from 100 %.
 
     >>> confidence_words(0.999), confidence_words(0.99995)
     ('99.90 %', '99.9950 %')

@@ -96,10 +96,10 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
     for colour, variable in VARIABLES.items():
         inner = inner.replace(colour, f"var(--{variable})")
     inner = re.sub(r"\s*\n\s*", " ", inner)
-    told = joined(tag("title", title, id=f"{name}-title"), tag("desc", description, id=f"{name}-desc"))
+    texts = joined(tag("title", title, id=f"{name}-title"), tag("desc", description, id=f"{name}-desc"))
     return Markup(
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {box[0]} role="img" '
-        f'aria-labelledby="{name}-title {name}-desc">{told}{inner}</svg>'
+        f'aria-labelledby="{name}-title {name}-desc">{texts}{inner}</svg>'
     )
 
 
@@ -141,7 +141,7 @@ def histogram_plot(name: str, shown: Histogram) -> Markup:
                 _axes(figure, 0.45 if not cells else 0.3, bars + (0.15 if not cells else 0.0), left), shown, labels
             )
 
-    return svg(name, "Outputs on the two data sets", _told(shown), height, draw)
+    return svg(name, "Outputs on the two data sets", _description(shown), height, draw)
 
 
 def _label(text: str) -> str:
@@ -149,9 +149,9 @@ def _label(text: str) -> str:
     from matplotlib.font_manager import findfont, get_font
 
     font = get_font(findfont("DejaVu Sans"))
-    told = "".join(c if font.get_char_index(ord(c)) else c.encode("unicode_escape").decode() for c in visible(text))
+    shown = "".join(c if font.get_char_index(ord(c)) else c.encode("unicode_escape").decode() for c in visible(text))
     half = LONGEST_LABEL // 2
-    return told if len(told) <= LONGEST_LABEL else f"{told[:half]}…{told[1 - half :]}"
+    return shown if len(shown) <= LONGEST_LABEL else f"{shown[:half]}…{shown[1 - half :]}"
 
 
 def _share(count: int, outputs: int) -> float:
@@ -216,7 +216,7 @@ def _percent(value: float, _: object = None) -> str:
     return f"{100 * value:.3g} %"
 
 
-def _told(shown: Histogram) -> str:
+def _description(shown: Histogram) -> str:
     """Describe the plot for those who do not see it: where most outputs lie, and where the sides differ most."""
     parts = []
     if shown.edges:
@@ -245,7 +245,7 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
     assert audit.bound is not None
     symbol = audit.claim.symbol
     spans, points = _spans(audit), _points(audit)
-    labels = [told for told, *_ in spans] + [told for told, *_ in points]
+    labels = [label for label, *_ in spans] + [label for label, *_ in points]
     rows = len(labels)
     height = 0.55 + ROW * rows
 
@@ -268,9 +268,9 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
         axes.tick_params(axis="y", length=0)
         _few_ticks(axes.xaxis)
 
-    told = [f"{what}: {_interval(start, end)}" for what, start, end, _ in spans]
-    told += [f"{what}: {at:.4g}" for what, at, _ in points]
-    return svg(name, "Bound against claim", f"Values of {symbol}. {'; '.join(told)}.", height, draw)
+    described = [f"{what}: {_interval(start, end)}" for what, start, end, _ in spans]
+    described += [f"{what}: {at:.4g}" for what, at, _ in points]
+    return svg(name, "Bound against claim", f"Values of {symbol}. {'; '.join(described)}.", height, draw)
 
 
 def _draw_point(axes: "Axes", row: int, at: float, high: float, colour: str) -> None:
@@ -349,8 +349,8 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
         _few_ticks(axes.yaxis)
 
     (first, at_first), (last, at_last) = audit.illustration.growth[0], audit.illustration.growth[-1]
-    told = f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}; claimed is {audit.claim.value:.4g}."
-    return svg(name, "How the bound grew with outputs", told, HEIGHT, draw)
+    described = f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}; claimed is {audit.claim.value:.4g}."
+    return svg(name, "How the bound grew with outputs", described, HEIGHT, draw)
 
 
 def _thousands(value: float, _: object = None) -> str:
@@ -381,9 +381,9 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
         _few_ticks(axes.xaxis, axes.yaxis)
 
     worst = max(zip(epsilons, proved, allowed, strict=True), key=lambda point: point[1] - point[2])
-    told = (
+    described = (
         f"At ε = {worst[0]:.3g}, where they are furthest apart, δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."
         if broken
         else "At no ε is the proved δ above what the claim allows."
     )
-    return svg(name, "Privacy profile: δ over ε", told, HEIGHT, draw)
+    return svg(name, "Privacy profile: δ over ε", described, HEIGHT, draw)

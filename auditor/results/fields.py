@@ -57,14 +57,14 @@ def _pair(value: Any) -> Pair:
 
 
 def _bound(value: Any) -> Any:
-    """Name the side of a bound, which an earlier auditor told by its method only."""
+    """Name the side of a bound, which an earlier auditor wrote in the method's name only."""
     if not isinstance(value, dict) or "side" in value:
         return value
     return {**value, "side": "upper" if str(value.get("method")).endswith(_UPPER) else "lower"}
 
 
 def _event(value: Any) -> Any:
-    """Name what a rule looks at, and its form, which an earlier auditor told in its description only."""
+    """Name what a rule looks at, and its form, which an earlier auditor wrote in its description only."""
     if not isinstance(value, dict):
         return value
     event = dict(value)

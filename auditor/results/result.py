@@ -22,27 +22,21 @@ if TYPE_CHECKING:
 FORMAT = 1
 # The entry of an audit in report.json, in this order.
 KEYS = (
-    "name",
-    "mechanism",
-    "verdict",
-    "expected",
-    "passed",
-    "claim",
-    "bound",
-    "pair",
-    "event",
-    "smallest",
-    "reproduce",
-    "exact",
-    "tried",
-    "outputs",
-    "power",
-    "budget",
-    "stop_reason",
-    "warnings",
-    "reproducible",
-    "seed",
-    "illustration",
+    *(
+        "name",
+        "mechanism",
+        "verdict",
+        "expected",
+        "passed",
+        "claim",
+        "bound",
+        "pair",
+        "event",
+        "smallest",
+        "reproduce",
+        "exact",
+    ),
+    *("tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed", "illustration"),
 )
 
 
@@ -85,7 +79,7 @@ class Smallest:
 class Tried:
     """Where an audit looked: the neighbours in words, how many pairs of them it tried, and the kinds of events.
 
-    ``search`` is how many outputs the search was given, where that followed from its seconds: as many give it again.
+    ``search`` is how many outputs the search had, where that followed from its seconds: with the same number it is repeated.
     """
 
     neighbours: str

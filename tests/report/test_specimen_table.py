@@ -93,9 +93,14 @@ def test_several_audits_of_one_statement_are_several_rows(tmp_path: Path) -> Non
     ]
 
 
-def test_the_quickstart_is_no_row_of_its_own(tmp_path: Path) -> None:
-    place = folder(tmp_path, quickstart=[entry("m:sound")])
-    assert rows(place, SPECIMENS[:1])[0][6] == "not audited here"
+def test_a_report_with_fewer_outputs_of_the_same_claim_is_no_row_of_its_own(tmp_path: Path) -> None:
+    first_look = entry("m:sound", outputs={"search": 0, "selection": 10, "bound": 100})
+    other_claim = entry("m:sound", outputs={"bound": 100}, claim={"epsilon": 2.0}, name="other")
+    place = folder(tmp_path, full=[entry("m:sound")], quickstart=[first_look, other_claim])
+    assert [row[6] for row in rows(place, SPECIMENS[:1])] == [
+        "[audit of m:sound](full/summary.md)",
+        "[other](quickstart/summary.md)",
+    ]
 
 
 def test_an_audit_that_did_not_end_as_expected_says_so(tmp_path: Path) -> None:
