@@ -273,11 +273,11 @@ def _bound_caption(audit: AuditResult) -> str:
         return "A query is deterministic: one pair beyond what is claimed refutes it. The diamond is the largest value found."
     alone = isinstance(audit.claim, Probability)
     if alone:
-        ranges = (
-            "The claim allows the first bar; the outputs prove that the true value on this data set lies in the second."
-        )
+        ranges = "The claim allows the first bar; the true value on this data set is proved to lie in the second."
     else:
-        ranges = "The claim allows values up to the dashed line; the outputs prove that the true value lies in the lower bar's range."
+        ranges = (
+            "The claim allows values up to the dashed line; the true value is proved to lie in the lower bar's range."
+        )
     if audit.verdict is Verdict.VIOLATION:
         return ranges if alone else f"{ranges} They do not meet: the claim is broken."
     if (audit.power or {}).get("95%", math.inf) == math.inf:
