@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ends_on_few import ends_on_few
-from made import changed
+from made_results import changed
 from scipy.stats import binom
 
 import auditor

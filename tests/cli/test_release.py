@@ -14,7 +14,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from made import changed, event_of, made
+from made_results import changed, event_of, made
 
 from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.claims import PureDP

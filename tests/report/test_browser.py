@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from every_kind import every_kind
-from made import changed
+from made_results import changed
 
 from auditor.report.html import to_html
 

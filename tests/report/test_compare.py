@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made import changed, event_of, made
+from made_results import changed, event_of, made
 
 import auditor
 from auditor.bounds.evidence import Bound

@@ -15,8 +15,8 @@ import pytest
 from every_kind import every_kind
 from hypothesis import given
 from hypothesis import strategies as st
-from made import changed as with_changes
-from made import event_of
+from made_results import changed as with_changes
+from made_results import event_of
 
 from auditor.claims import (
     ApproximateDP,

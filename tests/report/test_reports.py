@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import event_of, made
+from made_results import event_of, made
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import ApproximateDP, PureDP

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from every_kind import AUDITS, every_kind
-from made import changed
+from made_results import changed
 
 import auditor
 from auditor.errors import InvalidInputError
