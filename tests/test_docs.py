@@ -26,6 +26,7 @@ NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]
 STAND_INS = Path(__file__).parent / "stand_ins"
 
 
+@pytest.mark.usefixtures("without_plots")
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_a_page_does_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some draw without a seed: they audit a claim of 1 at ε = 0.83 or less, with false alarms below 1e-6."""
