@@ -38,6 +38,7 @@ def test_the_profile_holds_for_who_comes_and_not_for_who_is_replaced(run: Any, t
     assert (tmp_path / "profile.svg").is_file()
 
 
+@pytest.mark.slow
 def test_the_regression_check_stops_the_version_that_leaks(run: Any) -> None:
     found = run("regression_check")
     assert (found["released"], found["statuses"]) == (0, {"version_2": 0, "version_3": 1})

@@ -419,7 +419,7 @@ def test_an_audit_in_which_nothing_told_data_sets_apart_says_so(mechanism: Any, 
 
 @pytest.mark.parametrize(
     ("mechanism", "neighbours"),
-    [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, rng: np.random.default_rng().laplace(), BITS)],
+    [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS)],
     ids=["answers that seldom differ", "strong noise", "randomness of its own"],
 )
 @pytest.mark.parametrize("claim", [auditor.PureDP(0.01), auditor.GaussianDP(0.01), auditor.ZeroConcentratedDP(0.001)])

@@ -431,7 +431,7 @@ def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_th
     assert warning.startswith("the search for the smallest pair that breaks the claim stopped early: ")
 
 
-@pytest.mark.parametrize("method", ["fixed", "sequential"])
+@pytest.mark.parametrize("method", ["fixed", pytest.param("sequential", marks=pytest.mark.slow)])
 def test_a_pair_that_ends_the_process_is_passed_by_whatever_the_workers(method: str) -> None:
     pairs = [([0] * 9, [0] * 8), ([0], []), ([0] * 4, [0] * 3)]
     one, two = (

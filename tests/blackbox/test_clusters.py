@@ -60,6 +60,7 @@ def test_a_dask_cluster_that_loses_a_worker(tmp_path: Path, no_workers_are_left:
     assert on_cluster == audited(tmp_path, workers=1)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_ray_cluster_that_loses_a_worker(tmp_path: Path, no_workers_are_left: None) -> None:
     ray = pytest.importorskip("ray")

@@ -40,7 +40,13 @@ from auditor.neighbours.pair import Pair
 from auditor.verdict import Verdict
 
 PAIR = Pair(0, 1)
-EVERYWHERE = [("loky", 1), ("loky", 2), ("threading", 1), ("threading", 2)]
+# Two of the four every day: each number of workers and each backend once.
+EVERYWHERE = [
+    pytest.param("loky", 1, marks=pytest.mark.slow),
+    ("loky", 2),
+    ("threading", 1),
+    pytest.param("threading", 2, marks=pytest.mark.slow),
+]
 
 
 def hosts() -> list[int]:
