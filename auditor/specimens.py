@@ -45,10 +45,10 @@ def statements(function: Any) -> tuple[Statement, ...]:
     return found
 
 
-def truth(make: Callable[..., tuple[Any, Any]]) -> Callable[[F], F]:
-    """Attach the exact distributions of a mechanism's outputs: ``make(left, right, **parameters)`` returns one for each side.
+def truth(make: Callable[..., Any]) -> Callable[[F], F]:
+    """Attach what is exactly true of a mechanism's outputs: ``make(left, right, **parameters)`` returns it for a pair.
 
-    They are distributions of :mod:`auditor.exact`; reports then show the exact value beside the sampled bound.
+    It has the methods of :class:`auditor.methods.base.Truth`. Reports then show the exact value beside the sampled bound.
     """
 
     def attach(function: F) -> F:
@@ -56,11 +56,6 @@ def truth(make: Callable[..., tuple[Any, Any]]) -> Callable[[F], F]:
         return function
 
     return attach
-
-
-def each(make: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
-    """Make the truth of a pair from that of a data set, ``make(dataset, **parameters)``."""
-    return lambda left, right, **parameters: (make(left, **parameters), make(right, **parameters))
 
 
 def list_specimens(package: str) -> list[tuple[str, Statement]]:

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 import auditor
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
-from auditor.exact.known_continuous import gaussian_delta
 from benchmarks._mechanisms import gaussian, laplace, samples_for
+from mechanisms.exact.known_continuous import gaussian_delta
 
 ALPHA = 0.05
 

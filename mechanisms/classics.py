@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.distributions import MassFunction, Product
-from auditor.exact.known_continuous import laplace
-from auditor.specimens import each, truth
+from mechanisms.exact.distributions import MassFunction, Product
+from mechanisms.exact.known_continuous import laplace
+from mechanisms.exact.pair import each, truth
 from mechanisms.truths.continuous import laplace_totals
 
 Reals = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.specimens import each, truth
+from mechanisms.exact.pair import each, truth
 from mechanisms.truths import discrete
 
 

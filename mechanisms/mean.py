@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.known_continuous import laplace
-from auditor.specimens import each, truth
+from mechanisms.exact.known_continuous import laplace
+from mechanisms.exact.pair import each, truth
 from mechanisms.truths.laplace_ratio import laplace_ratio
 
 Reals = NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.specimens import each, truth
+from mechanisms.exact.pair import each, truth
 from mechanisms.truths.noise import Exponential, Laplace
 from mechanisms.truths.noisy_max import noisy_max_index, noisy_max_value
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.distributions import Density, MassFunction
-from auditor.exact.known_continuous import laplace
-from auditor.specimens import each, truth
+from mechanisms.exact.distributions import Density, MassFunction
+from mechanisms.exact.known_continuous import laplace
+from mechanisms.exact.pair import each, truth
 from mechanisms.mean import mean
 from mechanisms.truths.continuous import test_then_release
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.distributions import Product
-from auditor.specimens import each, truth
+from mechanisms.exact.distributions import Product
+from mechanisms.exact.pair import each, truth
 from mechanisms.truths.discrete import bernoulli
 
 Bits = NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.specimens import each, truth
+from mechanisms.exact.pair import each, truth
 from mechanisms.noise import discrete_laplace
 from mechanisms.truths.laplace_ratio import ksw_ratio, laplace_ratio
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.distributions import MassFunction
-from auditor.specimens import each, truth
+from mechanisms.exact.distributions import MassFunction
+from mechanisms.exact.pair import each, truth
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]

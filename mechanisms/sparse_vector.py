@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor import specimen
-from auditor.exact.distributions import MassFunction
-from auditor.specimens import F, each, truth
+from auditor.specimens import F
+from mechanisms.exact.distributions import MassFunction
+from mechanisms.exact.pair import each, truth
 from mechanisms.truths.noise import Laplace, NoNoise
 from mechanisms.truths.sparse_vector import sparse_vector
 

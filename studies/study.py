@@ -52,8 +52,8 @@ def report(name: str, numbers: Any) -> str:
 
 def truth_of(mechanism: Any, left: Any, right: Any, **parameters: Any) -> tuple[Any, Any]:
     """Return the exact distributions of a specimen's outputs on two data sets."""
-    sides: tuple[Any, Any] = mechanism.__truth__(left, right, **parameters)
-    return sides
+    pair = mechanism.__truth__(left, right, **parameters)
+    return pair.left, pair.right
 
 
 def tidy(data: Any) -> Any:

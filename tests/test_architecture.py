@@ -17,7 +17,6 @@ ROOMS: list[tuple[str, ...]] = [
     ("auditor.errors", "auditor.defaults"),
     ("auditor.claims",),
     ("auditor.bounds",),
-    ("auditor.exact",),
     ("auditor.neighbours",),
     ("auditor.blackbox",),
     ("auditor.events",),

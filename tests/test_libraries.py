@@ -10,8 +10,8 @@ import pytest
 
 from auditor.auditing import Plan
 from auditor.config import load_configuration
-from auditor.exact.divergences import exact_epsilon
-from auditor.exact.known_continuous import gaussian_epsilon, laplace
+from mechanisms.exact.divergences import exact_epsilon
+from mechanisms.exact.known_continuous import gaussian_epsilon, laplace
 
 PROJECT = Path(__file__).parent.parent
 FOLDER = PROJECT / "configs" / "libraries"

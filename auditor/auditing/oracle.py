@@ -1,10 +1,10 @@
 """The exact value of a claim's quantity on a pair, where a specimen says how its outputs are distributed."""
 
 from collections.abc import Callable
-from typing import Any
 
 from auditor.auditing.plan import Plan
 from auditor.methods import method_for
+from auditor.methods.base import Truth
 from auditor.neighbours.pair import Pair
 from auditor.results.result import ExactValue
 
@@ -20,9 +20,9 @@ def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
 def _exact(plan: Plan, pair: Pair) -> tuple[float, float] | None:
     if plan.source.command is not None:
         return None
-    make: Callable[..., tuple[Any, Any]] | None = getattr(plan.source.load(), "__truth__", None)
+    make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
     if make is None:
         return None
     method = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples)
-    found = method.exact(*make(pair.dataset("left"), pair.dataset("right"), **plan.source.parameters))
+    found = method.exact(make(pair.dataset("left"), pair.dataset("right"), **plan.source.parameters))
     return None if found is None else (found.value, found.error)

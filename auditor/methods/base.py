@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,6 @@ from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed
 from auditor.events.selection import BITS, VALUES
-
-if TYPE_CHECKING:
-    from auditor.exact.distributions import Distribution
-    from auditor.exact.divergences import Exact
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -42,6 +38,29 @@ class Test(Protocol[C]):
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return how outputs lie along what the test looks at."""
+
+
+class ExactNumber(Protocol):
+    """A value, computed to within ``error``."""
+
+    @property
+    def value(self) -> float: ...  # noqa: D102
+
+    @property
+    def error(self) -> float: ...  # noqa: D102
+
+
+class Truth(Protocol):
+    """What is exactly true of the outputs on a pair, where a specimen states it (nats)."""
+
+    def epsilon(self, delta: float) -> ExactNumber:
+        """Return the smallest ε at δ."""
+
+    def renyi(self, order: float) -> ExactNumber:
+        """Return the larger Rényi divergence of both directions."""
+
+    def rho(self) -> ExactNumber:
+        """Return the smallest ρ, or a lower bound on it."""
 
 
 class Learned(Protocol[T_co]):
@@ -144,8 +163,8 @@ class Method(ABC, Generic[K, T, C]):
         """
         return None
 
-    def exact(self, left: "Distribution", right: "Distribution") -> "Exact | None":
-        """Return the quantity's true value for two distributions of outputs; None where it cannot be computed."""
+    def exact(self, truth: Truth) -> ExactNumber | None:
+        """Return the quantity's true value on a pair; None where it cannot be computed."""
         return None
 
 

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,7 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
-from auditor.methods.base import Method, profile_points
-
-if TYPE_CHECKING:
-    from auditor.exact.distributions import Distribution
-    from auditor.exact.divergences import Exact
+from auditor.methods.base import ExactNumber, Method, Truth, profile_points
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +47,6 @@ ENOUGH, BELIEVED_SHARE = 10, 0.8
 MOST_STRETCHED = 1e4
 # Where the score of a Gaussian mechanism is cut (nats) when power is foreseen: else one output could cost all the wealth.
 FORESEEN_CUT = 3.0
-# Orders at which the exact ρ is looked for.
-EXACT_ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +163,9 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
 
-    def exact(self, left: "Distribution", right: "Distribution") -> "Exact":
-        """See Method; ρ is the largest D_α/α over EXACT_ORDERS, which the specimens reach at one of them."""
-        from auditor.exact.divergences import exact_renyi, exact_rho
-
-        if isinstance(self.claim, RenyiDP):
-            return exact_renyi(left, right, self.claim.order)
-        return exact_rho(left, right, EXACT_ORDERS)
+    def exact(self, truth: Truth) -> ExactNumber:
+        """See Method."""
+        return truth.renyi(self.claim.order) if isinstance(self.claim, RenyiDP) else truth.rho()
 
     def caught(self, games: Sequence[tuple[ScoreTest, ScoreCounts, int]], chance: float) -> float:
         """Return the smallest value of the quantity for which wagers, one after the other, refute the claim with this chance.

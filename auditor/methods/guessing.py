@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,7 @@ from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
 from auditor.events.selection import select_event
 from auditor.events.simplify import simplify_event
-from auditor.methods.base import Interval, Method, log_ratio, profile_points, wilson_lower, z_of
-
-if TYPE_CHECKING:
-    from auditor.exact.distributions import Distribution
-    from auditor.exact.divergences import Exact
+from auditor.methods.base import ExactNumber, Interval, Method, Truth, log_ratio, profile_points, wilson_lower, z_of
 
 Floats = NDArray[np.float64]
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
@@ -71,11 +67,9 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
         most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))
         return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
 
-    def exact(self, left: "Distribution", right: "Distribution") -> "Exact":
+    def exact(self, truth: Truth) -> ExactNumber:
         """See Method."""
-        from auditor.exact.divergences import exact_epsilon
-
-        return exact_epsilon(left, right, self.claim.delta)
+        return truth.epsilon(self.claim.delta)
 
 
 @dataclass(frozen=True, slots=True)

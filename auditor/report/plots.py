@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from auditor.bounds.conversions import implied_delta
 from auditor.claims import Claim, Probability, QueryClaim
 from auditor.events.histogram import Bar, Histogram
-from auditor.exact.conversions import implied_delta
 from auditor.report.markup import Markup, joined, tag, visible
 from auditor.results.result import AuditResult
 from auditor.verdict import refuting_side

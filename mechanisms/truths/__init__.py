@@ -1,1 +1,1 @@
-"""How the outputs of specimens are distributed, as distributions of :mod:`auditor.exact`."""
+"""How the outputs of specimens are distributed, as distributions of :mod:`mechanisms.exact`."""

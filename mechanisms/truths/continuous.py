@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Sequence
 
 from auditor.errors import require_number
-from auditor.exact.distributions import Density, MassFunction, Product, mixture
-from auditor.exact.known_continuous import gaussian, laplace
+from mechanisms.exact.distributions import Density, MassFunction, Product, mixture
+from mechanisms.exact.known_continuous import gaussian, laplace
 
 
 def laplace_totals(totals: Sequence[float], scale: float) -> Product:

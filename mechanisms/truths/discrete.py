@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
-from auditor.exact.distributions import MassFunction, Product
+from mechanisms.exact.distributions import MassFunction, Product
 
 
 def kary_randomised_response(value: int, k: int, epsilon: float) -> MassFunction:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.errors import require_number
-from auditor.exact.distributions import Density, Reals
+from mechanisms.exact.distributions import Density, Reals
 
 EPS = float(np.finfo(float).eps)
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from auditor.errors import require_number
-from auditor.exact.distributions import Reals
+from mechanisms.exact.distributions import Reals
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor.exact.distributions import Density, MassFunction, Reals
+from mechanisms.exact.distributions import Density, MassFunction, Reals
 from mechanisms.truths.noise import (
     TAIL,
     Exponential,

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from auditor.exact.distributions import MassFunction, Reals
+from mechanisms.exact.distributions import MassFunction, Reals
 from mechanisms.truths.noise import (
     TAIL,
     Laplace,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from auditor.errors import require_number
-from auditor.exact.distributions import Density, Reals
+from mechanisms.exact.distributions import Density, Reals
 
 # What lies e^−DEPTH below the peak of the integrand is left out; e^−45 is 3·10⁻²⁰.
 DEPTH = 45.0

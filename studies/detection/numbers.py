@@ -11,8 +11,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import auditor
-from auditor.exact.divergences import exact_epsilon
 from mechanisms.additive import discrete_laplace_totals, laplace
+from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.group_counts import gaussian_counts
 from mechanisms.local_model import kary_randomised_response
 from mechanisms.noisy_max import index_with_exponential

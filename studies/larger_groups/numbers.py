@@ -12,9 +12,9 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
 import auditor
-from auditor.exact.distributions import Density, LogDensity
-from auditor.exact.divergences import Exact, exact_delta, exact_epsilon, exact_renyi, renyi_curve
-from auditor.exact.known_continuous import gaussian, gaussian_epsilon
+from mechanisms.exact.distributions import Density, LogDensity
+from mechanisms.exact.divergences import Exact, exact_delta, exact_epsilon, exact_renyi, renyi_curve
+from mechanisms.exact.known_continuous import gaussian, gaussian_epsilon
 from mechanisms.group_counts import algorithm_1, arsinh_gaussian, arsinh_guarantee, stretched
 from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 

@@ -11,8 +11,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
-from auditor.exact.divergences import exact_delta
 from auditor.neighbours.pair import Pair, pair_words
+from mechanisms.exact.divergences import exact_delta
 from mechanisms.mean import laplace_at_local_sensitivity, noisy_sum_over_noisy_count
 from mechanisms.propose_test_release import ptr_as_printed, ptr_corrected
 from mechanisms.sample_and_aggregate import saa_as_printed, saa_corrected

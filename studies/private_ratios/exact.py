@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from auditor.exact.distributions import Density, mixture
+from mechanisms.exact.distributions import Density, mixture
 from mechanisms.truths.laplace_ratio import laplace_ratio
 
 Reals = NDArray[np.float64]

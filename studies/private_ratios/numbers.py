@@ -8,8 +8,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import auditor
-from auditor.exact.distributions import Density
-from auditor.exact.divergences import exact_epsilon
+from mechanisms.exact.distributions import Density
+from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.ratio import (
     bound_as_printed,
     bound_by_theorem_2,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.exact.divergences import exact_epsilon
+from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.shifted_inverse import (
     chances,
     down_sensitivity_of_max,

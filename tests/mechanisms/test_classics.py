@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2, laplace
 
-from auditor.exact.distributions import Density, MassFunction, Product
-from auditor.exact.divergences import Exact, exact_epsilon
 from auditor.specimens import statements
 from mechanisms import classics, noisy_max, rappor, sparse_vector
+from mechanisms.exact.distributions import Density, MassFunction, Product
+from mechanisms.exact.divergences import Exact
 
 Vector = Sequence[float]
 Mechanism = Callable[..., Any]
@@ -32,11 +32,11 @@ def svt(threshold: float, cutoff: int | None = None, epsilon: float = 0.1) -> di
 
 
 def distribution(mechanism: Mechanism, dataset: Any, parameters: dict[str, Any]) -> Any:
-    return mechanism.__truth__(dataset, dataset, **parameters)[0]  # type: ignore[attr-defined]
+    return mechanism.__truth__(dataset, dataset, **parameters).left  # type: ignore[attr-defined]
 
 
 def exact(mechanism: Mechanism, left: Any, right: Any, parameters: dict[str, Any]) -> Exact:
-    return exact_epsilon(*mechanism.__truth__(left, right, **parameters))  # type: ignore[attr-defined]
+    return mechanism.__truth__(left, right, **parameters).epsilon(0.0)  # type: ignore[attr-defined]
 
 
 # --- Outputs and their distributions ---

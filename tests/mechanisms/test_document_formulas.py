@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import dlaplace
 
-from auditor.exact.divergences import exact_delta
-from auditor.exact.known_continuous import laplace
 from mechanisms import (
     propose_test_release,
     queries,
@@ -18,6 +16,8 @@ from mechanisms import (
     shifted_inverse,
     smooth_sensitivity,
 )
+from mechanisms.exact.divergences import exact_delta
+from mechanisms.exact.known_continuous import laplace
 from mechanisms.local_sensitivity import local_sensitivity_of_ratio, ratio_formula
 from mechanisms.truths.continuous import test_then_release
 

@@ -22,7 +22,6 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import BITS
-from auditor.exact.known_continuous import gaussian_delta
 from auditor.methods import method_for
 from auditor.methods.base import profile_points
 from auditor.methods.divergence import mildest_refuted
@@ -30,6 +29,7 @@ from auditor.methods.guessing import GaussianGuesses, Guesses
 from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
 from auditor.selfcheck import gaussian, laplace, revealing
+from mechanisms.exact.known_continuous import gaussian_delta
 
 ALPHA = 0.1
 PAIR = auditor.Pairs([(0, 1)]).corners()[0]

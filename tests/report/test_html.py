@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from made_results import changed as with_changes
 from made_results import event_of
 
+from auditor.bounds.conversions import implied_delta
 from auditor.claims import (
     ApproximateDP,
     GaussianDP,
@@ -30,14 +31,13 @@ from auditor.claims import (
 )
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Bar, Histogram, Mark
-from auditor.exact.conversions import implied_delta
-from auditor.exact.known_continuous import gaussian_delta
 from auditor.neighbours.pair import Pair
 from auditor.report.html import to_html
 from auditor.report.markup import Markup, joined, tag, visible
 from auditor.report.plots import _reach, bound_plot, histogram_plot
 from auditor.results.reader import read_report
 from auditor.results.result import AuditResult, Illustration, RunResult, Tried
+from mechanisms.exact.known_continuous import gaussian_delta
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from auditor.exact.divergences import renyi_divergence
+from mechanisms.exact.divergences import renyi_divergence
 from mechanisms.group_counts import arsinh_gaussian, arsinh_guarantee
 from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 from studies.larger_groups import numbers as study

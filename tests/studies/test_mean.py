@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from auditor.exact.divergences import exact_delta
+from mechanisms.exact.divergences import exact_delta
 from mechanisms.propose_test_release import ptr_as_printed
 from studies.mean import numbers as study
 from studies.study import read, truth_of

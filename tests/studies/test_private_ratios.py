@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.exact.divergences import exact_epsilon
-from auditor.exact.quadrature import integrate, make_mesh
+from mechanisms.exact.divergences import exact_epsilon
+from mechanisms.exact.quadrature import integrate, make_mesh
 from studies.private_ratios import numbers as study
 from studies.private_ratios.exact import local_sensitivity_ratio
 from studies.study import read

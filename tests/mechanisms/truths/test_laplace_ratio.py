@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom
 
-from auditor.exact.distributions import Density
-from auditor.exact.divergences import exact_delta, exact_epsilon, hockey_stick, renyi_divergence
-from auditor.exact.known_continuous import laplace
+from mechanisms.exact.distributions import Density
+from mechanisms.exact.divergences import exact_delta, exact_epsilon, hockey_stick, renyi_divergence
+from mechanisms.exact.known_continuous import laplace
 from mechanisms.truths.laplace_ratio import ksw_ratio, laplace_ratio
 
 TOTALS = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (3.0, 7.0), (-2.0, 5.0), (4.0, -1.5), (30.0, 20.0), (5.0, 0.0)]

@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.stats import expon, laplace
 
 from auditor.errors import InvalidInputError
-from auditor.exact.divergences import exact_delta, exact_epsilon, max_divergence
-from auditor.exact.known_continuous import gaussian
+from mechanisms.exact.divergences import exact_delta, exact_epsilon, max_divergence
+from mechanisms.exact.known_continuous import gaussian
 from mechanisms.truths.noise import Exponential, Laplace
 from mechanisms.truths.noisy_max import noisy_max_index, noisy_max_value
 

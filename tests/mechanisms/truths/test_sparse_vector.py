@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from auditor.exact.distributions import MassFunction
+from mechanisms.exact.distributions import MassFunction
 from mechanisms.truths.noise import Laplace, NoNoise
 from mechanisms.truths.sparse_vector import sparse_vector
 

@@ -10,10 +10,17 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from auditor.errors import InvalidInputError
-from auditor.exact.distributions import Density
-from auditor.exact.divergences import exact_delta, exact_epsilon, exact_rho, hockey_stick, renyi_curve, renyi_divergence
-from auditor.exact.known_continuous import gaussian
-from auditor.exact.quadrature import Mesh, integrate, make_mesh
+from mechanisms.exact.distributions import Density
+from mechanisms.exact.divergences import (
+    exact_delta,
+    exact_epsilon,
+    exact_rho,
+    hockey_stick,
+    renyi_curve,
+    renyi_divergence,
+)
+from mechanisms.exact.known_continuous import gaussian
+from mechanisms.exact.quadrature import Mesh, integrate, make_mesh
 from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 
 SETTINGS = [

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from auditor.errors import InvalidInputError
-from auditor.exact.distributions import Density, MassFunction, Product, Reals, mixture
-from auditor.exact.divergences import (
+from mechanisms.exact.distributions import Density, MassFunction, Product, Reals, mixture
+from mechanisms.exact.divergences import (
     Exact,
     exact_delta,
     exact_epsilon,
@@ -17,7 +17,7 @@ from auditor.exact.divergences import (
     max_divergence,
     renyi_divergence,
 )
-from auditor.exact.known_continuous import gaussian, gaussian_delta, gaussian_epsilon, laplace
+from mechanisms.exact.known_continuous import gaussian, gaussian_delta, gaussian_epsilon, laplace
 from mechanisms.truths.continuous import gaussian_totals, laplace_totals, test_then_release
 from mechanisms.truths.discrete import kary_randomised_response
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from auditor.bounds.conversions import gaussian_delta
 from auditor.errors import require_number
-from auditor.exact.distributions import Density, Reals
+from mechanisms.exact.distributions import Density, Reals
 
 # Beside the location, breakpoints at these multiples of the scale tell a mesh how wide the peak is.
 WIDTHS = (-8.0, -1.0, 0.0, 1.0, 8.0)
@@ -44,27 +45,6 @@ def laplace(location: float, scale: float) -> Density:
 def gaussian(location: float, scale: float) -> Density:
     """Return ``location`` plus normal noise of this standard deviation. Raises as :func:`laplace` does."""
     return _peak(_Gaussian, location, scale)
-
-
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Return δ(ε) of Gaussian noise, in closed form; ``mu`` is the distance of the means in standard deviations.
-
-    Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), for any number of coordinates at Euclidean
-    distance μ. Computed from logarithms, right to about ten digits even where δ underflows as a difference.
-
-    Raises InvalidInputError unless mu ≥ 0 and epsilon ≥ 0.
-
-    >>> round(gaussian_delta(1.0, 0.0), 6)  # 2Φ(1/2) − 1
-    0.382925
-    """
-    from scipy.special import log_ndtr
-
-    mu = require_number("mu", mu, 0, math.inf)
-    epsilon = require_number("epsilon", epsilon, 0, math.inf)
-    if mu == 0:
-        return 0.0
-    above, below = float(log_ndtr(mu / 2 - epsilon / mu)), float(log_ndtr(-mu / 2 - epsilon / mu))
-    return -math.exp(above) * math.expm1(min(0.0, epsilon + below - above))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:

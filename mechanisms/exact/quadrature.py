@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.errors import InvalidInputError
-from auditor.exact.distributions import LogDensity, Reals
+from mechanisms.exact.distributions import LogDensity, Reals
 
 # The (7, 15) pair of Kronrod (1965), as in QUADPACK's qk15: nodes in (−1, 1), and the weights of both rules.
 _HALF_NODES = [

@@ -1,6 +1,6 @@
 """Exact privacy losses of a pair of known distributions, in nats: ε, δ, Rényi divergences and ρ.
 
-What the errors mean. Where every output is listed (:class:`~auditor.exact.distributions.MassFunction`) they are
+What the errors mean. Where every output is listed (:class:`~mechanisms.exact.distributions.MassFunction`) they are
 *proved*, up to the rounding of the given log masses, which they allow for. Where a density takes part they are
 *estimates*: the difference of two quadrature rules, or of two steps of a search. :attr:`Exact.proved` tells which.
 """
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from auditor.bounds.bisection import doubled
 from auditor.errors import InvalidInputError, require_number
-from auditor.exact.continuous import DensityPair
-from auditor.exact.discrete import MassPair
-from auditor.exact.distributions import Coordinate, Density, Distribution, MassFunction, Product
+from mechanisms.exact.continuous import DensityPair
+from mechanisms.exact.discrete import MassPair
+from mechanisms.exact.distributions import Coordinate, Density, Distribution, MassFunction, Product
 
 # Below this ln E[(left/right)^α] is computed from what exceeds 1, or else an α near 1 would leave few digits.
 SMALL_MOMENT = 0.1

@@ -6,10 +6,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
-from auditor.errors import InvalidInputError
-from auditor.exact.known_continuous import gaussian_delta
+from auditor.errors import InvalidInputError, require_number
 
 Floats = NDArray[np.float64]
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Return δ(ε) of Gaussian noise, in closed form; ``mu`` is the distance of the means in standard deviations.
+
+    Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), for any number of coordinates at Euclidean
+    distance μ. Computed from logarithms, right to about ten digits even where δ underflows as a difference.
+
+    Raises InvalidInputError unless mu ≥ 0 and epsilon ≥ 0.
+
+    >>> round(gaussian_delta(1.0, 0.0), 6)  # 2Φ(1/2) − 1
+    0.382925
+    """
+    from scipy.special import log_ndtr
+
+    mu = require_number("mu", mu, 0, math.inf)
+    epsilon = require_number("epsilon", epsilon, 0, math.inf)
+    if mu == 0:
+        return 0.0
+    above, below = float(log_ndtr(mu / 2 - epsilon / mu)), float(log_ndtr(-mu / 2 - epsilon / mu))
+    return -math.exp(above) * math.expm1(min(0.0, epsilon + below - above))
 
 
 # Orders at which a claim on all of them is converted: each is right, and between neighbours the best is missed by little.

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from auditor.errors import InvalidInputError
-from auditor.exact.distributions import Density, Reals
-from auditor.exact.divergences import exact_delta
-from auditor.exact.known_continuous import gaussian, laplace
-from auditor.exact.quadrature import GAUSS, KRONROD, NODES, Mesh, integrate, make_mesh, peaks_between, unbend
+from mechanisms.exact.distributions import Density, Reals
+from mechanisms.exact.divergences import exact_delta
+from mechanisms.exact.known_continuous import gaussian, laplace
+from mechanisms.exact.quadrature import GAUSS, KRONROD, NODES, Mesh, integrate, make_mesh, peaks_between, unbend
 
 
 def test_rules_integrate_polynomials_of_their_degree_and_no_more() -> None:

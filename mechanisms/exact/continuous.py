@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.errors import InvalidInputError
-from auditor.exact.discrete import surplus
-from auditor.exact.distributions import Density, Reals
-from auditor.exact.quadrature import (
+from mechanisms.exact.discrete import surplus
+from mechanisms.exact.distributions import Density, Reals
+from mechanisms.exact.quadrature import (
     COARSEST,
     FINEST,
     GROWTH,
@@ -156,7 +156,7 @@ class DensityPair:
         return float(terms[peak] + math.log(totals[0])), float(errors[0] / totals[0]) + beyond + self.defect
 
     def surplus(self, order: float) -> tuple[float, float]:
-        """Return the integral of :func:`~auditor.exact.discrete.surplus`, and its error; the moment must be small."""
+        """Return the integral of :func:`~mechanisms.exact.discrete.surplus`, and its error; the moment must be small."""
 
         def integrand(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
             values, slopes = surplus(mesh.left, mesh.right, order)

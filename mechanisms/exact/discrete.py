@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.errors import InvalidInputError
-from auditor.exact.distributions import LARGEST_PRODUCT, Reals
+from mechanisms.exact.distributions import LARGEST_PRODUCT, Reals
 
 # A log mass l is taken to be right to 4 units in the last place of |l| + 1: two operations by constructors, two here.
 ULPS = 4 * float(np.finfo(float).eps)

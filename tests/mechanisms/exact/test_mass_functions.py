@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import dlaplace
 
 from auditor.errors import InvalidInputError
-from auditor.exact.distributions import MassFunction, Product, mixture
-from auditor.exact.divergences import (
+from mechanisms.exact.distributions import MassFunction, Product, mixture
+from mechanisms.exact.divergences import (
     exact_delta,
     exact_epsilon,
     exact_renyi,

@@ -1,0 +1,42 @@
+"""What is exactly true of a pair: the outputs' distributions on both data sets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from auditor import specimens
+from mechanisms.exact.distributions import Distribution
+from mechanisms.exact.divergences import Exact, exact_epsilon, exact_renyi, exact_rho
+
+# Orders at which ρ is looked for: D_α/α at any of them is a lower bound on ρ, which the specimens reach at one.
+ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPair:
+    """The distributions of outputs on a pair; what they give is a value and its numerical error."""
+
+    left: Distribution
+    right: Distribution
+
+    def epsilon(self, delta: float) -> Exact:
+        """Return the smallest ε (nats) at δ."""
+        return exact_epsilon(self.left, self.right, delta)
+
+    def renyi(self, order: float) -> Exact:
+        """Return the larger Rényi divergence of both directions (nats)."""
+        return exact_renyi(self.left, self.right, order)
+
+    def rho(self) -> Exact:
+        """Return the largest D_α/α over ORDERS (nats)."""
+        return exact_rho(self.left, self.right, ORDERS)
+
+
+def truth(make: Callable[..., tuple[Distribution, Distribution]]) -> Callable[[specimens.F], specimens.F]:
+    """Attach the exact distributions of a mechanism's outputs: ``make(left, right, **parameters)`` returns one for each side."""
+    return specimens.truth(lambda left, right, **parameters: ExactPair(*make(left, right, **parameters)))
+
+
+def each(make: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """Make the distributions of a pair from that of a data set, ``make(dataset, **parameters)``."""
+    return lambda left, right, **parameters: (make(left, **parameters), make(right, **parameters))
