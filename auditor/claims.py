@@ -185,7 +185,6 @@ class RenyiDP(DivergenceClaim):
 
     @property
     def gaussian_order(self) -> float:
-        """See DivergenceClaim."""
         return self.order
 
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
@@ -213,11 +212,9 @@ class ZeroConcentratedDP(DivergenceClaim):
 
     @property
     def gaussian_order(self) -> float:
-        """See DivergenceClaim."""
         return 1.0
 
     def scale(self, order: float) -> float:
-        """See DivergenceClaim."""
         return order
 
     def __str__(self) -> str:
@@ -345,14 +342,12 @@ class Probability(Claim):
         return value - self.probability if self.at_most else self.probability - value
 
     def implies(self, other: Claim) -> bool:
-        """See Claim."""
         if not isinstance(other, Probability) or self.at_most != other.at_most:
             return False
         return other.excess(self.probability) <= 0
 
     @classmethod
     def forms(cls) -> tuple[frozenset[str], ...]:
-        """See Claim."""
         return frozenset({"probability", "at_most"}), frozenset({"probability", "at_least"})
 
     def to_dict(self) -> dict[str, Any]:

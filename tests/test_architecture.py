@@ -310,6 +310,21 @@ def test_a_module_is_at_most_400_lines_long() -> None:
     assert {name: length for name, length in lengths.items() if length > 400} == {}
 
 
+def methods_of(parsed: ast.AST) -> Iterator[tuple[str, str, bool]]:
+    """Yield class, name and whether there is a docstring, for each public method."""
+    for record in ast.walk(parsed):
+        if isinstance(record, ast.ClassDef) and not record.name.startswith("_"):
+            for method in record.body:
+                if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
+                    yield record.name, method.name, ast.get_docstring(method) is not None
+
+
+def test_a_method_has_a_docstring_or_implements_one_that_has() -> None:
+    methods = [(module, *method) for module, parsed in TREES.items() for method in methods_of(parsed)]
+    known = {name for _, _, name, has_docstring in methods if has_docstring}
+    assert [method for method in methods if not method[-1] and method[2] not in known] == []
+
+
 def test_a_module_says_what_it_is_for() -> None:
     assert [module for module, parsed in TREES.items() if not ast.get_docstring(parsed)] == []
 

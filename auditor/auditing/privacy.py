@@ -101,11 +101,9 @@ class CountEvidence(Evidence):
     reason: str
 
     def bound(self, alpha: float) -> float:
-        """See Evidence."""
         return replace(self.method, alpha=alpha).bound(self.test, self.looks[-1][1])
 
     def judge(self, alpha: float) -> Judgement:
-        """See Evidence."""
         method, test, counts = replace(self.method, alpha=alpha), self.test, self.looks[-1][1]
         bound = method.proved(test, counts)
         return Judgement(

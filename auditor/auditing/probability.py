@@ -66,7 +66,6 @@ class RateEvidence(Evidence):
         return Rate(self.claim, alpha, counts.trials).limit(counts, lower=self.claim.at_most).value
 
     def judge(self, alpha: float) -> Judgement:
-        """See Evidence."""
         claim, counts = self.claim, self.looks[-1][1]
         rate, test = Rate(claim, alpha, counts.trials), Reported(claim, alpha)
         refuted, event = self.refutes(alpha), test.report(counts)

@@ -118,7 +118,6 @@ class BetEvidence(Evidence):
     reason: str
 
     def bound(self, alpha: float) -> float:
-        """See Evidence."""
         return self.wealth.bound(alpha)
 
     def p_value(self) -> float:
@@ -126,7 +125,6 @@ class BetEvidence(Evidence):
         return self.wealth.p_value(just_above(self.claim))
 
     def judge(self, alpha: float) -> Judgement:
-        """See Evidence."""
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, "sequential bets")
         event = ObservedBets(
             "bets on the side of each output, by quantiles of past outputs and by a score learned from them",

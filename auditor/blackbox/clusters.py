@@ -92,7 +92,7 @@ class Dask:
         self._lost = distributed.KilledWorker, CancelledError
         self._at_work = set[Any]()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         drawn = self._client.submit(function, *arguments, pure=False)
         self._at_work.add(drawn)
         drawn.add_done_callback(self._at_work.discard)
@@ -150,7 +150,7 @@ class Ray:
         self.size = cores if workers < 0 else min(workers, cores)
         self._ray, self._functions, self._at_work = ray, dict[Any, Any](), set[Any]()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         if function not in self._functions:
             self._functions[function] = self._ray.remote(max_retries=LOSSES, num_cpus=1)(function)
         drawn = self._functions[function].remote(*arguments)
@@ -159,7 +159,7 @@ class Ray:
         future.add_done_callback(lambda _: self._at_work.discard(drawn))
         return translated(future, self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.TaskCancelledError)
 
-    def stop(self) -> None:  # noqa: D102
+    def stop(self) -> None:
         for drawn in list(self._at_work):
             self._ray.cancel(drawn, force=True)
 

@@ -214,7 +214,7 @@ class Processes:
         # Callbacks run in a thread of our own: loky's threads, which end workers, must not start new ones.
         self._callbacks = ThreadPoolExecutor(1)
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: D102 - see Pool
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         from joblib.externals.loky.process_executor import ShutdownExecutorError
 
         self._started = True
@@ -227,7 +227,7 @@ class Processes:
                 continue
             return translated(drawn, BrokenProcessPool, ShutdownExecutorError, through=self._callbacks.submit)
 
-    def stop(self) -> None:  # noqa: D102
+    def stop(self) -> None:
         if self._started and (executor := self._forget()) is not None:
             # Loky's thread would print a traceback about tasks that were submitted just before it was asked to kill.
             with contextlib.suppress(queue.Empty):

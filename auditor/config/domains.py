@@ -41,7 +41,6 @@ class OneValue(Form):
     """The ends of a range, instead of values."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        """See Form."""
         return Value(**self.arguments())
 
 
@@ -88,7 +87,6 @@ class ListOfRecords(Form):
     """What neighbours may differ in."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        """See Form."""
         arguments = self.arguments()
         record = arguments.pop("record")
         if isinstance(record, ChoiceRecord):
@@ -117,7 +115,6 @@ class TotalsOfPeople(Form):
     """What neighbours may differ in."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        """See Form."""
         return Totals(**self.arguments())
 
 
@@ -139,7 +136,6 @@ class ListOfPairs(Form):
     """What neighbours may differ in; each pair is checked."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        """See Form."""
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
 
 
@@ -152,7 +148,6 @@ class Generated(Form):
     """What neighbours may differ in; each pair is checked."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        """See Form."""
         made = load(self.generator, search_path)()
         if not isinstance(made, Iterable):
             raise InvalidInputError(

@@ -41,13 +41,15 @@ class Test(Protocol[C]):
 
 
 class ExactNumber(Protocol):
-    """A value, computed to within ``error``."""
+    """A value, and the error to within which it is computed."""
 
     @property
-    def value(self) -> float: ...  # noqa: D102
+    def value(self) -> float:
+        """The value."""
 
     @property
-    def error(self) -> float: ...  # noqa: D102
+    def error(self) -> float:
+        """Its numerical error."""
 
 
 class Truth(Protocol):

@@ -104,7 +104,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     learns_at_distance: ClassVar[bool] = False
 
     def learn(self, sample: Sample) -> _Learned:
-        """See Method."""
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
         step = 1 if judge.size >= MANY else 3
@@ -128,7 +127,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return best
 
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:
-        """See Method."""
         order = test.wager.order
         return divergence_bound(test.wager, counts, self.alpha) / self.claim.scale(order)
 
@@ -140,7 +138,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
-        """See Method."""
         return self.caught([(test, counts, counts.trials)], chance)
 
     def foreseen(self, share: float, chance: float) -> float:
@@ -164,7 +161,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return mu**2 / 2 * self.claim.gaussian_order
 
     def exact(self, truth: Truth) -> ExactNumber:
-        """See Method."""
         return truth.renyi(self.claim.order) if isinstance(self.claim, RenyiDP) else truth.rho()
 
     def caught(self, games: Sequence[tuple[ScoreTest, ScoreCounts, int]], chance: float) -> float:

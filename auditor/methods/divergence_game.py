@@ -47,7 +47,6 @@ class DivergenceGame(Game):
 
     @classmethod
     def new(cls, claim: DivergenceClaim, alpha: float) -> Self:
-        """See Game."""
         return cls(hypotheses(claim), claim, alpha)
 
     @staticmethod
@@ -88,11 +87,9 @@ class DivergenceGame(Game):
         )
 
     def histograms(self) -> tuple[Histogram, ...]:
-        """See Game."""
         return self.test.histograms(self.history.sample()) if self.test is not None else ()
 
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
-        """See Game."""
         played = outputs.size
         if self.test is not None:
             increments = self._increments(self.test, outputs, labels)
@@ -109,7 +106,6 @@ class DivergenceGame(Game):
         return played
 
     def halves(self) -> list[list[list[int]]]:
-        """See Game."""
         return self.history.halves()
 
     def _note(self, test: ScoreTest, played: int) -> None:

@@ -110,7 +110,6 @@ class GuessGame(Game):
 
     @classmethod
     def new(cls, claim: PureDP | ApproximateDP | GaussianDP, alpha: float) -> Self:
-        """See Game."""
         return cls(_null(claim, hypotheses(claim)), claim)
 
     @staticmethod
@@ -121,12 +120,10 @@ class GuessGame(Game):
         return caught_by_bets(claim, int(share * planned), planned, quick_bettors(claim), alpha, chance)
 
     def log_wealth(self) -> Floats:
-        """See Game."""
         quick = self._log_quick(self.wins[None], self.losses[None], np.array([self.trials]), slice(None))[0]
         return _mixed(quick, self.log_learned)
 
     def detectable(self, alpha: float, chance: float) -> float:
-        """See Game."""
         guesses = self.wins + self.losses
         if guesses.size == 0:
             return math.inf
@@ -135,7 +132,6 @@ class GuessGame(Game):
         return caught_by_bets(self.claim, int(guesses.flat[most_decided]), self.trials, bettors, alpha, chance)
 
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
-        """See Game."""
         if self.history.size == 0:
             self._open(outputs, labels)
             return outputs.size
@@ -188,7 +184,6 @@ class GuessGame(Game):
         return Cells((min(low, high), max(low, high)), (sides[0], ABSTAIN, sides[1]), {})
 
     def halves(self) -> list[list[list[int]]]:
-        """See Game."""
         return self.history.halves()
 
     def _open(self, outputs: Outputs, labels: Labels) -> None:

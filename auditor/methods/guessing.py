@@ -46,7 +46,6 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return select_event(*sample.halves(), self, self.events)
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
-        """See Method."""
         return simplify_event(test, sample, self, floor)
 
 
@@ -68,7 +67,6 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
         return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
 
     def exact(self, truth: Truth) -> ExactNumber:
-        """See Method."""
         return truth.epsilon(self.claim.delta)
 
 
@@ -88,7 +86,6 @@ class Guesses(_EpsilonMethod):
         return replace(self, prior=2 / self.claim.relative_size**2)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
-        """See Method."""
         return guess_epsilon(counts, self.claim.delta, self.alpha)
 
     def also(self, counts: GuessCounts) -> dict[str, float]:
@@ -98,11 +95,9 @@ class Guesses(_EpsilonMethod):
         return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
-        """See Method."""
         return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
-        """See Method."""
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:
@@ -111,7 +106,6 @@ class Guesses(_EpsilonMethod):
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
     def forecast(self, seen: RuleCounts) -> Floats:
-        """See _RuleMethod."""
         wins = seen.left_wins + seen.right_wins
         guesses = wins + seen.left_losses + seen.right_losses
         directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
@@ -130,16 +124,13 @@ class TwoIntervals(_EpsilonMethod):
     name: ClassVar[str] = "two-intervals"
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
-        """See Method."""
         return two_intervals_epsilon(_one_event(counts), self.claim.delta, self.alpha)
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
-        """See Method."""
         event = _one_event(counts)
         return profile_points(lambda epsilons: two_intervals_deltas(event, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
-        """See Method."""
         return self._detectable(_one_event(counts), chance)
 
     def foreseen(self, share: float, chance: float) -> float:
@@ -147,7 +138,6 @@ class TwoIntervals(_EpsilonMethod):
         return self._detectable(imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned).left, chance)
 
     def forecast(self, seen: RuleCounts) -> Floats:
-        """See _RuleMethod."""
         half = seen.trials / 2
         is_left = seen.right_wins + seen.right_losses == 0
         hits = np.where(is_left, seen.left_wins, seen.right_wins) / half
@@ -170,20 +160,16 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
     name: ClassVar[str] = "guesses without abstention"
 
     def learn(self, sample: Sample) -> Choice:
-        """See Method."""
         choice = super().learn(sample)
         return Choice(choice.test.decided(), choice.forecast)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
-        """See Method."""
         return guess_mu(counts, self.alpha)
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
-        """See Method."""
         return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.mu)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
-        """See Method."""
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:
@@ -191,12 +177,10 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         return detectable_mu(imagined(0.5, 1.0, self.planned), self.claim.mu, self.alpha, chance)
 
     def interval(self, counts: GuessCounts, error: float) -> Interval:
-        """See Method."""
         low, high = limits(counts.wins, counts.guesses, error)
         return mu_from_rate(low), mu_from_rate(high)
 
     def forecast(self, seen: RuleCounts) -> Floats:
-        """See _RuleMethod."""
         from scipy.special import ndtri
 
         wins = seen.left_wins + seen.right_wins

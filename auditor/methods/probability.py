@@ -34,7 +34,6 @@ class Reported:
     alpha: float
 
     def count(self, sample: Sample) -> ScoreCounts:
-        """See Test."""
         seen = hits(sample)
         return ScoreCounts((seen, sample.size - seen), (0, 0))
 
@@ -77,7 +76,6 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
         return test.limit(counts, lower=self.claim.at_most)
 
     def proved(self, test: Reported, counts: ScoreCounts) -> Bound:
-        """See Method."""
         return self.limit(counts, lower=self.claim.at_most)
 
     def limit(self, counts: ScoreCounts, *, lower: bool) -> Bound:
@@ -87,7 +85,6 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
         return Bound(self.claim.quantity, value, 1 - self.alpha, f"Clopper-Pearson, {side} limit", side=side)
 
     def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> float:
-        """See Method."""
         return detectable_probability(self.claim, counts.trials, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:

@@ -48,33 +48,27 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
     may_abstain: ClassVar[bool] = True
 
     def learn(self, sample: Sample) -> _Learned:
-        """See Method."""
         learned = [method.learn(sample) for method in self._methods()]
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
         return _Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
-        """See Method."""
         each = zip(self._methods(), test.events, strict=True)
         return ProfileTest(tuple(m.simplify(event, sample, m.claim.epsilon + floor) for m, event in each))
 
     def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:
-        """See Method."""
         each = zip(self._methods(), test.events, counts.points, strict=True)
         return max(method.bound(event, seen) - method.claim.epsilon for method, event, seen in each)
 
     def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:
-        """See Method."""
         near = max(point.epsilon for point in self.claim.profile)
         return profile_points(lambda epsilons: privacy_profile(counts.points, epsilons, self.alpha), near)
 
     def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:
-        """See Method."""
         each = zip(self._methods(), test.events, counts.points, strict=True)
         return min(method.detectable(event, seen, chance) - method.claim.epsilon for method, event, seen in each)
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method."""
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
     def interval(self, counts: ProfileCounts, error: float) -> Interval:

@@ -54,14 +54,14 @@ class Laplace:
     def __post_init__(self) -> None:
         require_number("scale", self.scale, 0, math.inf, low_open=True)
 
-    def log_density(self, x: Reals) -> Reals:  # noqa: D102 - see Noise
+    def log_density(self, x: Reals) -> Reals:
         return -np.abs(x) / self.scale - math.log(2 * self.scale)
 
-    def log_below(self, x: Reals) -> Reals:  # noqa: D102
+    def log_below(self, x: Reals) -> Reals:
         tail = -np.abs(x) / self.scale - math.log(2)
         return np.where(x < 0, tail, np.log1p(-np.exp(tail)))
 
-    def log_above(self, x: Reals) -> Reals:  # noqa: D102
+    def log_above(self, x: Reals) -> Reals:
         return self.log_below(-x)
 
 
@@ -74,13 +74,13 @@ class Exponential:
     def __post_init__(self) -> None:
         require_number("scale", self.scale, 0, math.inf, low_open=True)
 
-    def log_density(self, x: Reals) -> Reals:  # noqa: D102 - see Noise
+    def log_density(self, x: Reals) -> Reals:
         return np.where(x >= 0, -x / self.scale - math.log(self.scale), -np.inf)
 
-    def log_below(self, x: Reals) -> Reals:  # noqa: D102
+    def log_below(self, x: Reals) -> Reals:
         return _log(-np.expm1(-np.maximum(x, 0.0) / self.scale))
 
-    def log_above(self, x: Reals) -> Reals:  # noqa: D102
+    def log_above(self, x: Reals) -> Reals:
         return -np.maximum(x, 0.0) / self.scale
 
 
@@ -92,10 +92,10 @@ class NoNoise:
         """Raise NotImplementedError: there is none."""
         raise NotImplementedError
 
-    def log_below(self, x: Reals) -> Reals:  # noqa: D102 - see Noise
+    def log_below(self, x: Reals) -> Reals:
         return np.where(x > 0, 0.0, -np.inf)
 
-    def log_above(self, x: Reals) -> Reals:  # noqa: D102
+    def log_above(self, x: Reals) -> Reals:
         return np.where(x < 0, 0.0, -np.inf)
 
 
