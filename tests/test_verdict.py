@@ -136,7 +136,7 @@ def ended(name: str, p_value: float | None) -> Ended:
     """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
     plan = Plan(name, Source("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
-    return Ended(Outcome(plan, found), Provenance(OutputsSpent(), 3.0, reproducible=True, seed=0))
+    return Ended(Outcome(plan, found), Provenance(OutputsSpent(), reproducible=True, seed=0, seconds=3.0))
 
 
 @given(st.lists(st.none() | st.floats(0, 0.2), max_size=6), st.integers(0, 3))
