@@ -24,21 +24,20 @@ from auditor.methods.history import LEAST_TO_LEARN, MOST_KEPT, MOST_QUICK_PLACES
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
+Guessable = PureDP | ApproximateDP | GaussianDP
 
 # Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.
 QUANTILES = (0.45, 0.35, 0.25)
-# What they hope to win at, as ε (or μ) above the claim, and the share of their wealth that is put on it. In between, neighbours
-# are nearly as good; a hope more than twice too high loses, so that the smallest faults need hopes of their own.
-HOPES = {0.005: 0.02, 0.02: 0.03, 0.06: 0.04, 0.2: 0.11, 0.5: 0.25, 1.0: 0.35, 2.0: 0.2}
+# The rates they bet on, as ε (or μ) above the claim, and the share of their wealth on each. In between, the next rate is nearly as
+# good. A rate for an excess more than twice too high loses, so that the smallest faults need rates of their own.
+TARGETS = {0.005: 0.02, 0.02: 0.03, 0.06: 0.04, 0.2: 0.11, 0.5: 0.25, 1.0: 0.35, 2.0: 0.2}
 # The learned bettor's share of the starting wealth: small, since it cannot play in the first outputs.
 LEARNED_SHARE = 0.1
-# Estimated chances are shrunk by so many outputs that say nothing.
+# Estimated chances are shrunk by this number of outputs that say nothing.
 SHRINK = 30
 
 
-def caught_by_bets(
-    claim: PureDP | ApproximateDP | GaussianDP, guesses: int, trials: int, bettors: int, alpha: float, chance: float
-) -> float:
+def caught_by_bets(claim: Guessable, guesses: int, trials: int, bettors: int, alpha: float, chance: float) -> float:
     """Return the smallest value of the quantity that one of ``bettors`` refutes the claim for with this chance.
 
     Exact for the wealth after this number of guesses in this number of trials, if all other bettors have lost theirs. That the
@@ -48,7 +47,7 @@ def caught_by_bets(
     from scipy.special import logsumexp
 
     null = _null(claim, np.array([just_above(claim)]))
-    on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(_hopes(claim), 2))
+    on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(_target_rates(claim), 2))
     shares = _shares(bettors)
 
     def refutes(wins: int) -> bool:
@@ -69,23 +68,23 @@ def quick_bettors(claim: PrivacyClaim, places: int = 1) -> int:
     return 2 * places * (1 if isinstance(claim, GaussianDP) else len(QUANTILES))
 
 
-def _null(claim: PureDP | ApproximateDP | GaussianDP, grid: Floats) -> GuessNull:
+def _null(claim: Guessable, grid: Floats) -> GuessNull:
     if isinstance(claim, GaussianDP):
         return GaussianNull(grid)
     return EpsilonNull(grid, claim.delta, just_above(claim) if claim.delta > 0 else 0.0)
 
 
-def _hopes(claim: PureDP | ApproximateDP | GaussianDP) -> Floats:
-    """Return the rates of winning that quick bettors hope for."""
+def _target_rates(claim: Guessable) -> Floats:
+    """Return the rates of winning that quick bettors bet on."""
     from scipy.special import ndtr
 
-    hoped = claim.value + np.array(list(HOPES))
-    return np.asarray(ndtr(hoped / 2) if isinstance(claim, GaussianDP) else 1 / (1 + np.exp(-hoped)))
+    target = claim.value + np.array(list(TARGETS))
+    return np.asarray(ndtr(target / 2) if isinstance(claim, GaussianDP) else 1 / (1 + np.exp(-target)))
 
 
 def _shares(bettors: int) -> Floats:
-    """Return the share of the starting wealth that each of so many bettors puts on each hope."""
-    return np.array(list(HOPES.values())) / bettors
+    """Return the share of the starting wealth that each bettor puts on each target rate."""
+    return np.array(list(TARGETS.values())) / bettors
 
 
 @dataclass
@@ -93,9 +92,9 @@ class GuessGame(Game):
     """Bets that the side can be guessed: by quantiles of single places, and by a learned score."""
 
     null: GuessNull
-    claim: PureDP | ApproximateDP | GaussianDP
+    claim: Guessable
     history: History = field(default_factory=History)
-    # For each quick bettor: guesses of "left" below that were right and wrong; the one who guesses the other way has them swapped.
+    # For each quick bettor: right and wrong guesses of "left" below; the bettor who guesses the other way has them swapped.
     wins: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     losses: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     trials: int = 0
@@ -109,13 +108,11 @@ class GuessGame(Game):
         self.log_learned = np.zeros(len(self.null.grid))
 
     @classmethod
-    def new(cls, claim: PureDP | ApproximateDP | GaussianDP, alpha: float) -> Self:
+    def new(cls, claim: Guessable, alpha: float) -> Self:
         return cls(_null(claim, hypotheses(claim)), claim)
 
     @staticmethod
-    def foreseen(
-        claim: PureDP | ApproximateDP | GaussianDP, alpha: float, planned: int, share: float, chance: float
-    ) -> float:
+    def foreseen(claim: Guessable, alpha: float, planned: int, share: float, chance: float) -> float:
         """See Game; by the quick bettors at a single place."""
         return caught_by_bets(claim, int(share * planned), planned, quick_bettors(claim), alpha, chance)
 
@@ -222,7 +219,7 @@ class GuessGame(Game):
             return np.zeros((len(trials), len(self.null.grid[at])))
         from scipy.special import logsumexp
 
-        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(_hopes(self.claim), 2))
+        on_win, on_loss, on_trial = (f[:, at] for f in self.null.log_factors(_target_rates(self.claim), 2))
         w, x, t = (np.asarray(n, np.float64)[..., None, None] for n in (wins, losses, trials[:, None, None]))
         with np.errstate(invalid="ignore"):
             one_way = w * on_win + np.where(x > 0, x * on_loss, 0.0) + t * on_trial

@@ -1,4 +1,4 @@
-"""What a game has seen so far: learned from for later outputs, never bet on again."""
+"""The outputs that a game has seen: later bets are learned from them, and none is bet on again."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class History:
     size: int = 0
 
     def add(self, outputs: Outputs, labels: Labels) -> None:
-        """Take in what was drawn; once there is enough, it is counted only."""
+        """Add what was drawn. Beyond MOST_KEPT, outputs are counted and not kept."""
         if self.size < MOST_KEPT:
             self.parts.append(outputs)
             self.labels.append(labels)
@@ -42,7 +42,7 @@ class History:
         return joined
 
     def sample(self, most: int = MOST_KEPT) -> Sample:
-        """Return what was kept by sides, or as much of it, from the first on."""
+        """Return what was kept by sides, at most the first ``most`` outputs."""
         outputs = self.outputs()[:most]
         labels = self.labels[0][:most]
         return Sample(outputs[labels], outputs[~labels])

@@ -22,7 +22,7 @@ from auditor.errors import AuditorError
 from auditor.methods import game_for
 from auditor.methods.divergence_game import DivergenceGame
 from auditor.methods.game import hypotheses, just_above
-from auditor.methods.guess_game import HOPES, LEARNED_SHARE, caught_by_bets
+from auditor.methods.guess_game import LEARNED_SHARE, TARGETS, caught_by_bets
 from auditor.selfcheck import gaussian, laplace, randomised_response, revealing
 from auditor.verdict import Verdict, judge
 
@@ -371,8 +371,8 @@ def test_small_faults_are_hoped_for_too() -> None:
 
 def test_the_shares_of_the_hopes_are_one_wealth() -> None:
     """Or the wealth would not start at 1, and alarms would be as many times likelier."""
-    assert math.fsum(HOPES.values()) == pytest.approx(1, abs=1e-12)
-    assert all(share > 0 for share in HOPES.values())
+    assert math.fsum(TARGETS.values()) == pytest.approx(1, abs=1e-12)
+    assert all(share > 0 for share in TARGETS.values())
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
@@ -390,12 +390,12 @@ def test_the_smallest_violation_caught_is_refuted_at_least_as_often_as_stated(
     if isinstance(claim, auditor.GaussianDP):
         rate = float(ndtr(caught / 2))
         null: Any = GaussianNull(np.array([claim.value]))
-        hopes = ndtr((claim.value + np.array(list(HOPES))) / 2)
+        hopes = ndtr((claim.value + np.array(list(TARGETS))) / 2)
     else:
         free = claim.delta * trials / guesses
         rate = (math.exp(caught) + free) / (1 + math.exp(caught))
         null = EpsilonNull(np.array([claim.value]), claim.delta)
-        hopes = 1 / (1 + np.exp(-(claim.value + np.array(list(HOPES)))))
+        hopes = 1 / (1 + np.exp(-(claim.value + np.array(list(TARGETS)))))
     on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(hopes, 2))
     won = np.random.default_rng(11).random((runs, guesses)) < rate
     steps = np.arange(1, guesses + 1)[:, None]
@@ -403,7 +403,7 @@ def test_the_smallest_violation_caught_is_refuted_at_least_as_often_as_stated(
     for path in won:
         wins = path.cumsum()[:, None]
         wealth = logsumexp(
-            wins * on_win + (steps - wins) * on_loss + steps / share * on_trial, axis=1, b=list(HOPES.values())
+            wins * on_win + (steps - wins) * on_loss + steps / share * on_trial, axis=1, b=list(TARGETS.values())
         )
         best = wealth.max() - math.log(bettors) + math.log1p(-LEARNED_SHARE)
         reached += bool(best >= -math.log(alpha))
