@@ -105,8 +105,8 @@ class TotalsOfPeople(Form):
     """How many people of each kind of contribution there may be."""
     cells: int | None = None
     """How many numbers the vector has, instead of contributions."""
-    values: LowHigh | None = None
-    """With cells: the range of each number."""
+    values: LowHigh | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    """With cells: the range of each number, {low, high} or [low, high]."""
     contribution: dict[Literal["l1", "linf"], Number] | None = None
     """With cells: how far one person moves the vector, in L1 or in any one cell."""
     integer: bool | None = None

@@ -13,7 +13,8 @@ from pydantic import BaseModel, Tag, ValidationError
 from auditor.auditing import Plan, Settings, SettingsKeywords
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
-from auditor.claims import Claim, QueryClaim, claim_from_dict
+from auditor.bounds.conversions import implied_mu
+from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
@@ -101,7 +102,18 @@ class _Place:
 
 def _claims(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) -> list[Claim]:
     several = [audit.claim] if isinstance(audit.claim, dict) else audit.claim
-    return place.checked(here, lambda: [claim_from_dict(numbers) for numbers in several])
+    claims = place.checked(here, lambda: [claim_from_dict(numbers) for numbers in several])
+    return [*claims, place.checked(here, lambda: _implied(claims))] if audit.implied_mu else claims
+
+
+def _implied(claims: list[Claim]) -> Claim:
+    """Return the second question of an audit: is μ what (ε, δ) implies where the noise is Gaussian? It is not the claim itself."""
+    if len(claims) > 1 or not isinstance(claims[0], ApproximateDP) or not 0 < claims[0].delta < 1:
+        said = ", ".join(map(str, claims))
+        raise InvalidInputError(
+            f"implied_mu goes with a single claim {{epsilon, delta}}, 0 < delta < 1; the claim is {said}"
+        )
+    return GaussianDP(implied_mu(claims[0].epsilon, claims[0].delta))
 
 
 def _plans(
@@ -115,6 +127,8 @@ def _plans(
     if isinstance(audit.claim, list):
         domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
         each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
+    if audit.implied_mu:
+        each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
     settings = place.checked(here, lambda: _settings(config, audit, overrides))
     # With the name, the arguments of `auditor run` that give the same outputs again.
     seeded = ["--seed", str(settings.seed)] + (["--samples", str(settings.samples)] if "samples" in overrides else [])

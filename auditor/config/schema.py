@@ -94,6 +94,8 @@ class Audit(Shared):
     """How the audit should end; anything else fails the run."""
     events: list[EventKind] = Field([*_DEFAULT.events])
     """What events look at: values, and bits, the floating-point representation."""
+    implied_mu: bool = False
+    """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
 
 
 class File(Shared):
