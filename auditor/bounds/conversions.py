@@ -5,7 +5,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
+from auditor.claims import (
+    ApproximateDP,
+    Claim,
+    GaussianDP,
+    PrivacyClaim,
+    PrivacyProfile,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 from auditor.errors import InvalidInputError, require_number
 
 Floats = NDArray[np.float64]
@@ -59,7 +68,8 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
     For (ε₀, δ₀) that is δ₀ above ε₀, and below it 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which a randomised response that tells the
     truth outright with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. A divergence of
     order a of at most R allows e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12), and no more
-    than √(R/2) (Pinsker), since D_a does not fall with a. Raises InvalidInputError for a claim that speaks of no δ.
+    than √(R/2) (Pinsker), since D_a does not fall with a. Any other privacy claim allows at most its
+    total variation, which is δ at ε = 0. Raises InvalidInputError for a claim that speaks of no δ.
 
     >>> round(implied_delta(PureDP(1.0), 0.0), 6), implied_delta(ApproximateDP(1.0, 1e-5), 2.0)
     (0.462117, 1e-05)
@@ -75,8 +85,10 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
             _delta_of_divergences(ORDERS, claim.rho * ORDERS, epsilon),
             math.sqrt(claim.rho / 2),  # of order 1, to which the others fall
         )
-    if not isinstance(claim, PureDP | ApproximateDP):
+    if not isinstance(claim, PrivacyClaim):
         raise InvalidInputError(f"a claim of {claim} implies no δ; it must be one about privacy")
+    if not isinstance(claim, PureDP | ApproximateDP):
+        return claim.total_variation()  # δ at ε = 0, from which it falls
     below = min(epsilon, claim.epsilon) - claim.epsilon
     # (1 + e^ε)/(1 + e^ε₀), divided by e^ε₀ so that nothing overflows.
     ratio = (math.exp(-claim.epsilon) + math.exp(below)) / (math.exp(-claim.epsilon) + 1)

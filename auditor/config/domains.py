@@ -140,18 +140,26 @@ class ListOfPairs(Form):
 
 
 class Generated(Form):
-    """Pairs that a function yields."""
+    """Pairs that a function yields, or the domain that it returns."""
 
     generator: str
-    """module:function or file.py:function that yields pairs (left, right)."""
+    """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """What neighbours may differ in; each pair is checked."""
+    """What neighbours may differ in; each pair is checked. A domain has its own."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         made = load(self.generator, search_path)()
+        if hasattr(made, "corners"):
+            if self.relation is not None:
+                raise InvalidInputError(
+                    f'generator "{self.generator}" returned a domain, which has its own relation; leave out relation'
+                )
+            domain: Domain = made
+            return domain
         if not isinstance(made, Iterable):
             raise InvalidInputError(
-                f'generator "{self.generator}" returned {type(made).__name__}; it must yield pairs (left, right)'
+                f'generator "{self.generator}" returned {type(made).__name__}; it must yield pairs (left, right), or return '
+                "a domain"
             )
         pairs = list(made)
         for pair in pairs:

@@ -38,11 +38,11 @@ class Format:
     file: str | None = None
 
 
-FORMATS = (
+FORMATS = [
     Format("html", "a page", _html, "report.html"),
     Format("markdown", "Markdown", _markdown, "summary.md"),
     Format("junit", "JUnit's XML", _junit),
-)
+]
 
 
 def write_reports(result: "RunResult", folder: Path) -> Path:
