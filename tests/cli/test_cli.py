@@ -828,7 +828,7 @@ audits:
         ("records.count(1)", (1, ""), 3, "array [0.0] raises AttributeError: …, array [0.0, 0.0] raises", "on both"),
         ("None", (0, ""), 0, "array [] gives None, array [0.0] gives None", "check that the mechanism returns its result"),
         ("[len(records)][len(records) > 2:]", (1, ""), 0, "array [0.0] gives [1], array [0.0, 0.0] gives [2]", ""),
-        ("min(2, len(records))", (2, ""), 0, "array [0.0, 0.0] gives 2, array [0.0, 0.0, 0.0] gives 2", "the same outputs on both"),
+        ("min(2, len(records))", (2, ""), 0, "array [0.0, 0.0] gives 2, array [0.0, 0.0, 0.0] gives 2", "were identical on both"),
         ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0] gives 0.0, [0.0, 0.0, 0.0] gives 0.0", ""),
     ],
 )  # fmt: skip
