@@ -1,4 +1,4 @@
-"""What looks like a mistake in how an audit was written, rather than in what its mechanism does to privacy.
+"""Health checks: what looks like a mistake in how an audit was written, not in its mechanism.
 
 Warnings only: no verdict and no number depends on them.
 """
@@ -19,10 +19,10 @@ from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
 
-# What is kept: as what data sets arrived, and whether anything told them apart.
+# What is kept: as what data sets arrived, and whether outputs differed.
 ARRIVE, ALIKE = "arrive", "alike"
-# Pairs that a mechanism is asked about, and outputs on either side of the first: so many agree on both sides of a mechanism
-# that uses its randomness alike on both with a probability of (1 − d)^MOST, where d is how far the two distributions are apart.
+# Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
+# sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
 PAIRS, MOST = 10, 10_000
 
 

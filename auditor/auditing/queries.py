@@ -126,18 +126,18 @@ def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:
     left, right = _same(name, pair, "left", *answers[:2]), _same(name, pair, "right", *answers[2:])
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
-    told = f'"{name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
+    answered = f'"{name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
     if a.shape != b.shape:
-        raise MechanismError(f"{told}; both must have one shape")
+        raise MechanismError(f"{answered}; both must have one shape")
     if isinstance(claim, Sensitivity):
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is told below
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is an error below
             size = float(np.abs(a - b).sum())
     else:
         if a.shape:
-            raise MechanismError(f"{told}; a claim of {claim} is about a single number")
+            raise MechanismError(f"{answered}; a claim of {claim} is about a single number")
         size = _fall(pair, float(a), float(b))
     if math.isnan(size):
-        raise MechanismError(f"{told}; their difference is not a number")
+        raise MechanismError(f"{answered}; their difference is not a number")
     rounding = ROUNDING * (1 + claim.value) + ROUNDING_OF_ANSWERS * float(np.abs(a).sum() + np.abs(b).sum())
     # Infinite answers have no rounding.
     excess = size - claim.value - (rounding if math.isfinite(rounding) else 0.0)

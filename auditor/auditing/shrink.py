@@ -32,15 +32,15 @@ from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
 from auditor.verdict import Verdict, judge
 
-# Shares of the outputs: to see the pair found once more where nothing was learned from, to screen candidates, for a last look
-# at the simplest corners, to learn a test on the smallest, and for the confirmation, where the larger share is for violations
-# that the smaller could not show. Together never more than all.
+# Shares of the outputs: to look at the pair found once more where no outputs are at hand, to screen candidates, for a last look at
+# the simplest corners, to learn a test on the smallest, and for the confirmation. Its larger share is for violations that the
+# smaller one could not show. Together they are never more than all.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
 # The smallest of all is tried; where it does not hold up on more outputs, the one before it.
 TRIES = 2
-# Shares of the excess over the claim, as forecast, that a smaller pair must keep of the first one's, and a simpler event of what
-# the best event on the smallest pair has: more would keep large pairs and digits for the sake of a number, less would report
-# what can hardly be told from the claim.
+# Shares of the forecast excess over the claim that must be kept: by a smaller pair, of that of the first one; by a simpler event,
+# of that of the best event on the smallest pair. More would keep large pairs and many digits. Less would report what is hardly
+# above the claim.
 KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
 # Standard errors on the safe side for the forecast that says whether it is worth the outputs.
 BOLD = 1.0
@@ -131,7 +131,7 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
         forecast = Forecast(method, alone=isinstance(claim, Probability))
-        # What is forecast in vain costs outputs, and no more; what is not tried is not found.
+        # A forecast that fails costs outputs only; a violation that is not tried is not found.
         excess = claim.excess(replace(forecast, method=method.with_margin(BOLD))(sample))
         if excess > 0:
             return _Strategy(method, forecast, KEPT_BY_PAIR * excess, confirming)

@@ -17,7 +17,7 @@ class Addable(Protocol):
         """Return the counts by side and kind."""
 
 
-# Counts are kept apart for so many spans of batches, to compare early with late ones; then neighbouring spans are joined.
+# Counts are kept apart for up to this number of spans, to compare early with late ones. Then neighbouring spans are joined.
 MOST_SPANS = 256
 
 

@@ -23,7 +23,7 @@ K = TypeVar("K", bound=Claim)
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-# Rules are compared at rates so many standard errors below what was seen. A rule that was seen seldom would else win by luck.
+# Rules are compared at rates this number of standard errors below those seen. Else a rule that was seen seldom would win by luck.
 CAUTION = 3.0
 
 

@@ -40,8 +40,8 @@ MOST_EXPONENT = 100.0
 # Cells with fewer outputs on Q's side are also judged by what the score expects there.
 FEW = 8
 MANY = 5_000
-# An expectation is believed where cells of at least so many outputs make up at least this share of it: that of a heavy
-# tail, as high orders have it, is mostly in what was hardly seen yet.
+# An expectation is believed where cells of at least ENOUGH outputs make up at least BELIEVED_SHARE of it. That of a heavy tail, as
+# high orders have it, lies mostly in cells that were hardly seen.
 ENOUGH, BELIEVED_SHARE = 10, 0.8
 # How many times the log-ratios seen a violation may have before it is called out of reach.
 MOST_STRETCHED = 1e4
@@ -143,7 +143,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def foreseen(self, share: float, chance: float) -> float:
         """See Method; of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
 
-        N(−μ/2, 1) against N(μ/2, 1) are told apart by a wager of order 1 on their log-ratio, cut as learned scores are cut. A score
+        N(−μ/2, 1) and N(μ/2, 1) are distinguished by a wager of order 1 on their log-ratio, cut as learned scores are cut. A score
         that has to be learned needs more outputs.
         """
         claimed = self.claim.gaussian_rho
@@ -237,9 +237,9 @@ class _Nothing:
 def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tuple[Floats, Floats] | None:
     """Return the mildest pair of distributions for which wagers refute a claimed divergence with this chance, or None.
 
-    It is told in the cells of the last round. The rounds hold counts in the place of probabilities. Of all pairs whose log-ratio on
-    the cells, P over Q, is a multiple of that of the counts while their mixture is as counted. It errs on the safe side in that the
-    wagers stay as they are, where those learned from such a pair would suit it better.
+    The pair is given on the cells of the last round. The rounds hold counts in the place of probabilities. The pairs considered have a
+    log-ratio on the cells, P over Q, that is a multiple of that of the counts, and the mixture that was counted. It errs on the safe
+    side: the wagers stay as they are, and those learned from such a pair would suit it better.
     """
 
     def stretched(seen: Round, times: float) -> Round:
