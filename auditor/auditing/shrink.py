@@ -1,19 +1,20 @@
 """After a violation: the smallest pair that still breaks, and a simpler event on it.
 
-A greedy descent. Each candidate gets fresh outputs, from which a test is learned whose forecast must stay clear of the claim;
-where it does, its own simpler pairs are tried next. The last one is confirmed: a test is learned on more outputs, made
-simpler as long as its forecast allows, frozen, and counted on fresh outputs once. A claim about single data sets is shrunk
-in the same way: its pairs have one side, and its test is given. Queries, in which nothing is random, need the descent only.
+A greedy descent. Each candidate gets fresh outputs, from which a test is learned. Where its forecast stays clear of the claim, the
+candidate's own simpler pairs are tried next. The last one is confirmed: a test is learned on more outputs, made simpler as long as
+its forecast allows, frozen, and counted on fresh outputs once. A claim about single data sets is shrunk in the same way: its pairs
+have one side, and its test is given. Queries, in which nothing is random, need the descent only.
 
-What may go wrong, and how often. The verdict, its bound and its p-value rest on the outputs drawn before shrinking begins, so
-that shrinking cannot turn a verdict: the chance of a false alarm stays alpha. The bound on the smallest pair is a number of
-its own: pair, event and number of trials are fixed by earlier outputs, a single confirmation is made, and its outputs are
-fresh; so given all that went before it exceeds the truth with probability at most alpha. That holds after a sequential audit
-as well, whose end is among what went before; the confirmation is of a fixed number of outputs whatever the method. For a sound
-mechanism both errors need the first, a false alarm, and together have probability at most alpha; for one that does break its
-claim, the chance that either of the two numbers is too large is at most 2 alpha. Its level is the one the plan fixed in
-advance, Bonferroni's share of the file, whatever level Holm's step-down allows the verdict: so all the smallest pairs' bounds
-of a file hold together with the file's confidence.
+What may go wrong, and how often. The verdict, its bound and its p-value rest on the outputs drawn before shrinking begins. So
+shrinking cannot turn a verdict: the chance of a false alarm stays alpha. The bound on the smallest pair is a number of its own.
+Pair, event and number of trials are fixed by earlier outputs, a single confirmation is made, and its outputs are fresh. So given
+all that went before, it exceeds the truth with probability at most alpha. That holds after a sequential audit as well: its end is
+among what went before, and the confirmation has a fixed number of outputs whatever the method.
+
+For a sound mechanism both errors need the first, a false alarm, and together have probability at most alpha. For one that does
+break its claim, the chance that either of the two numbers is too large is at most 2 alpha. The level is the one that the plan fixed
+in advance, Bonferroni's share of the file, whatever level Holm's step-down allows the verdict. So all bounds on smallest pairs of a
+file hold together with the file's confidence.
 """
 
 from collections.abc import Callable, Sequence

@@ -237,9 +237,9 @@ class _Nothing:
 def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tuple[Floats, Floats] | None:
     """Return the mildest pair of distributions for which wagers refute a claimed divergence with this chance, or None.
 
-    The pair is given on the cells of the last round. The rounds hold counts in the place of probabilities. The pairs considered have a
-    log-ratio on the cells, P over Q, that is a multiple of that of the counts, and the mixture that was counted. It errs on the safe
-    side: the wagers stay as they are, and those learned from such a pair would suit it better.
+    The pair is given on the cells of the last round. The rounds hold counts in the place of probabilities. The pairs considered
+    have a log-ratio on the cells, P over Q, that is a multiple of that of the counts, and the mixture that was counted. It errs on
+    the safe side: the wagers stay as they are, and those learned from such a pair would suit it better.
     """
 
     def stretched(seen: Round, times: float) -> Round:
