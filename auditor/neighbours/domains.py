@@ -6,16 +6,17 @@ promising pair by one step.
 """
 
 import builtins
+import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.numbers import Number, check_range, ladder, random_number, retry, simpler_numbers
+from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation, check_neighbours, plain, relation_named
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
@@ -49,6 +50,24 @@ class Domain(Protocol):
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
 
+D = TypeVar("D", bound=Domain)
+P = ParamSpec("P")
+
+
+def retried(attempt: Callable[Concatenate[D, P], Pair | None]) -> Callable[Concatenate[D, P], Pair]:
+    """Let a method try until it returns a pair. It raises InvalidInputError after 1000 tries: the domain is as good as empty."""
+
+    @functools.wraps(attempt)
+    def tries(domain: D, /, *arguments: P.args, **keywords: P.kwargs) -> Pair:
+        for _ in range(1000):
+            pair = attempt(domain, *arguments, **keywords)
+            if pair is not None:
+                return pair
+        raise InvalidInputError(f"a domain holds (almost) no neighbouring pairs; widen its range: {domain}")
+
+    return tries
+
+
 def _spelled(value: Any) -> str:
     """Spell a value so that equal ones are spelled alike, NaN and arrays included."""
     return repr(plain(value))
@@ -68,55 +87,48 @@ class Value(Domain):
         if (values is None) == (range is None):
             raise InvalidInputError("a value domain needs either values or range: [low, high], and not both")
         self.values: list[Any] = list(values) if values is not None else []
-        self._range = check_range("range", range) if range is not None else None
-        if self._range is not None:
-            low, high = self._range
-            self._integer = isinstance(low, int) and isinstance(high, int)
-            few = self._integer and math.comb(int(high - low) + 1, 2) <= MOST_CORNERS
-            self.values = [*builtins.range(int(low), int(high) + 1)] if few else ladder(low, high, self._integer)
+        self._range: Range | None = None
+        if range is not None:
+            given = Range.of("range", range)
+            self._range = replace(given, integer=given.has_integer_ends)
+            low, high = int(given.low), int(given.high)
+            few = self._range.integer and math.comb(high - low + 1, 2) <= MOST_CORNERS
+            self.values = list(builtins.range(low, high + 1)) if few else self._range.ladder()
         if len({_spelled(v) for v in self.values}) != len(self.values):
-            raise InvalidInputError(f"values are {self.values!r}; each may stand once only")
+            raise InvalidInputError(f"values are {self.values!r}; each may appear once only")
         if len(self.values) < 2:
             raise InvalidInputError(f"a value domain of {self.values!r} has no pairs; it needs two values or more")
 
     def __str__(self) -> str:
         if self._range is None:
             return f"one value of {len(self.values)}; any two are neighbours"
-        numbers = "integer" if self._integer else "number"
-        return f"one {numbers} from {self._range[0]:g} to {self._range[1]:g}; any two are neighbours"
+        numbers = "integer" if self._range.integer else "number"
+        return f"one {numbers} from {self._range.low:g} to {self._range.high:g}; any two are neighbours"
 
     def corners(self) -> list[Pair]:
         pairs = itertools.combinations(self.values, 2)
-        return [self._pair(a, b) for a, b in itertools.islice(pairs, MOST_CORNERS)]
+        return [Pair(a, b, Relation.SUBSTITUTE) for a, b in itertools.islice(pairs, MOST_CORNERS)]
 
-    def random(self, rng: np.random.Generator) -> Pair:
-        return retry(lambda: self._pair_unless_equal(self._draw(rng), self._draw(rng)), "the value domain")
+    @retried
+    def random(self, rng: np.random.Generator) -> Pair | None:
+        return self._pair_unless_equal(self._draw(rng), self._draw(rng))
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        return retry(lambda: self._pair_unless_equal(pair.left, self._draw(rng)), "the value domain")
+    @retried
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        return self._pair_unless_equal(pair.left, self._draw(rng))
 
     # Nothing lies between: any two values are neighbours, so that two kinds of output make a pair of their own.
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
-        for left in [*self._simpler(pair.left), pair.left]:
-            for right in [*self._simpler(pair.right), pair.right]:
-                changed = self._pair_unless_equal(left, right)
-                if changed is not None:
-                    yield changed
-
-    def _simpler(self, value: Any) -> list[Any]:
-        return self.values if self._range is None else list(simpler_numbers(value, *self._range, self._integer))
+        simpler = self._range.simpler if self._range is not None else lambda value: self.values
+        tried = itertools.product([*simpler(pair.left), pair.left], [*simpler(pair.right), pair.right])
+        yield from filter(None, itertools.starmap(self._pair_unless_equal, tried))
 
     def _draw(self, rng: np.random.Generator) -> Any:
-        if self._range is not None:
-            return random_number(*self._range, self._integer, rng)
-        return self.values[rng.integers(len(self.values))]
+        return self.values[rng.integers(len(self.values))] if self._range is None else self._range.draw(rng)
 
     def _pair_unless_equal(self, a: Any, b: Any) -> Pair | None:
-        return None if _spelled(a) == _spelled(b) else self._pair(a, b)
-
-    def _pair(self, a: Any, b: Any) -> Pair:
-        return Pair(a, b, Relation.SUBSTITUTE)
+        return None if _spelled(a) == _spelled(b) else Pair(a, b, Relation.SUBSTITUTE)
 
 
 class Pairs(Domain):

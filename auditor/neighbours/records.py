@@ -11,17 +11,8 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import MOST_CORNERS, Domain
-from auditor.neighbours.numbers import (
-    Number,
-    check_range,
-    ladder,
-    nearby,
-    random_number,
-    retry,
-    simpler_numbers,
-    spelling,
-)
+from auditor.neighbours.domains import MOST_CORNERS, Domain, retried
+from auditor.neighbours.numbers import Number, Range, one_changed, spelling
 from auditor.neighbours.pair import Pair, Relation, relation_named, same
 
 Record = Any
@@ -73,12 +64,12 @@ class Records(Domain):
             raise InvalidInputError(
                 "a records domain needs either record: {low, high} or record: {choices}, and not both"
             )
-        self._range = check_range("record", record) if record is not None else None
-        if integer and self._range is not None and not all(isinstance(end, int) for end in self._range):
+        self._range = Range.of("record", record, integer) if record is not None else None
+        if integer and self._range is not None and not self._range.has_integer_ends:
             raise InvalidInputError(
-                f"record goes from {self._range[0]} to {self._range[1]}; both must be integers here"
+                f"record goes from {self._range.low} to {self._range.high}; both must be integers here"
             )
-        self._choices = list(choices) if choices is not None else ladder(*check_range("record", record or ()), integer)
+        self._choices = self._range.ladder() if self._range is not None else list(choices or ())
         if not self._choices:
             raise InvalidInputError("choices are empty; a record needs a value")
         for choice in self._choices:
@@ -86,10 +77,10 @@ class Records(Domain):
                 raise InvalidInputError(
                     f"choices hold {choice!r}; each must be a single value, columns says how many make a record"
                 )
-        low, high = check_range("size", self.size)
-        if low < 0 or not all(isinstance(n, int) for n in (low, high)):
+        self._size = Range.of("size", self.size)
+        low, high = self._size.low, self._size.high
+        if low < 0 or not self._size.has_integer_ends:
             raise InvalidInputError(f"size goes from {low!r} to {high!r}; it counts records, an integer from 0 up")
-        self._low, self._high = int(low), int(high)
         if columns is not None and columns < 1:
             raise InvalidInputError(f"columns is {columns}; it must be at least 1")
         self._relation = relation_named(self.relation)
@@ -105,19 +96,18 @@ class Records(Domain):
 
     def __str__(self) -> str:
         values = (
-            f"{'integers' if self.integer else 'numbers'} from {self._range[0]:g} to {self._range[1]:g}"
+            f"{'integers' if self.integer else 'numbers'} from {self._range.low:g} to {self._range.high:g}"
             if self._range is not None
             else f"one of {len(self._choices)} choices"
         )
         each = f"{self.columns} values, each {values}" if self.columns else values
         apart = f"; up to {self.distance} changes apart" if self.distance > 1 else ""
-        return f"{self._low:,} to {self._high:,} records ({each}){apart}"
+        return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
 
     def corners(self) -> list[Pair]:
-        """See Domain; records at the ends of their range in several patterns, changed at the first, middle and last place."""
-        sizes = sorted(
-            {n for n in (*SIZES, self._low + 1, self._high - 1, self._low, self._high) if self._low <= n <= self._high}
-        )
+        # Records at the ends of their range in several patterns, changed at the first, middle and last place.
+        low, high = int(self._size.low), int(self._size.high)
+        sizes = sorted({n for n in (*SIZES, low + 1, high - 1, low, high) if n in self._size})
         # Small sizes of every pattern come before large ones of any.
         found = [
             self._pair(base, moves)
@@ -125,7 +115,7 @@ class Records(Domain):
             for base in dict.fromkeys(self._patterns(n))
             for moves in self._corner_moves()
         ]
-        return list({pair.key(): pair for pair in found if pair is not None}.values())[:MOST_CORNERS]
+        return list({pair.key(): pair for pair in filter(None, found)}.values())[:MOST_CORNERS]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         base, moves = pair.origin
@@ -142,35 +132,31 @@ class Records(Domain):
             move = replace(move, at=(other + 0.5) / n)
         return self._pair(pair.right, (move,))
 
-    def random(self, rng: np.random.Generator) -> Pair:
-        def attempt() -> Pair | None:
-            n = int(random_number(self._low, self._high, True, rng))
-            if rng.random() < 0.5:
-                few = [self._random_record(rng) for _ in range(2)]
-                base = tuple(few[i] for i in rng.integers(2, size=n))
-            else:
-                base = tuple(self._random_record(rng) for _ in range(n))
-            return self._pair(base, self._random_moves(rng))
+    @retried
+    def random(self, rng: np.random.Generator) -> Pair | None:
+        n = int(self._size.draw(rng))
+        if rng.random() < 0.5:
+            few = [self._random_record(rng) for _ in range(2)]
+            base = tuple(few[i] for i in rng.integers(2, size=n))
+        else:
+            base = tuple(self._random_record(rng) for _ in range(n))
+        return self._pair(base, self._random_moves(rng))
 
-        return retry(attempt, "the records domain")
-
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        def attempt() -> Pair | None:
-            base, moves = list(pair.origin[0]), pair.origin[1]
-            kind = rng.integers(4)
-            if kind == 0:
-                return self._pair(tuple(base), self._random_moves(rng))
-            at = int(rng.integers(len(base) + 1))
-            if kind == 1:
-                # A run of equal records more, as long as what is there or a single one.
-                base[at:at] = [self._random_record(rng)] * int(random_number(1, max(1, len(base)), True, rng))
-            elif kind == 2:
-                del base[at : at + int(random_number(1, max(1, len(base) // 2), True, rng))]
-            elif base:
-                base[at % len(base)] = self._near_record(base[at % len(base)], rng)
-            return self._pair(tuple(base), moves)
-
-        return retry(attempt, "the records domain")
+    @retried
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        base, moves = list(pair.origin[0]), pair.origin[1]
+        kind = rng.integers(4)
+        if kind == 0:
+            return self._pair(tuple(base), self._random_moves(rng))
+        at = int(rng.integers(len(base) + 1))
+        if kind == 1:
+            # Insert a run of equal records, at most as long as the data set.
+            base[at:at] = [self._random_record(rng)] * int(Range(1, max(1, len(base)), True).draw(rng))
+        elif kind == 2:
+            del base[at : at + int(Range(1, max(1, len(base) // 2), True).draw(rng))]
+        elif base:
+            base[at % len(base)] = self._near_record(base[at % len(base)], rng)
+        return self._pair(tuple(base), moves)
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
         (base, moves), (base_of_other, _) = one.origin, other.origin
@@ -194,11 +180,10 @@ class Records(Domain):
     def _ends(self) -> list[Record]:
         """Return the lowest and the highest record, and what lies next to zero or in the middle."""
         values: list[Any] = [self._choices[0], self._choices[-1]]
-        if self._range is not None and self._range[0] < 0 < self._range[1]:
+        if self._range is not None and self._range.low < 0 < self._range.high:
             one = 1 if self.integer else 1.0
-            values = [values[0], one if self._range[1] >= 1 else values[1], values[1]]
-        values = list(dict.fromkeys(values))
-        return values if self.columns is None else [(value,) * self.columns for value in values]
+            values.insert(1, one if self._range.high >= 1 else values[1])
+        return [self._alike(value) for value in dict.fromkeys(values)]
 
     def _corner_moves(self) -> list[tuple[_Move, ...]]:
         op = "insert" if self._relation is Relation.ADD_REMOVE else "replace"
@@ -231,7 +216,7 @@ class Records(Domain):
                 del moved[place]
             else:
                 moved[place] = move.record
-        if tuple(moved) == base or not all(self._low <= n <= self._high for n in (len(base), len(moved))):
+        if tuple(moved) == base or not all(len(side) in self._size for side in (base, moved)):
             return None
         return self._contained(base, moved, (base, moves))
 
@@ -243,6 +228,9 @@ class Records(Domain):
         shape = () if self.columns is None else (self.columns,)
         return Pair(tuple(left), tuple(right), self._relation, shape, origin=origin)
 
+    def _alike(self, value: Any) -> Record:
+        return value if self.columns is None else (value,) * self.columns
+
     def _random_record(self, rng: np.random.Generator) -> Record:
         if self.columns is None:
             return self._random_value(rng)
@@ -251,75 +239,58 @@ class Records(Domain):
     def _random_value(self, rng: np.random.Generator) -> Any:
         if self._range is None or rng.random() < 0.5:
             return self._choices[rng.integers(len(self._choices))]
-        return random_number(*self._range, self.integer, rng)
+        return self._range.draw(rng)
 
     def _near_record(self, record: Record, rng: np.random.Generator) -> Record:
         if self._range is None:
             return self._random_record(rng)
-        low, high = self._range
         if self.columns is None:
-            return nearby(record, low, high, self.integer, rng)
-        return tuple(nearby(value, low, high, self.integer, rng) for value in record)
+            return self._range.near(record, rng)
+        return tuple(self._range.near(value, rng) for value in record)
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
-        """See Domain; fewer common records or simpler ones, many before few. What is changed is changed on both sides alike."""
+        # Fewer common records or simpler ones, many before few. Common records are changed on both sides alike.
         slots = _aligned(pair.left, pair.right, self._relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
-        blocks = list(_blocks([repr(slots[i].left) for i in common]))
-        for block in blocks:
-            left_out = set(common[block])
-            yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in left_out])
+        simplest = _in_both(self._alike(min(self._choices, key=spelling)))
+        for block in _blocks([repr(slots[i].left) for i in common]):
+            chosen = set(common[block])
+            yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in chosen])
             # Before smaller blocks are left out: of records that are alike there are fewer blocks.
-            changed = list(slots)
-            for i in common[block]:
-                changed[i] = _Slot(self._simplest, self._simplest, common=True)
-            yield from self._pair_of(changed)
+            yield from self._pair_of([simplest if i in chosen else slot for i, slot in enumerate(slots)])
         done: set[str] = set()
         for i, slot in enumerate(slots):
+            before, after = slots[:i], slots[i + 1 :]
+            records = self._simpler_records(slot.left) if not slot.frozen else []
             if slot.common and repr(slot.left) not in done:
                 done.add(repr(slot.left))
-                for record in self._simpler_records(slot.left):
-                    alike = [
-                        _Slot(record, record, common=True) if other.common and same(other.left, slot.left) else other
-                        for other in slots
-                    ]
-                    yield from self._pair_of(alike)
+                alike = [other.common and same(other.left, slot.left) for other in slots]
+                for record in records:
+                    changed = zip(slots, alike, strict=True)
+                    yield from self._pair_of([_in_both(record) if equal else other for other, equal in changed])
             if slot.common and not (i and slots[i - 1].common and same(slots[i - 1].left, slot.left)):
-                for record in self._simpler_records(slot.left):
-                    alone = _Slot(record, record, common=True)
-                    yield from self._pair_of([*slots[:i], alone, *slots[i + 1 :]])
+                for record in records:
+                    yield from self._pair_of([*before, _in_both(record), *after])
             if not slot.common and not slot.frozen:
-                options = [_Slot(record, slot.right) for record in self._simpler_records(slot.left)]
-                options += [_Slot(slot.left, record) for record in self._simpler_records(slot.right)]
+                options = [replace(slot, left=record) for record in records]
+                options += [replace(slot, right=record) for record in self._simpler_records(slot.right)]
                 for option in options:
-                    yield from self._pair_of([*slots[:i], option, *slots[i + 1 :]])
-
-    @property
-    def _simplest(self) -> Record:
-        value = min(self._choices, key=spelling)
-        return value if self.columns is None else (value,) * self.columns
+                    yield from self._pair_of([*before, option, *after])
 
     def _simpler_records(self, record: Record) -> list[Record]:
         if record is _NONE:
             return []
-        if self.columns is None:
-            return self._simpler_values(record)
-        return [
-            (*record[:i], simpler, *record[i + 1 :])
-            for i, value in enumerate(record)
-            for simpler in self._simpler_values(value)
-        ]
+        return self._simpler_values(record) if self.columns is None else [*one_changed(record, self._simpler_values)]
 
     def _simpler_values(self, value: Any) -> list[Any]:
         if self._range is not None:
-            low, high = self._range
-            return list(simpler_numbers(value, low, high, self.integer))
+            return self._range.simpler(value)
         return sorted((v for v in self._choices if spelling(v) < spelling(value)), key=spelling)
 
     def _pair_of(self, slots: "Sequence[_Slot]") -> Iterator[Pair]:
         left = [slot.left for slot in slots if slot.left is not _NONE]
         right = [slot.right for slot in slots if slot.right is not _NONE]
-        if not same(left, right) and all(self._low <= len(side) <= self._high for side in (left, right)):
+        if not same(left, right) and all(len(side) in self._size for side in (left, right)):
             yield self._contained(left, right)
 
 
@@ -336,6 +307,10 @@ class _Slot:
     frozen: bool = False
 
 
+def _in_both(record: Record) -> _Slot:
+    return _Slot(record, record, common=True)
+
+
 def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation) -> list[_Slot]:
     """Set records side by side, place by place under substitute, else from both ends inwards."""
     if relation is Relation.SUBSTITUTE:
@@ -348,8 +323,7 @@ def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation
     both = bool(gone and come)
     middle = [_Slot(record, _NONE, frozen=both) for record in gone]
     middle += [_Slot(_NONE, record, frozen=both) for record in come]
-    ends = [_Slot(record, record, common=True) for record in (*left[:head], *left[len(left) - tail :])]
-    return [*ends[:head], *middle, *ends[head:]]
+    return [*map(_in_both, left[:head]), *middle, *map(_in_both, left[len(left) - tail :])]
 
 
 def _blocks(records: Sequence[str]) -> Iterator[slice]:

@@ -1,4 +1,4 @@
-"""Data sets that are totals over people: sums of what each contributes, or a vector that one person moves so far at most."""
+"""Data sets that are totals over people: sums of what each contributes, or a vector with a limit on what one person changes."""
 
 import itertools
 import math
@@ -10,18 +10,21 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
-from auditor.neighbours.domains import MOST_CORNERS, Domain
-from auditor.neighbours.numbers import Number, check_range, ladder, nearby, random_number, retry, simpler_numbers
+from auditor.neighbours.domains import MOST_CORNERS, Domain, retried
+from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Pair, Relation, relation_named
+
+Vector = tuple[Number, ...]
+Crowd = Vector  # how many people there are of each kind
+Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that arrives
 
 
 @dataclass(frozen=True)
 class _People(Domain):
     """Totals over people: how many people of each kind there are decides the data set."""
 
-    contributions: tuple[tuple[Number, ...], ...]
-    low: int
-    high: int
+    contributions: tuple[Vector, ...]
+    people: Range
     relation: Relation
     kind: int | None = None  # the only kind that ever moves, for group-wise claims
 
@@ -32,44 +35,35 @@ class _People(Domain):
     def __str__(self) -> str:
         added = " or ".join(map(_in_words, self.contributions))
         moved = "" if self.kind is None else f"; only people who add {_in_words(self.contributions[self.kind])} move"
-        return f"totals over people who each add {added}, {self.low:,} to {self.high:,} people of each kind{moved}"
+        return f"totals over people who each add {added}, {self.people.low:,} to {self.people.high:,} people of each kind{moved}"
 
     def corners(self) -> list[Pair]:
-        marks = [int(m) for m in ladder(self.low, self.high, True)]
+        marks = self.people.ladder()
         kinds = len(self.contributions)
         if len(marks) ** kinds * kinds <= 2 * MOST_CORNERS:
             crowds = list(itertools.product(marks, repeat=kinds))
         else:
             crowds = [(mark,) * kinds for mark in marks]
-            for i, mark, rest in itertools.product(range(kinds), marks, (self.low, self.high)):
+            for i, mark, rest in itertools.product(range(kinds), marks, (self.people.low, self.people.high)):
                 crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
-        moves = self._moves()
-        found = (self._pair(crowd, move) for crowd in dict.fromkeys(crowds) for move in moves)
-        return list(dict.fromkeys(pair for pair in found if pair is not None))
+        found = (self._pair(*tried) for tried in itertools.product(dict.fromkeys(crowds), self._moves()))
+        return list(dict.fromkeys(filter(None, found)))
 
     def step(self, pair: Pair, way: int) -> Pair | None:
-        crowd, (leaves, arrives) = pair.origin
-        moved = list(crowd)
-        moved[arrives] += way
-        if leaves is not None:
-            moved[leaves] -= way
-        return self._pair(tuple(moved), (leaves, arrives))
+        crowd, move = pair.origin
+        return self._pair(_moved_people(crowd, move, way), move)
 
-    def random(self, rng: np.random.Generator) -> Pair:
-        def attempt() -> Pair | None:
-            crowd = tuple(int(random_number(self.low, self.high, True, rng)) for _ in self.contributions)
-            return self._pair(crowd, self._random_move(rng))
+    @retried
+    def random(self, rng: np.random.Generator) -> Pair | None:
+        crowd = tuple(self.people.draw(rng) for _ in self.contributions)
+        return self._pair(crowd, self._random_move(rng))
 
-        return retry(attempt, "the totals domain")
-
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        def attempt() -> Pair | None:
-            crowd, move = list(pair.origin[0]), pair.origin[1]
-            kind = int(rng.integers(len(crowd)))
-            crowd[kind] = int(nearby(crowd[kind], self.low, self.high, True, rng))
-            return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
-
-        return retry(attempt, "the totals domain")
+    @retried
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        crowd, move = list(pair.origin[0]), pair.origin[1]
+        kind = rng.integers(len(crowd))
+        crowd[kind] = self.people.near(crowd[kind], rng)
+        return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
         (crowd, move), (crowd_of_other, _) = one.origin, other.origin
@@ -78,112 +72,102 @@ class _People(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         crowd, move = pair.origin
-        each = [[n for n in simpler_numbers(people, self.low, self.high, True) if n < people] for people in crowd]
-        halves = tuple(self.low + (people - self.low) // 2 for people in crowd)
-        at_once = [(self.low,) * len(crowd), (self.low + 1,) * len(crowd), halves]
-        one_by_one = (
-            (*crowd[:kind], int(people), *crowd[kind + 1 :]) for kind, fewer in enumerate(each) for people in fewer
-        )
-        found = (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one))
-        yield from (changed for changed in found if changed is not None)
+        low = self.people.low
+        at_once = [(n,) * len(crowd) for n in (low, low + 1)] + [tuple(low + (n - low) // 2 for n in crowd)]
+        one_by_one = one_changed(crowd, lambda people: [n for n in self.people.simpler(people) if n < people])
+        yield from filter(None, (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one)))
 
-    def _moves(self) -> list[tuple[int | None, int]]:
-        """List moves as (kind that leaves or None, kind that arrives)."""
+    def _moves(self) -> list[Swap]:
         kinds = range(len(self.contributions))
-        if self.relation is Relation.ADD_REMOVE:
-            moves: list[tuple[int | None, int]] = [(None, kind) for kind in kinds]
-        else:
-            moves = list(itertools.permutations(kinds, 2))
+        grows = self.relation is Relation.ADD_REMOVE
+        moves: list[Swap] = [(None, kind) for kind in kinds] if grows else list(itertools.permutations(kinds, 2))
         return [move for move in moves if self.kind is None or self.kind in move]
 
-    def _random_move(self, rng: np.random.Generator) -> tuple[int | None, int]:
+    def _random_move(self, rng: np.random.Generator) -> Swap:
         moves = self._moves()
         return moves[rng.integers(len(moves))]
 
-    def _pair(self, crowd: tuple[int, ...], move: tuple[int | None, int]) -> Pair | None:
-        moved = list(crowd)
-        leaves, arrives = move
-        moved[arrives] += 1
-        if leaves is not None:
-            moved[leaves] -= 1
-        if not all(self.low <= people <= self.high for people in (*crowd, *moved)):
+    def _pair(self, crowd: Crowd, move: Swap) -> Pair | None:
+        moved = _moved_people(crowd, move)
+        if not all(people in self.people for people in (*crowd, *moved)):
             return None
         grows = self.relation is Relation.ADD_REMOVE
         return Pair(self._totals(crowd), self._totals(moved), self.relation, (), grows, (crowd, move))
 
-    def _totals(self, crowd: Sequence[int]) -> tuple[Number, ...]:
+    def _totals(self, crowd: Crowd) -> Vector:
         cells = zip(*self.contributions, strict=True)
         return tuple(sum(n * c for n, c in zip(crowd, cell, strict=True)) for cell in cells)
 
 
+def _moved_people(crowd: Crowd, move: Swap, way: int = 1) -> Crowd:
+    """Return the crowd after a move, or (way −1) before it."""
+    leaves, arrives = move
+    return tuple(people + way * ((kind == arrives) - (kind == leaves)) for kind, people in enumerate(crowd))
+
+
 @dataclass(frozen=True)
 class _Cells(Domain):
-    """A vector of numbers that one person moves by at most ``reach`` in the L1 or the maximum norm."""
+    """A vector of numbers of which one person changes at most ``reach``, in the L1 or the maximum norm."""
 
     cells: int
-    low: Number
-    high: Number
+    values: Range
     norm: str
     reach: Number
-    integer: bool
 
     def __str__(self) -> str:
-        numbers, norm = "integers" if self.integer else "numbers", {"l1": "L1", "linf": "the maximum norm"}[self.norm]
-        each = f"{self.cells} {numbers} from {self.low:g} to {self.high:g}"
+        numbers, norm = (
+            "integers" if self.values.integer else "numbers",
+            {"l1": "L1", "linf": "the maximum norm"}[self.norm],
+        )
+        each = f"{self.cells} {numbers} from {self.values.low:g} to {self.values.high:g}"
         return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
 
     def corners(self) -> list[Pair]:
-        marks = ladder(self.low, self.high, self.integer)
-        alike: list[tuple[Number, ...]] = [(mark,) * self.cells for mark in marks]
-        uneven = [(mark,) + (self.low,) * (self.cells - 1) for mark in marks]
-        uneven += [(self.high,) * (self.cells - 1) + (mark,) for mark in marks]
+        marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
+        alike: list[Vector] = [(mark,) * self.cells for mark in marks]
+        uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
+        uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
         moves = self._moves()
-        # Where one cell is unlike the rest, the moves that matter are those of that cell alone, and of all alike.
+        # Where one cell is unlike the rest, two kinds of moves matter: of that cell alone, and of all alike.
         few = [move for move in moves if move[0] != 0][:4]
         tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
-        found = (self._pair(vector, move) for vector, move in tried)
-        pairs = {frozenset((pair.left, pair.right)): pair for pair in found if pair is not None}
+        pairs = {
+            frozenset((pair.left, pair.right)): pair for pair in filter(None, itertools.starmap(self._pair, tried))
+        }
         return list(pairs.values())[:MOST_CORNERS]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
-        move: tuple[Number, ...] = pair.origin
+        move: Vector = pair.origin
         if way == 1:
             return self._pair(pair.right, move)
-        before = tuple(v - m if self.integer else _moved(v, -m) for v, m in zip(pair.left, move, strict=True))
-        found = self._pair(before, move)
+        found = self._pair(self._moved(pair.left, tuple(-m for m in move)), move)
         return None if found is None else replace(found, right=pair.left)
 
-    def random(self, rng: np.random.Generator) -> Pair:
-        def attempt() -> Pair | None:
-            few = [random_number(self.low, self.high, self.integer, rng) for _ in range(2)]
-            vector = tuple(
-                few[rng.integers(2)] if rng.random() < 0.5 else random_number(self.low, self.high, self.integer, rng)
-                for _ in range(self.cells)
-            )
-            return self._pair(vector, self._random_move(self._moves()[0], rng))
+    @retried
+    def random(self, rng: np.random.Generator) -> Pair | None:
+        few = [self.values.draw(rng) for _ in range(2)]
+        vector = tuple(few[rng.integers(2)] if rng.random() < 0.5 else self.values.draw(rng) for _ in range(self.cells))
+        return self._pair(vector, self._random_move(self._moves()[0], rng))
 
-        return retry(attempt, "the totals domain")
-
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        def attempt() -> Pair | None:
-            vector = list(pair.left)
-            kind, cell = rng.integers(4), int(rng.integers(self.cells))
-            if kind == 0:
-                return self._pair(tuple(vector), self._random_move(pair.origin, rng))
-            value = nearby(vector[cell], self.low, self.high, self.integer, rng)
-            # One cell, all from one on, or all of them: the worst vectors often hold few values.
-            first, last = ((cell, cell + 1), (cell, self.cells), (0, self.cells))[kind - 1]
-            vector[first:last] = [value] * (last - first)
-            return self._pair(tuple(vector), pair.origin)
-
-        return retry(attempt, "the totals domain")
+    @retried
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        vector = list(pair.left)
+        kind, cell = rng.integers(4), int(rng.integers(self.cells))
+        if kind == 0:
+            return self._pair(tuple(vector), self._random_move(pair.origin, rng))
+        value = self.values.near(vector[cell], rng)
+        # One cell, all from one on, or all of them: the worst vectors often hold few values.
+        first, last = ((cell, cell + 1), (cell, self.cells), (0, self.cells))[kind - 1]
+        vector[first:last] = [value] * (last - first)
+        return self._pair(tuple(vector), pair.origin)
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
-        half = tuple((a + b) // 2 if self.integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
+        integer = self.values.integer
+        half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
         return None if half in (one.left, other.left) else self._pair(half, one.origin)
 
-    def _random_move(self, near: tuple[Number, ...], rng: np.random.Generator) -> tuple[Number, ...]:
-        """Return one of the usual moves, or one near another: in the maximum norm, any cell may go its own way."""
+    def _random_move(self, near: Vector, rng: np.random.Generator) -> Vector:
+        """Return one of the usual moves, or one near another: in the maximum norm, each cell moves independently."""
         moves = self._moves()
         if self.norm != "linf" or rng.random() < 0.5:
             return moves[rng.integers(len(moves))]
@@ -193,23 +177,16 @@ class _Cells(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         vector, move = pair.left, pair.origin
-        zero = min(self.high, max(self.low, 0.0 if not self.integer else 0))
+        values, integer = self.values, self.values.integer
+        zero = min(values.high, max(values.low, 0 if integer else 0.0))
         vectors = [(zero,) * self.cells, tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
-        vectors += [
-            (*vector[:i], x, *vector[i + 1 :])
-            for i, v in enumerate(vector)
-            for x in simpler_numbers(v, self.low, self.high, self.integer)
-        ]
+        vectors += one_changed(vector, values.simpler)
         # Where no number of it grows, a contribution is legal in either norm.
-        moves = [
-            (*move[:i], x, *move[i + 1 :])
-            for i, m in enumerate(move)
-            for x in simpler_numbers(m, min(m, 0), max(m, 0), self.integer)
-        ]
-        found = itertools.chain((self._pair(v, move) for v in vectors), (self._pair(vector, m) for m in moves))
-        yield from (changed for changed in found if changed is not None)
+        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
+        yield from filter(None, (self._pair(changed, move) for changed in vectors))
+        yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
-    def _moves(self) -> list[tuple[Number, ...]]:
+    def _moves(self) -> list[Vector]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
         k, s = self.cells, self.reach
         places = sorted({0, k // 2, k - 1})
@@ -224,10 +201,10 @@ class _Cells(Domain):
                 [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
                 [1 if j % 2 == 0 else -1 for j in range(k)],
             ]
-            spread: list[tuple[Number, ...]] = [
+            spread: list[Vector] = [
                 tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
             ]
-        elif self.integer:
+        elif self.values.integer:
             half = int(s) // 2
             spread = [(half, *([0] * (k - 2)), int(s) - half), (half, *([0] * (k - 2)), half - int(s))] if half else []
         else:
@@ -235,9 +212,12 @@ class _Cells(Domain):
             spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
         return list(dict.fromkeys(one_cell + spread))
 
-    def _pair(self, vector: tuple[Number, ...], move: tuple[Number, ...]) -> Pair | None:
-        moved = tuple(v + m if self.integer else _moved(v, m) for v, m in zip(vector, move, strict=True))
-        if moved == vector or not all(self.low <= v <= self.high for v in (*vector, *moved)):
+    def _moved(self, vector: Vector, move: Vector) -> Vector:
+        return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
+
+    def _pair(self, vector: Vector, move: Vector) -> Pair | None:
+        moved = self._moved(vector, move)
+        if moved == vector or not all(v in self.values for v in (*vector, *moved)):
             return None
         return Pair(vector, moved, Relation.AS_GIVEN, (), origin=move)
 
@@ -246,8 +226,8 @@ def _in_words(vector: Sequence[Number]) -> str:
     return f"({', '.join(f'{number:g}' for number in vector)})"
 
 
-def _moved(value: float, step: float) -> float:
-    """Add a step that rounding must not lengthen, since a mechanism would be blamed for it."""
+def _added(value: float, step: float) -> float:
+    """Add a step. Rounding must not lengthen it: the pair would no longer be neighbouring."""
     moved = value + step
     # fsum rounds once, at the end, so that its sign is right.
     excess = math.fsum((moved, -value, -step))
@@ -306,21 +286,22 @@ def groups(domain: Domain, claims: int) -> Sequence[Domain]:
         )
     if claims != len(domain.contributions):
         raise InvalidInputError(
-            f"there are {claims} claims for {len(domain.contributions)} contributions; there must be as many"
+            f"there are {claims} claims for {len(domain.contributions)} contributions; give one claim for each"
         )
     return domain.groups()
 
 
 def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: Relation) -> Domain:
     vectors = tuple(tuple(vector) for vector in contributions)
-    low, high = check_range("people", people)
-    if low < 0 or not isinstance(low, int) or not isinstance(high, int):
+    counts = Range.of("people", people)
+    low, high = counts.low, counts.high
+    if low < 0 or not counts.has_integer_ends:
         raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
     if not vectors or len({len(v) for v in vectors}) != 1 or not vectors[0]:
         raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
     for number in itertools.chain(*vectors):
         require_number("a number in contributions", number, -math.inf, math.inf)
-    domain = _People(vectors, low, high, relation)
+    domain = _People(vectors, counts, relation)
     if not domain.corners():
         raise InvalidInputError(
             f"a totals domain with people from {low} to {high} and {len(vectors)} contributions has no pairs under "
@@ -330,7 +311,7 @@ def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], re
 
 
 def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool = True) -> Domain:
-    low, high = check_range("values", values)
+    ends = Range.of("values", values)
     if not isinstance(cells, int) or cells < 1:
         raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
     if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
@@ -338,14 +319,14 @@ def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number]
     [(norm, reach)] = contribution.items()
     require_number(f"contribution {norm}", reach, 0, math.inf, low_open=True)
     if not integer:
-        low, high, reach = float(low), float(high), float(reach)
-    elif not all(isinstance(x, int) for x in (low, high, reach)):
+        ends, reach = Range(float(ends.low), float(ends.high), integer=False), float(reach)
+    elif not (ends.has_integer_ends and isinstance(reach, int)):
         raise InvalidInputError(
             f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
         )
-    domain = _Cells(cells, low, high, norm, reach, integer)
+    domain = _Cells(cells, ends, norm, reach)
     if not domain.corners():
         raise InvalidInputError(
-            f"contribution {contribution!r} does not fit between {low!r} and {high!r}; widen values"
+            f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"
         )
     return domain

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs, Value
-from auditor.neighbours.numbers import ladder, nearby, random_number
+from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
@@ -375,7 +375,7 @@ def test_a_path_of_substitutions_goes_on_to_records_that_are_not_yet_alike() -> 
 
 @given(st.integers(-(10**12), 10**12), st.integers(0, 10**12))
 def test_the_ladder_of_integers_rises_from_one_end_to_the_other(low: int, span: int) -> None:
-    marks = ladder(low, low + span, True)
+    marks = Range(low, low + span, True).ladder()
     assert (marks[0], marks[-1]) == (low, low + span)
     assert all(a < b for a, b in itertools.pairwise(marks))
     assert {type(mark) for mark in marks} == {int}
@@ -388,7 +388,7 @@ def test_the_ladder_of_integers_rises_from_one_end_to_the_other(low: int, span: 
 @given(st.floats(-1e150, 1e150), st.floats(0, 1e150))
 def test_the_ladder_of_reals_rises_from_one_end_to_the_other(low: float, span: float) -> None:
     high = low + span
-    marks = ladder(low, high, False)
+    marks = Range(low, high, False).ladder()
     assert (marks[0], marks[-1]) == (low, high)
     assert all(a < b for a, b in itertools.pairwise(marks))
     assert {type(mark) for mark in marks} == {float}
@@ -401,8 +401,8 @@ def test_random_and_nearby_numbers_stay_in_their_range_and_of_their_type(
     low: int, span: int, integer: bool, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    number = random_number(low, low + span, integer, rng)
-    moved = nearby(number, low, low + span, integer, rng)
+    number = Range(low, low + span, integer).draw(rng)
+    moved = Range(low, low + span, integer).near(number, rng)
     for value in (number, moved):
         assert type(value) is (int if integer else float)
         assert low <= value <= low + span

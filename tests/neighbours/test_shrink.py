@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs, Value
-from auditor.neighbours.numbers import simpler_numbers, spelling
+from auditor.neighbours.numbers import Range, spelling
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.shrink import complexity, simpler
@@ -219,7 +219,7 @@ def test_the_culprit_among_many_records_remains_and_the_others_go() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), SEEDS)
 def test_simpler_numbers_are_in_the_range_and_shorter_or_smaller(value: float, seed: int) -> None:
     low, high = sorted((value, float(np.random.default_rng(seed).normal(0, 100))))
-    for number in simpler_numbers(value, low, high, integer=False):
+    for number in Range(low, high, integer=False).simpler(value):
         assert low <= number <= high
         assert type(number) is float
         assert spelling(number) < spelling(value)
@@ -227,7 +227,7 @@ def test_simpler_numbers_are_in_the_range_and_shorter_or_smaller(value: float, s
 
 @given(st.integers(-(10**20), 10**20))
 def test_simpler_integers_are_exact(value: int) -> None:
-    for number in simpler_numbers(value, -(10**20), 10**20, integer=True):
+    for number in Range(-(10**20), 10**20, integer=True).simpler(value):
         assert type(number) is int
         assert spelling(number) < spelling(value)
         assert abs(number) <= 10**20
