@@ -1,6 +1,6 @@
 """Pages of the site that are made: the command line from its parser, configurations from their schema, and the reports.
 
-A hook of MkDocs. Links that leave the documents for the source lead nowhere on a site; their words stay.
+A hook of MkDocs. A link from the documents to the source has no target on the site; only its words stay.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         aimed = posixpath.normpath(posixpath.join(root, here, "..", target))
         on_site = aimed.removeprefix("docs/")
         if files.get_file_from_path(on_site) is None:
-            # What is nowhere is left as it is, for MkDocs to complain of.
+            # A target that does not exist is left as it is, so that MkDocs reports it.
             return words if (PROJECT / aimed).exists() else link[0]
         up = "../" * here.count("/")
         return f"[{words}]({up}{on_site}{anchor})"
@@ -54,7 +54,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def command_line() -> str:
-    """Return the page of all commands and their options, as `--help` tells them."""
+    """Return the page of all commands and their options, as `--help` shows them."""
     parser = _parser()
     [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
@@ -83,7 +83,7 @@ def _option(action: argparse.Action) -> str:
 
 
 def configuration() -> str:
-    """Return the page of all keys of a configuration, as its schema tells them."""
+    """Return the page of all keys of a configuration, as its schema describes them."""
     schema = json_schema()
     definitions: dict[str, Any] = schema["$defs"]
     lines = [

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows is carried out: a claim, a method, a domain and a format of one's own, from outside the package.
+"""What CONTRIBUTING.md shows is carried out: a claim, a method, a domain and a format registered from outside the package.
 
 The audits of the page are seeded; each verdict is more than 10 standard errors from its claim.
 """
