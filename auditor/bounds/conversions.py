@@ -65,11 +65,11 @@ ORDERS = 1 + np.geomspace(1e-3, 1e4, 400)
 def implied_delta(claim: Claim, epsilon: float) -> float:
     """Return the largest δ at ``epsilon`` (nats) that any mechanism within the claim can have; of divergences, an upper limit.
 
-    For (ε₀, δ₀) that is δ₀ above ε₀, and below it 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which a randomised response that tells the
-    truth outright with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. A divergence of
+    For (ε₀, δ₀) that is δ₀ above ε₀, and below it 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which a randomised response that
+    reveals the truth with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. A divergence of
     order a of at most R allows e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12), and no more
-    than √(R/2) (Pinsker), since D_a does not fall with a. Any other privacy claim allows at most its
-    total variation, which is δ at ε = 0. Raises InvalidInputError for a claim that speaks of no δ.
+    than √(R/2) (Pinsker), since D_a does not fall with a. Any other privacy claim allows at most its total variation, which is δ at
+    ε = 0. Raises InvalidInputError for a claim that speaks of no δ.
 
     >>> round(implied_delta(PureDP(1.0), 0.0), 6), implied_delta(ApproximateDP(1.0, 1e-5), 2.0)
     (0.462117, 1e-05)

@@ -16,8 +16,8 @@ from auditor.events.sorted_column import SortedColumn
 
 Floats = NDArray[np.float64]
 
-# Intervals a column is cut into at first: 200 put a threshold within 0.5 % of the outputs of its best place, and
-# a cell of fewer than 8 outputs tells nothing of its own.
+# Intervals a column is cut into at first. 200 put a threshold within 0.5 % of the outputs of its best place. A cell of fewer than 8
+# outputs shows nothing by itself.
 MOST_CELLS = 200
 LEAST_IN_CELL = 8
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
@@ -107,7 +107,7 @@ class Blocks:
 
         ``seen`` holds for each block what guessing either side on it alone won and lost, or is expected to. With
         ``sides``, each side's threshold is placed as if the other were its mirror image, and ``sides`` then says which of
-        the two to guess: else a side that looks a little better by luck crowds out the other, and half of the guesses.
+        the two to guess. Otherwise a side that looks a little better by luck excludes the other, and half of the guesses are lost.
         ``balanced`` rules guess either side about equally often.
         """
         order = np.argsort(-ranks, kind="stable")
@@ -208,7 +208,7 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
     b = np.concatenate([[0], np.cumsum(right)]).astype(np.float64)
     # A false split gains a χ²/2 with one degree of freedom, the best of about m of them ln m.
     price = 1.0 + np.log(m)
-    # Of the runs to each end (row) from each cell (column) at once; those that end before they begin are not looked at.
+    # Of the runs to each end (row) from each cell (column). Runs that end before they begin are ignored.
     likelihood = _log_likelihood(np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)) - price
     best = np.zeros(m + 1)
     came_from = np.zeros(m + 1, np.intp)

@@ -18,7 +18,7 @@ LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 FEWEST_IN_TAIL = 4
 # Up to this number of edges, comparing with each of them is faster than looking each entry up.
 FEW_EDGES = 16
-# Entries that tell whether a column holds few values.
+# Entries that show whether a column holds few values.
 FIRST = 1000
 
 

@@ -20,8 +20,8 @@ COARSE_ENDS = 33
 MOST_SHAPES = 6
 # ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
 MARGIN = 2.0
-# ln of likelihood given up for the widest ramp that is nearly as likely, two standard errors: a plateau that ends too early
-# loses some of its outputs, one that ends too late mixes in outputs that show less.
+# ln of likelihood given up for the widest ramp that is nearly as likely: two standard errors. A plateau that ends too early
+# loses some of its outputs. One that ends too late mixes in outputs that show less.
 GIVEN_UP = 2.0
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1

@@ -12,7 +12,7 @@ from auditor.events.cells import Cells, distinct
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
-# Places of a list, which its order tells.
+# Places of a list, in its order.
 _PLAIN = re.compile(r"output(\[\d+(,\d+)*\])?")
 
 

@@ -1,4 +1,4 @@
-"""How the outputs of both sides lie along the feature that an event looks at: for a reader's eyes, nothing is proved by it."""
+"""How the outputs of both sides lie along the feature that an event looks at: a picture, which proves nothing."""
 
 import math
 from collections.abc import Sequence

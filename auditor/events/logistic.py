@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.
 BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
-# With many places, each gets fewer bends, in the end a straight line only, and pairs no products: weights beyond about fifty
-# cost more time than they tell.
+# With many places each gets fewer bends, and with very many a straight line only. Then pairs get no products. More than about fifty
+# weights cost time and improve little.
 FEWER_BENDS = (0.01, 0.15, 0.5, 0.85, 0.99)
 MOST_BENT_PLACES, MOST_PLACES_WITH_FEWER = 4, 10
 MOST_MULTIPLIED_PLACES = 6

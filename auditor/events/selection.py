@@ -211,7 +211,7 @@ def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
 
 
 def _placed(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
-    """Place the thresholds on the chosen feature anew; both halves may tell where, unless the feature was learned from one."""
+    """Place the thresholds on the chosen feature anew; both halves say where, unless the feature was learned from one."""
     left, right = extracted.judge
     if not extracted.is_learned:
         left, right = extracted.fit[0] + left, extracted.fit[1] + right

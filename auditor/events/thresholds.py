@@ -1,7 +1,7 @@
-"""Thresholds of a rule on a chosen feature, placed so that luck has little say.
+"""Thresholds of a rule on a chosen feature, placed so that luck has little influence.
 
-The best of many thresholds by their counts is partly the luckiest, the more so where evidence is rare, while on a curve all cells
-of a plateau are alike. Where evidence is too weak for a curve, rules that guess either side equally often are few enough.
+The best of many thresholds by their counts is partly the luckiest, above all where evidence is rare. On a curve all cells of a
+plateau are alike. Where evidence is too weak for a curve, only rules that guess either side equally often are compared.
 """
 
 import math
@@ -20,19 +20,19 @@ from auditor.events.sorted_column import SortedColumn
 
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
-# With fewer outputs thresholds stay where they were chosen. So they do with more atoms, of which the best would be best by luck.
+# With fewer outputs, or with more atoms, thresholds stay where they were chosen. The best of many atoms would be best by luck.
 LEAST_TO_PLACE, MOST_CERTAIN_ATOMS = 500, 4
 # A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
 ENOUGH_FOR_CURVE = 25.0
-# Standard errors on the safe side at which thresholds are compared: many where their own counts place them, so that luck does
-# not decide between rules that are nearly alike; few where a curve has already smoothed the counts.
+# Standard errors on the safe side at which thresholds are compared. There are many where their own counts place them, so that luck
+# does not decide between rules that are nearly alike. There are few where a curve has already smoothed the counts.
 CAREFUL, BOLD = 5.0, 1.0
 # Standard errors of a curve on the safe side.
 SAFE = 2.0
-# A forecast (nats) that outdoes a careful choice: luck among weak rules stays below it.
+# A forecast (nats) that replaces a careful choice. Luck among weak rules stays below it.
 WORTH_KEEPING = 0.1
-# Standard errors by which a rare event must be clearer than a frequent one, and clear at all: the clearest of many reaches 3.3 by
-# luck in one of twenty audits.
+# Standard errors by which a rare event must be clearer than a frequent one, and by which it must be clear at all. In one of twenty
+# audits the clearest of many reaches 3.3 by luck.
 CLEARER, CLEAR = 0.5, 3.5
 
 Floats = NDArray[np.float64]
@@ -109,7 +109,7 @@ class _Evidence:
         return self.blocks.choose_in_order(self.feature, self.of_atoms, seen, forecast, **how)
 
     def best_of_atoms(self, forecast: Forecast) -> Choice | None:
-        """Return the best rule that abstains on all numbers: atoms are few here, and leave luck little to choose from."""
+        """Return the best rule that abstains on all numbers: there are few atoms here, so luck matters little."""
         on_left, on_right = (np.append(0, counts[self.cells :]) for counts in (self.on_left, self.on_right))
         seen = RuleCounts.of(on_left, on_right, self.trials)
         return Blocks([], self.blocks.atoms).choose(self.feature, np.append(0.0, self.of_atoms), seen, forecast)

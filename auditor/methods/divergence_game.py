@@ -18,7 +18,7 @@ from auditor.methods.history import LEAST_TO_LEARN, MOST_KEPT, History, reached
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
 
-# Outputs that tell what earlier wagers would have earned.
+# Outputs that show what earlier wagers would have earned.
 MOST_TO_FORESEE = 50_000
 
 
