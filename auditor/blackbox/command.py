@@ -5,30 +5,19 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from pydantic_core import from_json
 
 from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.blackbox.sample import (
-    SIDES,
-    TRIAL,
-    Isolated,
-    Labels,
-    Patience,
-    Sample,
-    Stream,
-    all_failed,
-    in_turn,
-    sizes_of,
-)
+from auditor.blackbox.sample import SIDES, TRIAL, Isolated, Labels, Sample, Stream, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
-from auditor.neighbours.pair import Pair, Side, plain
+from auditor.neighbours.pair import Pair, plain
 
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
@@ -105,43 +94,43 @@ class Program(Isolated):
     command: Command
     parameters: Mapping[str, Any]
     limit: float | None = None
-    batched: ClassVar[bool] = True
-    takes_rng: ClassVar[bool] = True
+    batched: bool = field(default=True, init=False)
+    takes_rng: bool = field(default=True, init=False)
 
-    def draw(
-        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
-    ) -> Sample:
-        """Draw one output for every label (True: on the left data set); see Mechanism.draw.
-
-        Where a request for a batch ends without an answer, all outputs on both sides are that failure: the lines that were
-        answered before say nothing of what it was computing, since output is buffered.
-        """
-        asked = {label: self._asked(pair.dataset("left" if label else "right")) for label in np.unique(labels).tolist()}
-        if one_by_one:
-            outputs = (self._one(asked[label], rng) for label in labels.tolist())
-            return in_turn(labels, ((output, isinstance(output, ProcessFailure)) for output in outputs), patience)
-        sizes = sizes_of(labels)
-        order = (True, False) if len(labels) and labels[0] else (False, True)
+    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+        # After a failure, the lines before it say nothing of what the program was computing, since output is buffered.
         requests = [
-            (label, min(LARGEST, sizes[label] - at)) for label in order for at in range(0, sizes[label], LARGEST)
+            (label, asked, min(LARGEST, size - at))
+            for label, dataset, size in sides_of(pair, labels)
+            for asked in [self._asked(dataset)]
+            for at in range(0, size, LARGEST)
         ]
         drawn: dict[bool, list[Outputs]] = {True: [], False: []}
         try:
             with lent(self.command, self.command.start) as process:
-                for i, (label, size) in enumerate(requests):
+                for i, (label, asked, size) in enumerate(requests):
                     if i == 0:
-                        self._ask(process, asked[label], size, rng)
+                        self._ask(process, asked, size, rng)
                     answer = self._answer(process, size)
-                    for other, more in requests[i + 1 : i + 2]:  # the program makes its outputs while these are read
-                        self._ask(process, asked[other], more, rng)
+                    for _, following, more in requests[
+                        i + 1 : i + 2
+                    ]:  # the program makes its outputs while these are read
+                        self._ask(process, following, more, rng)
                     drawn[label].append(from_answer(answer, size))
         except ProcessFailure as failure:
-            return all_failed(failure, labels)
+            return failure
         return Sample(concatenate(drawn[True]), concatenate(drawn[False]))
 
-    def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
-        """Return one output, or the failure of the program."""
-        return self._one(self._asked(pair.dataset(side)), rng)
+    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
+        asked = {label: self._asked(dataset) for label, dataset, _ in sides_of(pair, labels)}
+        for label in labels.tolist():
+            try:
+                with lent(self.command, self.command.start) as process:
+                    self._ask(process, asked[label], 1, rng)
+                    output = _value(self._answer(process, 1)[:-1], 1)
+            except ProcessFailure as failure:
+                output = failure
+            yield output
 
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a program that is started for this for the same outputs twice; return whether it gave the same.
@@ -205,14 +194,6 @@ class Program(Isolated):
             for value in (dataset, dict(self.parameters))
         )
         return f'{{"dataset": {data}, "size": %d, "seed": %d, "parameters": {parameters}}}\n'.encode()
-
-    def _one(self, asked: bytes, rng: Stream) -> Any:
-        try:
-            with lent(self.command, self.command.start) as process:
-                self._ask(process, asked, 1, rng)
-                return _value(self._answer(process, 1)[:-1], 1)
-        except ProcessFailure as failure:
-            return failure
 
     def _ask(self, process: Process, asked: bytes, size: int, rng: Stream) -> None:
         if unasked := process.has_output():

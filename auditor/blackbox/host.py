@@ -1,7 +1,6 @@
 """Python mechanisms in a process of their own, so that one that crashes or hangs is an output and not the end of the audit.
 
-This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and answers. Messages are pickles, each
-preceded by its length.
+This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and answers. Messages are pickles.
 """
 
 import contextlib
@@ -9,7 +8,6 @@ import copy
 import io
 import os
 import pickle
-import struct
 import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -21,33 +19,29 @@ import numpy as np
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, Source
-from auditor.blackbox.outputs import from_rows
-from auditor.blackbox.process import Process, ProcessFailure, lent
-from auditor.blackbox.sample import Answers, Isolated, Labels, Patience, Sample, Stream, all_failed, in_turn
+from auditor.blackbox.outputs import Outputs, from_rows
+from auditor.blackbox.process import CHUNK, Process, ProcessFailure, lent
+from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
-LENGTH = struct.Struct("<Q")
-# An import may take longer than a batch, whatever the limit for that.
+# An import may take this long, even if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
-# The auditor's own search path, so that it is the same modules that are found there.
+# The process has the auditor's search path, so that it finds the same modules.
 START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import main; main()"
 
 
 def isolated(source: Source, limit: float | None) -> "Program | Hosted":
-    """Return a mechanism that runs outside this process, ``limit`` seconds at most for a batch, or one output of those drawn
-    one by one.
+    """Return a mechanism that runs outside this process.
 
-    Raises MechanismError when it cannot be imported or started, or cannot travel to another process.
+    ``limit`` is the most seconds for a batch, or for an output that is drawn one by one. Raises MechanismError when the mechanism
+    cannot be imported or started, or cannot be sent to another process.
     """
     return hosted(source, limit) if source.command is None else source.program(limit)
 
 
 def hosted(source: Source, limit: float | None) -> "Hosted":
-    """Return a Python mechanism that is imported and runs in a process of its own only, whatever its import does.
-
-    Raises MechanismError when it cannot be imported, or cannot travel to another process.
-    """
+    """Return a Python mechanism that is imported and run in a process of its own only. Raises MechanismError as ``isolated``."""
     pickled = _pickled(source)
     try:
         with _host(pickled, limit) as process:
@@ -60,9 +54,9 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
 
 @contextlib.contextmanager
 def held(source: Source) -> Iterator[None]:
-    """Let no other mechanism have the processes in which this one is loaded.
+    """Keep the processes in which this mechanism is loaded from other mechanisms.
 
-    Imported anew it would begin anew, and repeat itself where it has randomness of its own.
+    A mechanism that is imported again starts again. Where it has randomness of its own, it would then repeat itself.
     """
     try:
         pickled = b"" if source.command is not None else _pickled(source)
@@ -75,7 +69,7 @@ def held(source: Source) -> Iterator[None]:
         _HELD.remove(pickled)
 
 
-_HELD: list[bytes] = []  # what audits under way have loaded; to append and to remove are atomic
+_HELD: list[bytes] = []  # what running audits have loaded; append and remove are atomic
 
 
 def _pickled(source: Source) -> bytes:
@@ -92,9 +86,9 @@ def _pickled(source: Source) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Hosted(Isolated):
-    """A Python mechanism in a process of its own. Gives the outputs of Mechanism.draw, and failures of the process as outputs.
+    """A Python mechanism in a process of its own. A failure of the process is an output.
 
-    After a failure the outputs that are left are drawn in a new process, from a stream that its predecessor did not touch.
+    After a failure the remaining outputs are drawn in a new process, from a stream that the old one did not touch.
     """
 
     name: str
@@ -103,35 +97,31 @@ class Hosted(Isolated):
     pickled: bytes
     limit: float | None = None
 
-    def draw(
-        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
-    ) -> Sample:
-        """Draw one output for every label (True: on the left data set); see Mechanism.draw."""
-        if self.batched and not one_by_one:
-            try:
-                [sample] = self._answers("draw", pair, labels, rng)
-            except ProcessFailure as failure:
-                return all_failed(failure, labels)
-            return sample  # type: ignore[no-any-return]
-        with contextlib.closing(self._each(pair, labels, rng)) as outputs:
-            return in_turn(labels, outputs, patience, from_rows)
+    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+        try:
+            [sample] = self._answers("draw", pair, labels, rng)
+        except ProcessFailure as failure:
+            return failure
+        return sample  # type: ignore[no-any-return]
 
-    def _each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[tuple[Any, bool], None, None]:
-        """Yield the row of each output, and whether its process failed."""
+    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
+        """Yield the row of each output, or the failure of its process."""
         later, done = copy.deepcopy(rng), 0
         while done < len(labels):
             with contextlib.closing(self._answers("each", pair, labels[done:], rng)) as rows:
                 try:
                     for row in rows:
-                        yield row, False
+                        yield row
                         done += 1
                 except ProcessFailure as failure:
-                    yield row_of(failure), True
+                    yield failure
                     done += 1
                     rng = np.random.default_rng(later.integers(2**32, size=8))
 
+    def table(self, outputs: Sequence[Any]) -> Outputs:
+        return from_rows([row_of(output) if isinstance(output, ProcessFailure) else output for output in outputs])
+
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
-        """Return one output as the mechanism returns it, or the exception it raised, or the failure of its process."""
         try:
             [output] = self._answers("call_once", pair, side, rng)
             return output
@@ -139,72 +129,65 @@ class Hosted(Isolated):
             return failure
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair. Raises MechanismError where its process fails."""
+        """Raises MechanismError where its process fails."""
         done = 0
         try:
             for answers in self._answers("answers", pairs):
                 yield answers
                 done += 1
         except ProcessFailure as failure:
-            raise MechanismError(
-                f'"{self.name}" was asked about {pairs[done].to_dict()}: {failure.message()}'
-            ) from None
+            asked = pairs[done].to_dict()
+            raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
         """Yield what the process answers to one question. Closed before the end, it ends the process."""
         with _host(self.pickled, self.limit) as process:
-            stream = _Frames(process)
-            stream.send((method, arguments))
-            while (answer := stream.next(self.limit)) is not None:
+            conversation = _Conversation(process)
+            conversation.say((method, arguments))
+            while (answer := conversation.hear(self.limit)) is not None:
                 yield answer[0]
 
 
 @contextlib.contextmanager
 def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
-    """Lend a process in which a mechanism is loaded: the one that has it, as a rule."""
+    """Lend a process in which a mechanism is loaded, if possible one that has it already."""
     wishes = (
         lambda process: process.loaded is not None and process.loaded[0] == pickled,
         lambda process: process.loaded is None or process.loaded[0] not in _HELD,
     )
     with lent("host", _start, wishes) as process:
         if process.loaded is None or process.loaded[0] != pickled:
-            stream = _Frames(process)
-            stream.send(("load", pickled))
-            process.loaded = pickled, stream.next(None if limit is None else max(limit, IMPORT_SECONDS))
+            conversation = _Conversation(process)
+            conversation.say(("load", pickled))
+            process.loaded = pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS))
         yield process
 
 
-class _Frames:
+class _Conversation(io.RawIOBase):
+    """Messages to a host and from it. As a file it is what the host writes."""
+
     def __init__(self, process: Process) -> None:
-        self._process, self._buffer, self._at = process, b"", 0
+        self._process, self._answers = process, io.BufferedReader(self, CHUNK)
+        self._deadline: float | None = None
 
-    def send(self, message: Any) -> None:
-        self._process.send(_framed(pickle.dumps(message, pickle.HIGHEST_PROTOCOL)))
+    def say(self, message: Any) -> None:
+        self._process.send(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
 
-    def next(self, limit: float | None) -> Any:
+    def hear(self, limit: float | None) -> Any:
         """Return the next message. Raises what the host raised, or ProcessFailure."""
-        deadline = None if limit is None else time.monotonic() + limit
-        self._need(LENGTH.size, deadline)
-        [size] = LENGTH.unpack_from(self._buffer, self._at)
-        self._at += LENGTH.size
-        self._need(size, deadline)
-        answer = pickle.loads(memoryview(self._buffer)[self._at : self._at + size])
-        self._at += size
+        self._deadline = None if limit is None else time.monotonic() + limit
+        answer = pickle.load(self._answers)
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    def _need(self, size: int, deadline: float | None) -> None:
-        if len(self._buffer) - self._at >= size:
-            return
-        parts = [self._buffer[self._at :]]
-        while sum(map(len, parts)) < size:
-            parts.append(self._process.receive(deadline))
-        self._buffer, self._at = b"".join(parts), 0
+    def readable(self) -> bool:
+        return True
 
-
-def _framed(body: bytes) -> bytes:
-    return LENGTH.pack(len(body)) + body
+    def readinto(self, buffer: Any) -> int:
+        received = self._process.receive(self._deadline, len(buffer))
+        buffer[: len(received)] = received
+        return len(received)
 
 
 def _start() -> Process:
@@ -222,8 +205,8 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     mechanism: Mechanism | None = None
-    while len(length := questions.read(LENGTH.size)) == LENGTH.size:
-        method, arguments = pickle.loads(questions.read(LENGTH.unpack(length)[0]))
+    while questions.peek(1):
+        method, arguments = pickle.load(questions)
         try:
             if method == "load":
                 mechanism = pickle.loads(arguments).drawer()
@@ -252,7 +235,7 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
 
 
 def _answer(answers: BinaryIO, answer: Any) -> None:
-    answers.write(_framed(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)))
+    answers.write(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
     answers.flush()
 
 

@@ -9,7 +9,7 @@ import importlib.util
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,22 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.flatten import row_of
-from auditor.blackbox.outputs import form_of, from_batch
-from auditor.blackbox.sample import (
-    SIDES,
-    Answers,
-    Labels,
-    Patience,
-    Sample,
-    Stream,
-    all_failed,
-    changed_form,
-    in_turn,
-    sizes_of,
-)
+from auditor.blackbox.outputs import form_of, from_batch, from_list
+from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
-from auditor.neighbours.pair import Pair, Side
+from auditor.neighbours.pair import Pair
 
 CONTAINERS = (list, dict, set, bytearray, np.ndarray)
 
@@ -170,7 +158,7 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Mechanism:
+class Mechanism(Drawer):
     """A callable bound to its parameters; draws labelled outputs on a pair.
 
     Data sets, and parameters that are lists, dicts, sets or arrays, are a copy for each call, so that what a call does to them
@@ -209,46 +197,26 @@ class Mechanism:
         kept = {key: value for key, value in parameters.items() if key not in copied}
         return cls(functools.partial(function, **kept), name, batched, takes_rng, copied)
 
-    def draw(
-        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
-    ) -> Sample:
-        """Draw one output for every label (True: on the left data set), in the order of the labels.
-
-        Patience is for processes that die, which would be the end here.
-
-        A batch mechanism is asked twice, for as many outputs as each side has labels, first on the side of the first label;
-        or, ``one_by_one``, for a batch of one for each label. An exception is an output like any other. Where a whole batch
-        raises, all its outputs on both sides are that exception; see all_failed.
-        """
-        if one_by_one or not self.batched:
-            return in_turn(labels, ((output, False) for output in self.each(pair, labels, rng)), patience)
-        sides: tuple[bool, bool] = (True, False) if len(labels) and labels[0] else (False, True)
-        sizes, drawn, forms = sizes_of(labels), {}, set()
-        for side in sides:
-            batch = self._call(pair.dataset("left" if side else "right"), rng, size=sizes[side]) if sizes[side] else []
+    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+        drawn, forms = {True: from_list([]), False: from_list([])}, set()
+        for label, dataset, size in sides_of(pair, labels):
+            batch = self._call(dataset, rng, size=size)
             if isinstance(batch, BaseException):
-                return all_failed(batch, labels)
-            drawn[side] = from_batch(batch, sizes[side])
-            if sizes[side]:
-                forms.add(form_of(batch))
+                return batch
+            drawn[label] = from_batch(batch, size)
+            forms.add(form_of(batch))
         if len(forms) > 1:
             raise changed_form(*sorted(forms))
         return Sample(drawn[True], drawn[False], form="".join(forms))
 
-    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Iterator[Any]:
-        """Yield an output for every label, each made when it is asked for."""
-        datasets = {label: pair.dataset("left" if label else "right") for label in np.unique(labels).tolist()}
+    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
+        datasets = {label: dataset for label, dataset, _ in sides_of(pair, labels)}
         for label in labels.tolist():
-            yield self._call_once(copy.deepcopy(datasets[label]), rng)
-
-    def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
-        """Return one output as the mechanism returns it, or the exception it raised.
-
-        Raises MechanismError for an output of which nothing could be seen.
-        """
-        output = self._call_once(pair.dataset(side), rng)
-        row_of(output)
-        return output
+            output = self._call(copy.deepcopy(datasets[label]), rng, **({"size": 1} if self.batched else {}))
+            if self.batched and not isinstance(output, BaseException):
+                from_batch(output, 1)  # raises where the shape is wrong
+                output = output[0]
+            yield output
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
         """Yield what a query answers on each pair."""
@@ -256,13 +224,6 @@ class Mechanism:
         for pair in pairs:
             (a, b), (c, d) = ((self.call_once(pair, side, rng), self.call_once(pair, side, rng)) for side in SIDES)
             yield a, b, c, d
-
-    def _call_once(self, dataset: Any, rng: Stream) -> Any:
-        output = self._call(dataset, rng, **({"size": 1} if self.batched else {}))
-        if self.batched and not isinstance(output, BaseException):
-            from_batch(output, 1)  # raises where the shape is wrong
-            return output[0]
-        return output
 
     def _call(self, dataset: Any, rng: Stream, **size: int) -> Any:
         if self.takes_rng:

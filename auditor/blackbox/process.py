@@ -76,13 +76,13 @@ class Process:
         self._poll.register(self._in, select.POLLOUT)
         self._write()
 
-    def receive(self, deadline: float | None) -> bytes:
-        """Return what comes next, at least one byte.
+    def receive(self, deadline: float | None, most: int = CHUNK) -> bytes:
+        """Return what comes next: at least one byte, and at most ``most``.
 
         ``deadline`` is a time of ``time.monotonic``. Raises ProcessEnded at the end of output, TimedOut past the deadline;
         nothing of the process is left then.
         """
-        chunk = self._next(deadline)
+        chunk = self._next(deadline, most)
         if not chunk:
             self.kill()
             raise self._failure(TimedOut("no answer within the time limit"))
@@ -102,13 +102,12 @@ class Process:
             ends += chunk.count(b"\n")
         return b"".join(chunks), ends
 
-    def _next(self, deadline: float | None) -> bytes:
+    def _next(self, deadline: float | None, most: int = CHUNK) -> bytes:
         while True:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready = dict(self._poll.poll(None if seconds is None else seconds * 1000))
             if self._out in ready:
-                chunk = os.read(self._out, CHUNK)
-                if chunk:
+                if chunk := os.read(self._out, most):
                     return chunk
                 raise self._ended()
             if self._err in ready:

@@ -1,22 +1,25 @@
 """Labelled outputs of a pair, and what draws them: in this process, in another, or a program."""
 
-from collections.abc import Callable, Iterator, Sequence
+import contextlib
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from auditor.blackbox.flatten import row_of
 from auditor.blackbox.outputs import Outputs, concatenate, from_list
+from auditor.blackbox.process import ProcessFailure
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
-Labels = np.ndarray[Any, np.dtype[np.bool_]]
+Labels = np.ndarray[Any, np.dtype[np.bool_]]  # True: on the left data set
 Stream = np.random.Generator
 
 SIDES: tuple[Side, Side] = ("left", "right")
-# The trial: this many outputs, twice from one stream or seed. Two fair coins agree on all of them with probability 2⁻³².
+# Outputs of the trial, which draws twice from one stream or seed. Two fair coins agree on all of them with probability 2⁻³².
 TRIAL = 32
-ALWAYS = 3  # failures on each side, and nothing else, are a mechanism that always fails
+ALWAYS = 3  # a mechanism always fails if it fails this often on each side, and gives nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,11 @@ class Sample:
     right: Outputs
     form: str = ""  # what held the outputs of a batch; see form_of
     redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
-    failures: int = 0  # outputs drawn one by one that were a process that died or hung, and cost time
+    failures: int = 0  # how often a process died or hung, among outputs drawn one by one
 
     @property
     def size(self) -> int:
-        """How many outputs there are, on both sides together."""
+        """The number of outputs on both sides together."""
         return self.left.size + self.right.size
 
     def raised(self) -> bool:
@@ -45,7 +48,7 @@ class Sample:
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:
-    """Return the outputs of all batches. Raises MechanismError where the batches do not hold them alike."""
+    """Return the outputs of all batches. Raises MechanismError where their forms differ."""
     forms = sorted({sample.form for sample in samples if sample.form})
     if len(forms) > 1:
         raise changed_form(*forms[:2])
@@ -59,32 +62,22 @@ def join_samples(samples: Sequence[Sample]) -> Sample:
 
 
 def changed_form(one: str, other: str) -> MechanismError:
-    """Say that two batches do not hold their outputs alike."""
+    """Return the error for two batches of different form."""
     return MechanismError(
         f"the mechanism returned {one} for one batch and {other} for another; what a batch looks like must not depend on the "
         "outputs in it, or one rare output would show on all of them: return a list, or always the same kind of array"
     )
 
 
-def sizes_of(labels: Labels) -> dict[bool, int]:
-    """Return how many outputs each side has: True is the left data set."""
-    on_left = int(np.count_nonzero(labels))
-    return {True: on_left, False: len(labels) - on_left}
-
-
-def all_failed(failure: BaseException, labels: Labels) -> Sample:
-    """Return the sample of a batch that failed as a whole, each output of which is that failure.
-
-    Which output failed cannot be known. To draw anew only the batches that fail would make failures rarer than they are, and not
-    alike on the two sides.
-    """
-    sizes = sizes_of(labels)
-    return Sample(from_list([failure] * sizes[True]), from_list([failure] * sizes[False]))
+def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
+    """Yield label, data set and number of outputs of each side that has outputs; the side of the first label comes first."""
+    for label in dict.fromkeys(labels.tolist()):
+        yield label, pair.dataset("left" if label else "right"), int(np.count_nonzero(labels == label))
 
 
 @dataclass(slots=True)
 class Patience:
-    """When to stop drawing outputs to learn from one by one, where many are a process that died or hung, and cost time."""
+    """When to stop drawing outputs one by one, where many are a process that died or hung. Each of those costs time."""
 
     most: int
     left: list[int] = field(default_factory=lambda: [0, 0])  # answers and failures
@@ -97,44 +90,60 @@ class Patience:
         return failures >= self.most or (not answers and min(self.left[1], self.right[1]) >= ALWAYS)
 
 
-def in_turn(
-    labels: Labels,
-    outputs: Iterator[tuple[Any, bool]],
-    patience: Patience | None,
-    table: Callable[[Sequence[Any]], Outputs] = from_list,
-) -> Sample:
-    """Return the sample of outputs that come one for each label, or for the first ones, as long as patience lasts.
-
-    Each comes with whether its process failed; ``table`` canonicalises those of a side.
-    """
-    made: dict[bool, list[Any]] = {True: [], False: []}
-    failures = 0
-    for (output, failed), label in zip(outputs, labels.tolist(), strict=True):  # outputs to their end first
-        made[label].append(output)
-        failures += failed
-        if patience is not None and patience.is_over(label, failed):
-            break
-    return Sample(table(made[True]), table(made[False]), failures=failures)
-
-
 class Drawer(Protocol):
-    """What draws labelled outputs of a mechanism."""
+    """What draws labelled outputs of a mechanism.
 
-    @property
-    def batched(self) -> bool:
-        """Whether one call gives many outputs, unless drawn one by one."""
+    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's.
+    """
 
-    @property
-    def takes_rng(self) -> bool:
-        """Whether all randomness is the auditor's."""
+    __slots__ = ()
+    batched: bool
+    takes_rng: bool
 
     def draw(
         self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
     ) -> Sample:
-        """Draw one output for every label, or for the first ones, as long as patience lasts; see Mechanism.draw."""
+        """Draw one output for every label, in the order of the labels. One by one it ends where ``patience`` does.
+
+        A failure is an output like any other. Where a batch fails as a whole, all its outputs on both sides are that failure:
+        which output failed cannot be known. To draw anew only the batches that fail would make failures rarer than they are,
+        and not alike on the two sides.
+        """
+        if self.batched and not one_by_one:
+            drawn = self.batch(pair, labels, rng)
+            if isinstance(drawn, Sample):
+                return drawn
+            left, right = (from_list([drawn] * int(np.count_nonzero(labels == label))) for label in (True, False))
+            return Sample(left, right)
+        made: dict[bool, list[Any]] = {True: [], False: []}
+        failures = 0
+        with contextlib.closing(self.each(pair, labels, rng)) as outputs:
+            for output, label in zip(outputs, labels.tolist(), strict=True):  # outputs to their end first
+                failed = isinstance(output, ProcessFailure)
+                made[label].append(output)
+                failures += failed
+                if patience is not None and patience.is_over(label, failed):
+                    break
+        return Sample(self.table(made[True]), self.table(made[False]), failures=failures)
+
+    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+        """Draw all outputs of a side at once, first on the side of the first label; or return the failure of the batch."""
+
+    def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
+        """Yield an output or a failure for every label, each made when it is asked for."""
+
+    def table(self, outputs: Sequence[Any]) -> Outputs:
+        """Canonicalise what ``each`` yields."""
+        return from_list(outputs)
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
-        """Return one output, or an exception."""
+        """Return one output as the mechanism returns it, or the failure.
+
+        Raises MechanismError for an output of which nothing could be seen.
+        """
+        [output] = self.each(pair, np.array([side == "left"]), rng)
+        row_of(output)
+        return output
 
 
 class Origin(Protocol):
@@ -148,14 +157,13 @@ class Origin(Protocol):
         """Return what draws, in the process that asks for it. Raises MechanismError when it cannot be imported."""
 
 
-class Isolated:
+class Isolated(Drawer):
     """What draws in a process of its own: it is the origin of its outputs itself."""
 
     __slots__ = ()
     isolated: ClassVar[bool] = True
 
     def drawer(self) -> Self:
-        """Return this."""
         return self
 
 
