@@ -1,6 +1,6 @@
 """Which workers a backend has: processes on this machine, or those of a Dask or Ray cluster.
 
-A library of a cluster runs a task again where a worker was lost. It may, since a batch is the same whoever draws it.
+Dask and Ray run a task again if its worker was lost. They may, since a batch is the same whichever worker draws it.
 """
 
 import atexit
@@ -14,7 +14,7 @@ from auditor.blackbox.workers import ENVIRONMENT, Pool, Processes, Workers, tran
 from auditor.errors import InvalidInputError
 
 CLUSTERS = ("dask", "ray")
-# A task is given up, and the mechanism suspected, where this many workers were lost with it.
+# A task that loses this many workers is given up, and the mechanism is suspected.
 LOSSES = 3
 WAIT = 30  # seconds for a scheduler, and for its first worker
 
@@ -22,44 +22,40 @@ _STARTED: dict[tuple[str, int, str | None], Workers] = {}
 
 
 def workers_for(backend: str, workers: int, address: str | None) -> Workers:
-    """Return the workers of a backend, which are started once: ``workers`` of them, at most on a cluster; −1 is all there are.
+    """Return the workers of a backend, which are started once.
 
-    ``address`` is that of a cluster's scheduler; without it, and without one in the environment, a cluster is started on this
-    machine. Raises InvalidInputError where the cluster's library is not installed, or nothing answers at the address.
+    There are ``workers`` of them, or fewer if a cluster has fewer; −1 is all there are. ``address`` is that of a cluster's
+    scheduler. Without it, and without one in the environment, a cluster is started on this machine. Raises InvalidInputError if
+    the cluster's library is not installed, or nothing answers at the address.
     """
-    key = (backend if backend in CLUSTERS else "", workers, address)
+    key = (backend, workers, address) if backend in CLUSTERS else ("", processes(workers), None)
     if key not in _STARTED:
-        _STARTED[key] = Workers(_pool(*key))
+        makers: dict[str, Callable[[int, str | None], Pool]] = {"dask": Dask, "ray": Ray}
+        _STARTED[key] = Workers(makers[backend](workers, address) if backend in makers else Processes(key[1]))
     return _STARTED[key]
 
 
 def close_all() -> None:
-    """Stop all workers at once; what waits for them gets a KeyboardInterrupt."""
+    """Stop all workers at once. Whoever waits for them gets a KeyboardInterrupt."""
     while _STARTED:
         _STARTED.popitem()[1].close()
 
 
 def processes(workers: int) -> int:
-    """Return how many processes of this machine a number of workers is: −1 is one for each core."""
+    """Return the number of processes on this machine for ``workers``, where −1 means one for each core."""
     from joblib import cpu_count
 
     return workers if workers > 0 else max(1, cpu_count() + 1 + workers)
 
 
-def _pool(backend: str, workers: int, address: str | None) -> Pool:
-    makers: dict[str, Callable[[int, str | None], Pool]] = {"dask": Dask, "ray": Ray}
-    return makers[backend](workers, address) if backend else Processes(processes(workers))
-
-
-def missing(backend: str) -> InvalidInputError:
-    """Return the error that says how to install a cluster's library."""
+def _missing(backend: str) -> InvalidInputError:
     return InvalidInputError(
         f"backend {backend} needs a library that is not installed; install it with: pip install 'dp-auditor[{backend}]'"
     )
 
 
-# Of workers started here. By its own settings Dask gives every array back to the system, which makes a fast mechanism 50 % slower;
-# and it looks at the stacks of its workers a hundred times a second.
+# For workers that are started here. By default Dask returns the memory of every array to the system, which makes a fast mechanism
+# 50 % slower. It also reads the stacks of its workers a hundred times a second.
 DASK_SETTINGS = {"distributed.nanny.pre-spawn-environ": ENVIRONMENT, "distributed.worker.profile.enabled": False}
 
 
@@ -71,7 +67,7 @@ class Dask:
             import dask
             import distributed as library
         except ImportError:
-            raise missing("dask") from None
+            raise _missing("dask") from None
         address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
         distributed: Any = library  # it has no types
         try:
@@ -85,7 +81,7 @@ class Dask:
             self._client.wait_for_workers(1, timeout=WAIT)
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(f"no Dask cluster at {address or 'this machine'}: {error}") from None
-        # Before the library's own end, which waits long for a cluster that is gone.
+        # This runs before the library's own clean-up, which waits long for a cluster that is gone.
         atexit.register(self.close)
         threads = sum(self._client.nthreads().values())
         self.size = threads if workers < 0 else min(workers, threads)
@@ -99,11 +95,11 @@ class Dask:
         return translated(drawn, *self._lost)
 
     def stop(self) -> None:
-        """Give up all tasks. Workers that are at one finish it, for others may use the same cluster."""
+        """Give up all tasks. Workers finish those that they have begun, since others may use the cluster."""
         self._client.cancel(list(self._at_work))
 
     def close(self) -> None:
-        """Leave the cluster, and end it where it was started here; not waiting long for what is slow to end."""
+        """Leave the cluster, and end it if it was started here. Does not wait long for what is slow to end."""
         atexit.unregister(self.close)
         for part in (self._client, self._client.cluster):
             if part is not None:
@@ -113,7 +109,7 @@ class Dask:
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Have the processes that are started meanwhile, and theirs, in the environment of workers; what is set already stays."""
+    """Start processes, and those that they start, with the variables of ENVIRONMENT that are not set already."""
     new = ENVIRONMENT.keys() - os.environ.keys()
     os.environ.update({name: ENVIRONMENT[name] for name in new})
     try:
@@ -130,7 +126,7 @@ class Ray:
         try:
             import ray as library
         except ImportError:
-            raise missing("ray") from None
+            raise _missing("ray") from None
         ray: Any = library  # it has few types
         address = address or os.environ.get("RAY_ADDRESS")
         self._started = not ray.is_initialized()
@@ -164,6 +160,5 @@ class Ray:
             self._ray.cancel(drawn, force=True)
 
     def close(self) -> None:
-        """Leave the cluster, and end it where it was started here."""
         if self._started:
             self._ray.shutdown()

@@ -206,7 +206,8 @@ class Sampler:
         first = Batch(pair, 1, phase, (*number, 0), one_by_one, form)
         pieces = PIECES_TO_LEARN if first.learning else PIECES
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
-        return Batches(replace(first, size=size, share=min(1.0, size / max(1, outputs))), outputs)
+        first = replace(first, size=size, share=min(1.0, size / max(1, outputs)))
+        return Batches(first, outputs, range(math.ceil(outputs / size)))
 
     def _workers(self, origin: Origin) -> tuple[Workers, bool]:
         """Return the workers, and whether all they have to do is to wait for a process of this machine, in a thread."""

@@ -1,8 +1,8 @@
-"""How many batches are one task: enough that handing it out costs little, and few enough that workers share them to the end."""
+"""How many batches are one task: enough to make its overhead small, few enough to keep all workers busy to the end."""
 
 from dataclasses import dataclass
 
-# Seconds of a task; longer where there are many workers, which then come back for A_SECOND tasks a second at most.
+# Seconds of a task, and the most tasks a second. Many workers have longer tasks.
 TASK, A_SECOND = 0.25, 200
 # Tasks that are queued for each worker.
 AHEAD = 3
@@ -10,27 +10,27 @@ AHEAD = 3
 
 @dataclass
 class Pace:
-    """What was measured of an audit's batches: seconds of one in a worker.
+    """The measured seconds of an audit's batches.
 
-    It decides when and where they are drawn, and nothing of what is drawn.
+    They decide when and where batches are drawn. They do not change what is drawn.
     """
 
     workers: int = 1
-    worker: str = "worker"  # what each of them is, in words
+    worker: str = "worker"  # what a worker is, in words
     one_at_a_time: bool = False
     seconds: float | None = None  # of a batch, while all workers are busy
 
     def open(self, workers: int, worker: str, *, one_at_a_time: bool = False) -> None:
-        """Begin with other batches, which may take longer or shorter than those before."""
+        """Forget the seconds, for batches that may take longer or shorter than those before."""
         self.workers, self.worker, self.one_at_a_time, self.seconds = workers, worker, one_at_a_time, None
 
     @property
     def ahead(self) -> int:
-        """How many tasks are queued before the first is answered."""
+        """The most tasks that are queued at a time."""
         return AHEAD * self.workers
 
     def next_task(self, left: int) -> int:
-        """Return how many of the batches left are the next task."""
+        """Return how many of the remaining batches the next task draws."""
         if self.seconds is None or self.one_at_a_time:
             return 1
         fair = left if self.workers == 1 else max(1, left // (2 * self.workers))
@@ -38,7 +38,7 @@ class Pace:
         return max(1, min(fair, int(length / max(self.seconds, 1e-9))))
 
     def expected(self, batches: int) -> float | None:
-        """Return the seconds that a task is likely to take; None where that is not known."""
+        """Return the seconds that a task is likely to take; None if unknown."""
         return None if self.seconds is None else batches * self.seconds
 
     def drawn_by(self) -> str:

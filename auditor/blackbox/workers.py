@@ -1,7 +1,7 @@
 """Workers, shared by all audits that run at once: processes on this machine or a cluster, and threads that wait for processes.
 
-A worker that is free goes to the audit that has had the least of their time, so that a slow one does not hold the others
-back. What a task computes does not depend on when or where it runs.
+A free worker goes to the audit that has used the least time of workers, so that a slow audit does not hold the others back.
+What a task computes does not depend on when or where it runs.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from typing import Any, Protocol
 from auditor.blackbox.process import lead_a_group
 from auditor.errors import WorkerLostError
 
-# A task that is expected to take less (s) is queued at a busy worker, which then need not wait for it; a longer one is not, for
-# whatever is queued behind it waits as long.
+# A task that is expected to take less (s) is queued at a busy worker, which then need not wait for its next task. A longer one is
+# not queued there: the tasks behind it would wait for it.
 QUICK = 0.5
 # Seconds after which an idle worker ends.
 IDLE = 300
-# There is a worker for each core, so that libraries inside must not start threads of their own. The memory of one batch is kept for
-# the next (glibc; bytes): to give it back to the system and fetch it again takes a tenth of the time of a fast mechanism.
+# There is a worker for each core, so libraries must not start threads of their own. The memory of one batch is kept for the next
+# (glibc; bytes): to return it and get it again takes a tenth of the time of a fast mechanism.
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1"),
     "MALLOC_MMAP_THRESHOLD_": str(2**25),
@@ -51,7 +51,7 @@ class Pool(Protocol):
 
 @dataclass(eq=False)
 class Share:
-    """What one audit has had of the workers, and what it waits for."""
+    """The seconds of workers that one audit has used, and its tasks."""
 
     seconds: float = 0.0
     at_work: "list[Task]" = field(default_factory=list)
@@ -62,7 +62,7 @@ class Share:
 class Task:
     """A function to run: in a thread of this process if ``here``, and else by the pool.
 
-    ``expected`` is how long that takes (s), where it is known, and ``limit`` how long it may.
+    ``expected`` is how long it takes (s), if known. ``limit`` is how long it may take.
     """
 
     function: Callable[..., Any]
@@ -72,7 +72,7 @@ class Task:
     limit: float | None = None
     answer: "Future[Any]" = field(default_factory=Future)
     started: float | None = None
-    stops: int = 0  # of the pool, when it was started
+    stops: int = 0  # how often the pool was stopped before the task started
     dropped: bool = False
 
     @property
@@ -83,8 +83,8 @@ class Task:
     def result(self) -> Any:
         """Wait for what the function returns.
 
-        Raises what it raised, WorkerLostError where a worker ended, KeyboardInterrupt where the workers were closed, and
-        TimeoutError where it takes longer than it may.
+        Raises what the function raised, WorkerLostError if a worker ended, KeyboardInterrupt if the workers were closed, and
+        TimeoutError past the limit.
         """
         if self.limit is None:
             return self.answer.result()
@@ -98,7 +98,7 @@ class Task:
 class Workers:
     """Gives the tasks of all audits to a pool, those of the audit with the least time used first.
 
-    Audits ask for tasks from threads of their own.
+    Each audit submits its tasks from a thread of its own.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -108,12 +108,12 @@ class Workers:
         self._stops, self._closed = 0, False
 
     def submit(self, share: Share, task: Task) -> Task:
-        """Ask for a task. Raises KeyboardInterrupt where the workers were closed."""
+        """Queue a task. Raises KeyboardInterrupt if the workers were closed."""
         with self._lock:
             if self._closed:
                 raise KeyboardInterrupt
             if share not in self._shares:
-                # One that comes later has no claim on the time that others used before.
+                # An audit that starts later must not be preferred for the time that others used before.
                 share.seconds = max(share.seconds, min((other.seconds for other in self._shares), default=0.0))
                 self._shares.append(share)
             share.waiting.append(task)
@@ -140,7 +140,7 @@ class Workers:
                 drawn.add_done_callback(lambda drawn, share=share, task=task: self._done(share, task, drawn))
 
     def _next(self) -> Share | None:
-        """Return the share whose first task is to start now, if a worker is free for it."""
+        """Return the share whose first task starts next, if a worker is free for it."""
         if self._closed:
             return None
         self._shares = [share for share in self._shares if share.waiting or share.at_work]
@@ -174,8 +174,9 @@ class Workers:
             share.seconds += time.monotonic() - (task.started or 0.0)
 
     def drop(self, share: Share) -> None:
-        """Give up the tasks of a share. Those at work that are not over in a moment end with their workers; then tasks of
-        others are run again.
+        """Give up the tasks of a share.
+
+        Tasks at work have a moment to end. If any do not, all workers are stopped, and the tasks of others run again.
         """
         with self._lock:
             share.waiting.clear()
@@ -191,7 +192,7 @@ class Workers:
             self.pool.stop()
 
     def close(self) -> None:
-        """Stop at once: all tasks raise KeyboardInterrupt, and the workers end."""
+        """Stop at once. All tasks raise KeyboardInterrupt, and the workers end."""
         with self._lock:
             self._closed = True
             waiting = [task for share in self._shares for task in share.waiting]
@@ -210,25 +211,35 @@ class Processes:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._started = False
+        self._executor: Any = None
+        self._changing = threading.Lock()
         # Callbacks run in a thread of our own: loky's threads, which end workers, must not start new ones.
         self._callbacks = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        from joblib.externals.loky import ProcessPoolExecutor
         from joblib.externals.loky.process_executor import ShutdownExecutorError
 
-        self._started = True
         while True:
-            executor = self._executor()
+            with self._changing:
+                if self._executor is None:
+                    self._executor = ProcessPoolExecutor(
+                        self.size, timeout=IDLE, env=ENVIRONMENT, initializer=lead_a_group
+                    )
+                executor = self._executor
             try:
                 drawn = executor.submit(function, *arguments)
-            except (BrokenProcessPool, ShutdownExecutorError):  # since it was asked for
-                self._forget(executor)
+            except (BrokenProcessPool, ShutdownExecutorError):  # a worker ended, or all were stopped meanwhile
+                with self._changing:
+                    if self._executor is executor:
+                        self._executor = None
                 continue
             return translated(drawn, BrokenProcessPool, ShutdownExecutorError, through=self._callbacks.submit)
 
     def stop(self) -> None:
-        if self._started and (executor := self._forget()) is not None:
+        with self._changing:
+            executor, self._executor = self._executor, None
+        if executor is not None:
             # Loky's thread would print a traceback about tasks that were submitted just before it was asked to kill.
             with contextlib.suppress(queue.Empty):
                 while True:
@@ -239,33 +250,11 @@ class Processes:
         """Let the last callbacks run; no worker is left after ``stop``."""
         self._callbacks.shutdown(wait=False)
 
-    def _executor(self) -> Any:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        with _KEEPING:
-            if self.size not in _KEPT:
-                _KEPT[self.size] = ProcessPoolExecutor(
-                    self.size, timeout=IDLE, env=ENVIRONMENT, initializer=lead_a_group
-                )
-            return _KEPT[self.size]
-
-    def _forget(self, executor: Any = None) -> Any:
-        """Keep the executor no longer, or whichever is kept; return the one that was."""
-        with _KEEPING:
-            if executor is None or _KEPT.get(self.size) is executor:
-                return _KEPT.pop(self.size, None)
-        return None
-
-
-# Executors by their number of workers.
-_KEPT: dict[int, Any] = {}
-_KEEPING = threading.Lock()
-
 
 def translated(drawn: Any, *lost: type[BaseException], through: Callable[..., Any] | None = None) -> "Future[Any]":
-    """Return a future of this process for one of a library, whose errors of the kinds ``lost`` are WorkerLostError.
+    """Return a future of this process for a future of a library, with WorkerLostError for errors of the kinds ``lost``.
 
-    Callbacks run in the library's own thread, or ``through`` another.
+    Callbacks run in the library's own thread, or by ``through``.
     """
     answer: Future[Any] = Future()
 
