@@ -1,4 +1,4 @@
-"""Mechanisms that are programs in any language: a request is a line of JSON, each output a line of JSON."""
+"""Mechanisms that are programs in any language. A request is a line of JSON, and so is each output."""
 
 import json
 import os
@@ -22,9 +22,9 @@ from auditor.neighbours.pair import Pair, plain
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
 LONGER = "; if it only needs longer, set execution: {timeout: seconds}"
-# Outputs asked for at once: few enough that a program seldom waits while its last answer is read.
+# The most outputs of a request. With more, a program would wait while its last answer is read.
 LARGEST = 16_384
-# Seeds that are exact in a language whose numbers are doubles.
+# Seeds are below this, so that they are exact in a language whose numbers are doubles.
 SEEDS = 2**53
 
 
@@ -32,8 +32,8 @@ SEEDS = 2**53
 class Command:
     """A program that is the mechanism, and the folder it runs in.
 
-    It reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one a line, until its input ends, and
-    answers each with n lines, one JSON value a line; see the README.
+    It reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one on each line, until its input ends. It
+    answers each with n lines of one JSON value; see the README.
 
     >>> Command(["node", "my mechanism.js"]).name
     "node 'my mechanism.js'"
@@ -56,9 +56,9 @@ class Command:
         return shlex.join(self.arguments)
 
     def find(self) -> str:
-        """Return the path of the program. Raises MechanismError where there is none.
+        """Return the path of the program. Raises MechanismError if there is none.
 
-        As in a shell, a path is seen from the folder, and a plain name is looked for on the PATH.
+        As in a shell, a path is relative to the folder, and a plain name is looked for on the PATH.
         """
         program = self.arguments[0]
         path = str(Path(self.folder, program)) if "/" in program else program
@@ -73,7 +73,7 @@ class Command:
         return str(Path(found).absolute())
 
     def start(self) -> Process:
-        """Start the program. Raises MechanismError when that cannot be done."""
+        """Start the program. Raises MechanismError if that fails."""
         try:
             return Process([self.find(), *self.arguments[1:]], self.folder)
         except OSError as error:
@@ -86,7 +86,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Program(Isolated):
-    """A command bound to its parameters; draws labelled outputs on a pair, as a batch mechanism does.
+    """A command bound to its parameters: a batch mechanism.
 
     A program that dies or passes ``limit`` (seconds for a request) is started again at the next request.
     """
@@ -133,11 +133,11 @@ class Program(Isolated):
             yield output
 
     def repeats_itself(self, pair: Pair) -> bool:
-        """Ask a program that is started for this for the same outputs twice; return whether it gave the same.
+        """Ask a new process of the program for the same outputs twice; return whether they are equal.
 
-        On the left data set, or where it fails there, on the right. Then the input ends, which shows what an audit would wait for
-        without end: too few lines, or lines that stay in a buffer. Raises MechanismError where the program breaks the
-        protocol, NoAnswerError where it is silent on both sides. Where it fails, that is for the audit to see.
+        It is asked on the left data set or, if it fails there, on the right. Then the input ends. This shows what an audit would
+        wait for forever: too few lines, or lines that stay in a buffer. Raises MechanismError if the program breaks the protocol,
+        and NoAnswerError if it is silent on both sides. A failure is left to the audit.
         """
         silent = list[NoAnswerError]()
         for side in SIDES:
@@ -178,7 +178,7 @@ class Program(Isolated):
                 f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
                 f"ended: it must flush its standard output after each answer, and read line by line{LONGER}"
             )
-        # What does not end with its input hangs: an output under a limit, and without one an audit that never ends.
+        # A program that does not end with its input hangs. Under a limit this is an output; without one the audit would never end.
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
             waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor when its input ended"
             raise NoAnswerError(
@@ -188,7 +188,7 @@ class Program(Isolated):
         return len(lines) == wanted and lines[:TRIAL] == lines[TRIAL:]
 
     def _asked(self, dataset: Any) -> bytes:
-        """Return the request, with places for size and seed."""
+        """Return a request with placeholders for size and seed."""
         data, parameters = (
             json.dumps(_spelled(plain(value)), allow_nan=False).replace("%", "%%")
             for value in (dataset, dict(self.parameters))
@@ -217,7 +217,7 @@ class Program(Isolated):
 
 
 def _spelled(value: Any) -> Any:
-    """Spell numbers that JSON has not."""
+    """Return a value with words for the numbers that JSON does not have."""
     if isinstance(value, float) and not np.isfinite(value):
         return "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, list | tuple):
@@ -234,14 +234,14 @@ def _shown(line: bytes) -> str:
 
 
 def from_answer(answer: bytes, size: int) -> Outputs:
-    """Canonicalise ``size`` lines: the table of their values one by one, sooner where all are numbers, or vectors.
+    """Canonicalise ``size`` lines: the table of their values, faster if all are numbers, or vectors of one length.
 
-    1 and 1.0 are different outputs, as for Python mechanisms: whoever reads the output can see which of them was written.
-    Raises MechanismError naming the line that is not JSON.
+    1 and 1.0 are different outputs, as for Python mechanisms, since a reader of the output can tell them apart. Raises
+    MechanismError that names the line that is not JSON.
     """
     if not size:
         return from_list([])
-    # Lines are one value each where they make as many numbers, or where all their ends stand between brackets.
+    # Each line is one value if there is one number for each line, or if each line ends between brackets.
     vectors = answer.startswith(b"[") and answer.endswith(b"]\n") and answer.count(b"]\n[") == size - 1
     if vectors or answer[0] in b"-0123456789":
         try:
@@ -253,7 +253,7 @@ def from_answer(answer: bytes, size: int) -> Outputs:
         if table is not None:
             return table
     lines = answer[:-1].split(b"\n")
-    # Outputs that are no numbers are often few different ones.
+    # Outputs that are no numbers often have few distinct values.
     distinct: dict[bytes, int] = {}
     places = [distinct.setdefault(line, len(distinct)) for line in lines]
     if len(distinct) > size // 2:
@@ -267,7 +267,7 @@ def from_answer(answer: bytes, size: int) -> Outputs:
 
 
 def values_of(lines: Sequence[bytes]) -> list[Any]:
-    """Return the value of each line."""
+    """Return the value of each line. Raises MechanismError that names the line that is not JSON."""
     return [_value(line, number) for number, line in enumerate(lines, start=1)]
 
 
@@ -275,7 +275,7 @@ _WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-in
 
 
 class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
-    """An output that is a failure, as a program reports it: ``{"error": "..."}``."""
+    """A failure that a program reports as its output: ``{"error": "..."}``."""
 
 
 def _value(line: bytes, number: int) -> Any:
@@ -292,7 +292,7 @@ def _value(line: bytes, number: int) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """Read the words for numbers that JSON has not."""
+    """Return a value with numbers for the words that stand for them."""
     if isinstance(value, str):
         return _WORDS.get(value, value)
     if isinstance(value, list):

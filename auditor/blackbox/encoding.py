@@ -1,4 +1,4 @@
-"""Plain data, counts, samples and failures as bytes, exactly, and back: JSON and arrays, of which nothing is ever run."""
+"""Plain data, counts, samples and failures as bytes and back, without loss. They are JSON and arrays, which run no code."""
 
 import io
 import json
@@ -17,12 +17,12 @@ from auditor.neighbours.pair import Side
 KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 FAILURE = "raised"
 ZIP = b"PK"
-# What decode raises where these are other bytes.
+# What decode raises for bytes that were not encoded here.
 SPOILT = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile)
 
 
 def encode(value: Any) -> bytes:
-    """Return plain data, counts, exceptions or a sample as bytes.
+    """Return plain data, counts, an exception or a sample as bytes.
 
     >>> decode(encode((Counts(1, 2, 0, 3), [0.1, None])))
     (Counts(hits_left=1, trials_left=2, hits_right=0, trials_right=3), [0.1, None])
@@ -31,7 +31,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """Return what was encoded; of an exception its name and text, and no class but MechanismError."""
+    """Return what was encoded. Of an exception only name and text are kept, and no class but MechanismError."""
     return unpacked(content) if content.startswith(ZIP) else json.loads(content, object_hook=_untagged)
 
 
@@ -71,7 +71,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
             for part in ("numbers", "codes"):
                 array = getattr(column, part)
                 if array is not None:
-                    # One cell stands for all where all are one in memory.
+                    # If all cells are one in memory, one stands for all.
                     arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
     about = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
     meta = json.dumps({"sides": sides, "sample": about})
@@ -81,7 +81,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
 
 
 def unpacked(content: bytes) -> Sample:
-    """Return the sample that was packed. Raises one of SPOILT where these are other bytes."""
+    """Return the sample that was packed. Raises one of SPOILT for other bytes."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         meta = json.loads(archive["meta"].tobytes())
         left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)

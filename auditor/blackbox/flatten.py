@@ -1,4 +1,4 @@
-"""One output of any kind, taken apart into its leaves: numbers and words, each under the place where it stands."""
+"""An output of any kind as its leaves: numbers and words, each named by its place in the output."""
 
 import inspect
 import math
@@ -15,18 +15,18 @@ from auditor.errors import MechanismError
 
 Leaf = float | str
 
-EXACT = 2.0**53 - 1  # integers up to here are floats, and no other integer rounds to them
+EXACT = 2.0**53 - 1  # up to here each integer is a float, and no other integer rounds to it
 ARRAY_OF_NUMBERS = "array of numbers"
-# Without widths: those of a batch's integers and strings depend on all of its outputs.
+# Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 # The default repr of objects: a memory address.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
 
 
 def row_of(output: Any) -> dict[str, Leaf]:
-    """Flatten one output into its leaves by place, and the types on the way: its row of the table.
+    """Return the row of an output: its leaves by place, and the types on the way.
 
-    Raises MechanismError where an object in it does not say what it holds.
+    Raises MechanismError if an object in it does not say what it holds.
     """
     leaves: dict[str, Leaf] = {}
     _flatten("output", output, leaves)
@@ -77,7 +77,7 @@ def _flatten(place: str, value: Any, leaves: dict[str, Leaf]) -> None:  # noqa: 
 
 
 def _exact_number(place: str, value: Fraction | Decimal) -> dict[str, Leaf]:
-    """Return the nearest float, what it is off by, and to how many places a decimal is written."""
+    """Return the nearest float, the rounding error, and the exponent of a decimal."""
     if isinstance(value, Decimal) and not value.is_finite():
         return {place: "NaN" if value.is_nan() else float(value)}
     try:
@@ -93,7 +93,7 @@ def _exact_number(place: str, value: Fraction | Decimal) -> dict[str, Leaf]:
 
 
 def _flatten_array_like(place: str, value: Any, leaves: dict[str, Leaf]) -> None:
-    """Write what is in it, and the labels of its rows and columns; their own words leave out digits and rows."""
+    """Write the items, and the labels of rows and columns. The text of such an object would leave out digits and rows."""
     try:
         inside = np.asarray(value)
     except Exception as error:  # whatever an object's own conversion raises
@@ -118,7 +118,7 @@ def _kind(value: Any) -> str:
 
 
 def _large_integer(number: int) -> tuple[float, Leaf]:
-    """Return the nearest float and what it is off by; the whole integer where that is too large in its turn."""
+    """Return the nearest float and the rounding error; the whole integer if the error is too large for a float."""
     try:
         nearest = float(number)
     except OverflowError:
@@ -128,9 +128,9 @@ def _large_integer(number: int) -> tuple[float, Leaf]:
 
 
 def _spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
-    """Spell an object by its own word, which may be anything, an exception included.
+    """Return an object's own text, or a text for the exception that asking for it raises.
 
-    Raises MechanismError for an object that has none: whatever it holds would go unseen, and the audit find nothing.
+    Raises MechanismError for an object without a text of its own: the audit could not see what it holds.
     """
     try:
         spelled = text(value)

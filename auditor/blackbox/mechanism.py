@@ -1,4 +1,4 @@
-"""A mechanism as a black box: where it comes from, what its signature asks for, and one way to call it."""
+"""A mechanism as a black box: where it comes from, what its signature takes, and one way to call it."""
 
 import copy
 import functools
@@ -41,9 +41,9 @@ class Source:
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the files that the mechanism is written in, as far as its name shows: its module, or those of a command.
+        """Return the files that the name of the mechanism shows: its module, or the files of a command.
 
-        What these import is not among them. Nothing is imported here, for that may be the end of the process.
+        Files that these import are not among them. Nothing is imported here, since an import may end the process.
         """
         if self.command is not None:
             candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
@@ -59,20 +59,20 @@ class Source:
         return [path for path in candidates if path.is_file()][:1]
 
     def drawer(self) -> "Mechanism":
-        """Import the mechanism, unless that was done before in this process, and read its signature.
+        """Import the mechanism, unless this process has done so, and read its signature.
 
-        Raises MechanismError when it cannot be imported or its signature fits neither shape, or when it is a command.
+        Raises MechanismError if it is a command, cannot be imported, or has a signature of neither shape.
         """
         return Mechanism.from_callable(self.load(), self.parameters, self.name)
 
     def program(self, limit: float | None) -> Program:
-        """Return the command as a mechanism, ``limit`` seconds for a request. Raises MechanismError where it is not found."""
+        """Return the command as a mechanism, with ``limit`` seconds for a request. Raises MechanismError if it is not found."""
         assert self.command is not None
         self.command.find()
         return Program(self.command, self.parameters, limit)
 
     def load(self) -> Callable[..., Any]:
-        """Return the callable itself. Raises MechanismError when it cannot be imported, or is a command."""
+        """Return the callable itself. Raises MechanismError if it cannot be imported, or is a command."""
         if self.command is not None:
             raise MechanismError(f'"{self.name}" is a program, which cannot be imported')
         return self.function if self.function is not None else load(self.name, self.search_path)
@@ -82,7 +82,7 @@ class Source:
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
     """Import the callable behind "module:attribute" or "file.py:attribute".
 
-    Raises MechanismError telling which part is missing.
+    Raises MechanismError that names the missing part.
     """
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
@@ -115,7 +115,7 @@ def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
 
 def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     module = importlib.import_module(place)
-    # A module of that name may have been imported from elsewhere before; auditing that one would be silently wrong.
+    # Another module of that name may have been imported before. To audit that one would be wrong, and nobody would notice.
     top = place.partition(".")[0]
     wanted = importlib.machinery.PathFinder.find_spec(top, list(search_path))
     found = sys.modules[top].__spec__
@@ -138,9 +138,9 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
     path = next((candidate for candidate in _candidates(place, search_path) if candidate.is_file()), None)
     if path is None:
         raise MechanismError(f"there is no file {place} (looked in {', '.join(search_path) or 'the working folder'})")
-    # A name of its own for every path, which pickle can find again within the process.
+    # Each path has a name of its own, which pickle can find again within the process.
     module_name = f"auditor_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}_{path.stem}"
-    # Audits of one file run in threads: none may find what another has only begun to import.
+    # Audits run in threads. None may find a module that another has not finished importing.
     with _IMPORTING:
         if module_name in sys.modules:
             return sys.modules[module_name]
@@ -161,20 +161,20 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 class Mechanism(Drawer):
     """A callable bound to its parameters; draws labelled outputs on a pair.
 
-    Data sets, and parameters that are lists, dicts, sets or arrays, are a copy for each call, so that what a call does to them
-    does not leak into others. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), the others f(dataset, rng,
-    **parameters) once an output; ``takes_rng`` is False for those with entropy of their own.
+    Each call has its own copy of the data set and of parameters that are lists, dicts, sets or arrays, so that its changes do not
+    reach other calls. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), others f(dataset, rng, **parameters)
+    once for each output. ``takes_rng`` is False for mechanisms with entropy of their own.
     """
 
     function: Callable[..., Any]
     name: str
     batched: bool
     takes_rng: bool
-    copied: Mapping[str, Any] = field(default_factory=dict)  # parameters that a call could change; each has its own
+    copied: Mapping[str, Any] = field(default_factory=dict)  # parameters that a call could change
 
     @classmethod
     def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
-        """Read the signature and bind the parameters, or raise MechanismError saying what does not fit."""
+        """Read the signature and bind the parameters. Raises MechanismError that says what does not fit."""
         try:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
@@ -234,5 +234,5 @@ class Mechanism(Drawer):
             return self.function(dataset, **size)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # every failure of a mechanism is an output, sys.exit() included
+        except BaseException as error:  # each failure is an output, and so is sys.exit()
             return error

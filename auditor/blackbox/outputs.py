@@ -1,7 +1,7 @@
-"""Outputs of any kind in one canonical form: a table of columns, in which nothing is ever dropped.
+"""Outputs of any kind in one canonical form: a table of columns. Nothing is dropped.
 
-What stands in an output's row depends on that output alone, never on the others drawn with it: otherwise the
-make-up of a batch would leak into its outputs and an honest mechanism could look guilty.
+The row of an output depends on that output alone, never on the others drawn with it. Otherwise the other outputs of a batch would
+show in it, and an honest mechanism could appear to violate its claim.
 """
 
 import math
@@ -33,14 +33,14 @@ class Column:
     atoms: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to another process as one cell, where all are the same one in memory."""
+        """Travel to another process as one cell, if all cells are one in memory."""
         if (atom := self.only_atom) is not None:
             return _constant, (self.name, atom, len(self.numbers))
         return Column, (self.name, self.numbers, self.codes, self.atoms)
 
     @property
     def only_atom(self) -> str | None:
-        """The atom that all cells hold, where they are the same one in memory."""
+        """The atom of all cells, if they are one cell in memory."""
         if self.codes is None or not self.codes.size or any((*self.codes.strides, *self.numbers.strides)):
             return None
         only: str = self.atoms[self.codes[0]]
@@ -55,7 +55,7 @@ class Outputs:
     columns: tuple[Column, ...]
 
     def column(self, name: str) -> Column:
-        """Return the column of that name; where no output here has such a place, it is all ABSENT."""
+        """Return the column of that name. It is all ABSENT if no output here has such a place."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -66,12 +66,12 @@ class Outputs:
         return self.raised()[0] > 0
 
     def failure(self) -> str | None:
-        """Where every output is an exception, return what the first one says; else None."""
+        """Return the text of the first output if every output is an exception, and else None."""
         share, message = self.raised()
         return message if share == 1 else None
 
     def raised(self) -> tuple[float, str]:
-        """Return the share of the outputs that are exceptions, and what the first of them says; (0, "") where none is."""
+        """Return the share of the outputs that are exceptions, and the text of the first; (0, "") if none is."""
         kinds = self.column("type")
         if self.size == 0 or kinds.codes is None or "exception" not in kinds.atoms:
             return 0.0, ""
@@ -109,7 +109,7 @@ def _join(name: str, parts: list[Column]) -> Column:
     atoms = {atom: i for i, atom in enumerate(dict.fromkeys(atom for part in parts for atom in part.atoms))}
     codes = []
     for part in parts:
-        # One further entry, for NUMBER = -1 to land on.
+        # The last entry is for NUMBER = -1.
         new = np.array([*(atoms[atom] for atom in part.atoms), NUMBER], dtype=np.int32)
         codes.append(np.full(len(part.numbers), NUMBER, np.int32) if part.codes is None else new[part.codes])
     return Column(name, numbers, np.concatenate(codes), tuple(atoms))
@@ -118,7 +118,7 @@ def _join(name: str, parts: list[Column]) -> Column:
 def from_batch(batch: Any, size: int) -> Outputs:
     """Canonicalise what a batch mechanism returned: ``size`` outputs along the first axis.
 
-    Raises MechanismError where the batch has another length or none at all.
+    Raises MechanismError if the batch has another length, or no length.
     """
     try:
         length = len(batch)
@@ -138,7 +138,7 @@ def from_batch(batch: Any, size: int) -> Outputs:
             "the mechanism returned a masked array; return an array, with NaN or None for what is missing"
         )
     if isinstance(batch, np.ndarray) and batch.dtype.kind in "biuf":
-        # Whether an array holds integers or floats depends on all of its outputs, so that it says nothing of one.
+        # Whether an array holds integers or floats depends on all of its outputs, so it is no property of one output.
         return _from_array(batch, "number")
     outputs = list(batch)
     if len(outputs) != size:
@@ -160,7 +160,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 
 
 def from_numbers(values: Sequence[Any]) -> Outputs | None:
-    """Return the table of from_list for outputs that are all int or float, or lists of these of one length; else None. Faster."""
+    """Return the table of from_list, faster, for numbers or for lists of numbers of one length. Return None for other outputs."""
     if type(values[0]) is not list:
         flat: Sequence[Any] = values
     elif all(type(value) is list for value in values) and len({len(value) for value in values}) == 1:
@@ -192,13 +192,13 @@ def from_numbers(values: Sequence[Any]) -> Outputs | None:
 def _types(name: str, is_int: NDArray[np.bool_], otherwise: str) -> Column:
     if is_int.all() or not is_int.any():
         return _constant(name, "int" if is_int[0] else otherwise, len(is_int))
-    # Atoms are numbered as they come, as everywhere.
+    # Atoms are numbered in the order of their first outputs, as everywhere.
     atoms = ("int", otherwise) if is_int[0] else (otherwise, "int")
     return Column(name, np.zeros(len(is_int)), (is_int != is_int[0]).astype(np.int32), atoms)
 
 
 def form_of(batch: Any) -> str:
-    """Say what holds the outputs of a batch. Were that to change with one output, it would show on all outputs of the batch."""
+    """Return what holds the outputs of a batch, in words. An output that changed this would show in the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
     kind = "numbers" if batch.dtype.kind in "biuf" else KIND.get(batch.dtype.kind, "objects")
@@ -221,7 +221,7 @@ def _from_array(array: NDArray[Any], kind: str) -> Outputs:
 
 
 def _constant(name: str, atom: str, size: int) -> Column:
-    # What numpy.broadcast_to gives, without the microseconds that it takes.
+    # The same as by numpy.broadcast_to, but faster.
     numbers, codes = np.ndarray(size, np.float64, _ZERO, 0, (0,)), np.ndarray(size, np.int32, _ZERO, 0, (0,))
     return Column(name, numbers, codes, (atom,))
 
@@ -230,7 +230,7 @@ _ZERO = bytes(8)
 
 
 def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
-    """Return the column of the numbers, and where integers are too large for floats one of what is left over."""
+    """Return the column of the numbers, and one of rounding errors if integers are too large for floats."""
     # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
     if values.dtype.kind == "f":

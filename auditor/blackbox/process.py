@@ -1,4 +1,4 @@
-"""Processes that run what may crash or hang: each in a group of its own, asked under a time limit, never left behind."""
+"""Processes for what may crash or hang. Each has a group of its own and a time limit, and none is left behind."""
 
 import atexit
 import contextlib
@@ -12,17 +12,17 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-# What is kept of standard error, for messages.
+# Bytes of standard error that are kept for messages.
 STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
-# Ends a group of processes when whoever started this shell is gone, however it went: then it reads the end of its input.
+# A shell that ends a group of processes when the shell's own parent is gone: then its input ends.
 GUARD = 'read -r dismissed || kill -s KILL -- "-$0"'
 
 
 class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
-    """A process that gave no output: itself an output of the mechanism that ran in it.
+    """A process that gave no output. This failure is then the output of the mechanism.
 
-    ``standard_error`` is the end of what it wrote there. It is for people to read, and no part of the output.
+    ``standard_error`` is the end of what the process wrote there. It is for people to read, and no part of the output.
     """
 
     standard_error: str = ""
@@ -52,25 +52,24 @@ class Process:
         )
         self._guard = _guard(self._child.pid)
         assert self._child.stdin and self._child.stdout and self._child.stderr
-        self._in, self._out, self._err = (
-            s.fileno() for s in (self._child.stdin, self._child.stdout, self._child.stderr)
-        )
+        self._streams = self._child.stdin, self._child.stdout, self._child.stderr
+        self._in, self._out, self._err = (stream.fileno() for stream in self._streams)
         self._pending = memoryview(b"")
         self._errors = b""
         self._killing = threading.Lock()
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
-        with contextlib.suppress(OSError):  # a process can then go on while its last answer is being read
+        with contextlib.suppress(OSError):  # with a larger pipe the process can go on while its last answer is read
             fcntl.fcntl(self._out, fcntl.F_SETPIPE_SZ, CHUNK)
         for stream in (self._in, self._err):
             os.set_blocking(stream, False)
         _LIVE.add(self)
 
     def send(self, request: bytes, *, last: bool = False) -> None:
-        """Send bytes; ``last`` ends the input after them.
+        """Send bytes. With ``last`` the input ends after them.
 
-        What a pipe cannot hold is written while an answer is awaited, so that neither side blocks the other.
+        What does not fit into the pipe is written while an answer is awaited, so that neither side blocks the other.
         """
         self._pending, self._last = memoryview(request), last
         self._poll.register(self._in, select.POLLOUT)
@@ -79,19 +78,18 @@ class Process:
     def receive(self, deadline: float | None, most: int = CHUNK) -> bytes:
         """Return what comes next: at least one byte, and at most ``most``.
 
-        ``deadline`` is a time of ``time.monotonic``. Raises ProcessEnded at the end of output, TimedOut past the deadline;
-        nothing of the process is left then.
+        ``deadline`` is a time of ``time.monotonic``. Raises ProcessEnded at the end of output, and TimedOut past the deadline.
+        In both cases the process is gone.
         """
         chunk = self._next(deadline, most)
         if not chunk:
-            self.kill()
-            raise self._failure(TimedOut("no answer within the time limit"))
+            raise self._failed(TimedOut("no answer within the time limit"))
         return chunk
 
     def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
-        """Return what comes until it holds ``count`` ends of lines, perhaps with more behind them; and how many it holds.
+        """Return what comes until it holds ``count`` ends of lines, and how many it holds. More may follow the last of them.
 
-        Past the deadline that is less, and the process lives; with ``wait`` it is TimedOut, as for ``receive``.
+        Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does.
         """
         chunks, ends = list[bytes](), 0
         while ends < count:
@@ -118,7 +116,7 @@ class Process:
                 return b""
 
     def has_output(self) -> bytes:
-        """Return what was sent without being asked for; nothing, as a rule."""
+        """Return output that was not asked for, if there is any."""
         return os.read(self._out, CHUNK) if dict(self._poll.poll(0)).get(self._out, 0) & select.POLLIN else b""
 
     def standard_error(self) -> str:
@@ -131,13 +129,12 @@ class Process:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
             self._child.wait()
-            if not self._child.stdout or self._child.stdout.closed:
+            if self._streams[1].closed:
                 return
             with contextlib.suppress(OSError):
                 self._read_errors()
-            for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
-                if stream:
-                    stream.close()
+            for stream in self._streams:
+                stream.close()
             self._guard.communicate(b"dismissed\n")
 
     def _write(self) -> None:
@@ -145,61 +142,52 @@ class Process:
             self._pending = self._pending[os.write(self._in, self._pending) :]
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it ended, which shows where its output ends
+        except BrokenPipeError:  # the process ended, which reading its output will show
             self._pending = memoryview(b"")
         if not self._pending:
             self._poll.unregister(self._in)
-            if self._last and self._child.stdin:
-                self._child.stdin.close()
+            if self._last:
+                self._streams[0].close()
 
     def _read_errors(self) -> None:
         with contextlib.suppress(BlockingIOError, KeyError):
             while chunk := os.read(self._err, CHUNK):
                 self._errors = (self._errors + chunk)[-STANDARD_ERROR:]
-            self._poll.unregister(self._err)  # its end was read
+            self._poll.unregister(self._err)  # after its last byte
 
     def _ended(self) -> ProcessFailure:
-        # A process that closes its output ends in a moment; one that goes on without it is of no use.
+        # A process that closes its output ends in a moment. One that goes on without output is of no use.
         try:
             status = self._child.wait(1.0)
         except subprocess.TimeoutExpired:
-            self.kill()
-            return self._failure(ProcessEnded("closed its standard output"))
-        self.kill()
+            return self._failed(ProcessEnded("closed its standard output"))
         try:
             how = f"ended with exit status {status}" if status >= 0 else f"killed by {signal.Signals(-status).name}"
         except ValueError:
             how = f"killed by signal {-status}"
-        return self._failure(ProcessEnded(how))
+        return self._failed(ProcessEnded(how))
 
-    def _failure(self, failure: ProcessFailure) -> ProcessFailure:
+    def _failed(self, failure: ProcessFailure) -> ProcessFailure:
+        self.kill()
         failure.standard_error = self.standard_error()
         return failure
 
 
 def _guard(group: int) -> "subprocess.Popen[bytes]":
-    """Start what ends a group of processes when its own input ends."""
-    nowhere = subprocess.DEVNULL
-    return subprocess.Popen(
-        ["/bin/sh", "-c", GUARD, str(group)],
-        stdin=subprocess.PIPE,
-        stdout=nowhere,
-        stderr=nowhere,
-        start_new_session=True,
-    )
+    """Start a shell that ends a group of processes when its own input ends."""
+    arguments, nowhere = ["/bin/sh", "-c", GUARD, str(group)], subprocess.DEVNULL
+    return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
 def lead_a_group() -> None:
-    """Make this process the first of a group that ends with it, whatever it starts and however it goes."""
+    """Make this process the leader of a group. All processes of the group end with it, even if it is killed."""
     os.setsid()
     _OWN.append(_guard(os.getpid()))
 
 
-_OWN: list["subprocess.Popen[bytes]"] = []  # its input is open for as long as this process lives
+_OWN: list["subprocess.Popen[bytes]"] = []  # guards, whose input is open for as long as this process lives
 _LIVE: "weakref.WeakSet[Process]" = weakref.WeakSet()
 _IDLE: dict[Hashable, list[Process]] = {}
-
-
 _LENDING = threading.Lock()
 
 
@@ -207,10 +195,10 @@ _LENDING = threading.Lock()
 def lent(
     key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
 ) -> Iterator[Process]:
-    """Lend an idle process of that key that meets the first wish, or else the second and so on, and where none does a new one.
+    """Lend an idle process of that key. The first wish that any process meets decides; if none is met, a new process starts.
 
-    It is idle again afterwards, and killed where anything was raised. A thread that borrows one has it for itself, so that
-    there are as many as there are workers.
+    Afterwards it is idle again, or killed if anything was raised. Each thread borrows a process of its own, so there is at most
+    one for each worker.
     """
     key = (os.getpid(), key)  # a fork of the auditor must not talk to the processes of its parent
     with _LENDING:

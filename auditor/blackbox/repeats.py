@@ -1,7 +1,7 @@
 """Outputs that repeat one another: a mechanism that seeds itself, copies of one random state, one noise for a whole batch.
 
-Every bound rests on outputs that are drawn independently of each other. Copies of one output would count as many outputs, and the
-bound would be invalid. What is refused here does not happen to mechanisms whose outputs are independent: see RepeatGuard.
+Every bound assumes independent outputs. Copies of one output would count as several outputs, and the bound would be invalid.
+RepeatGuard proves that independent outputs are not refused.
 """
 
 import functools
@@ -20,15 +20,15 @@ from auditor.neighbours.pair import Pair, Side, plain
 
 Keys = NDArray[np.uint64]
 
-SHOWN = 256  # the first outputs of each side of a batch, which are looked at
-# Outputs in a row that are looked for; elsewhere than at the start of a batch, the first of these.
+SHOWN = 256  # outputs at the start of each side of a batch that the guard looks at
+# Lengths of windows at the start of a batch. Windows elsewhere have the first length.
 WINDOWS = (32, 64, 128, 256)
-ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs: by what they are, not where they stand
-STARTS = 8  # windows at most, besides those at the start of a batch
-REMEMBERED = 1_000  # batches whose windows are kept; later ones are compared with these
+ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen by their keys and not by their places
+STARTS = 8  # the most windows elsewhere than at the start of a batch
+REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
 CERTAIN = 64  # bits
-CONSTANT = 64  # outputs of a batch that are all one value
-CONSTANTS = 3  # of one data set, each the only value of a batch
+CONSTANT = 64  # the least outputs of a batch that counts as constant
+CONSTANTS = 3  # different constants on one data set that are refused
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
 ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
@@ -42,8 +42,8 @@ ADVICE = (
 def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
     """Return a number for each of the first outputs: the same for the same output in any process and any batch.
 
-    Different outputs have different numbers, but for a chance of 2⁻⁶⁴. Nothing where the first output is an exception and all
-    others are that too: it may be a batch that failed as a whole.
+    Different outputs have the same number with probability 2⁻⁶⁴. The result is empty if all outputs are one exception, since the
+    batch may have failed as a whole.
     """
     n = min(outputs.size, most)
     keys: Keys = np.zeros(n, np.uint64)
@@ -72,7 +72,7 @@ def _mixed(column: Column, n: int) -> Keys | np.uint64:
 
 
 def _atom_key(place: str, atom: str) -> np.uint64:
-    # A place that an output does not have is no part of its key: in other batches there is no such column at all.
+    # A place that an output does not have is no part of its key, since other batches may have no such column.
     return np.uint64(0) if atom == ABSENT else _named(place, atom)
 
 
@@ -84,7 +84,7 @@ def _named(*names: str) -> np.uint64:
 
 @dataclass(slots=True)
 class _Repeat:
-    """A window that was drawn again: its entropy in bits, how often it was drawn without overlap, and where last."""
+    """A window that was drawn again: its entropy in bits, its draws without overlap, and the place of the last one."""
 
     bits: float
     times: int
@@ -97,8 +97,8 @@ class _Repeat:
 class RepeatGuard:
     """Looks at the first outputs of all batches of an audit, and refuses a mechanism that repeats itself.
 
-    The chance that it refuses one whose outputs are independent of each other, and alike on each data set, is below 2⁻⁵⁷
-    for up to 10¹² batches, whatever the outputs are: many values or few, text, or one constant.
+    A mechanism whose outputs are independent, and identically distributed on each data set, is refused with probability below
+    2⁻⁵⁷ for up to 10¹² batches. This holds for any outputs: many values or few, text, or one constant.
 
     *Windows.* A window s of w outputs whose values occur n₁, n₂, … times in it is drawn with probability at most
     2^−h(s), h = Σ nᵢ log₂(w/nᵢ): no distribution makes s likelier than that of its own frequencies. So B windows that do not
@@ -107,21 +107,21 @@ class RepeatGuard:
     2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
 
     *Constants.* Two batches of n outputs on one data set are constant, with different values x and y, with probability at most
-    Σ (P(x)P(y))ⁿ ≤ 4^−(n−1). Three different constants are wanted, so that a mechanism that changes once, such as one whose
-    budget is spent, is audited as it is.
+    Σ (P(x)P(y))ⁿ ≤ 4^−(n−1). A refusal needs three different constants, so that a mechanism that changes once, for
+    example when its budget is spent, is audited as it is.
     """
 
     windows: int = 0
     batches: int = 0  # one for each side of a batch
-    # Batch and start of each window, and the batch in words.
+    # Of each window its batch, its start, and the batch in words.
     seen: dict[bytes, tuple[int, int, str]] = field(default_factory=dict)
-    heads: set[int] = field(default_factory=set)  # the keys with which windows that were seen begin
+    heads: set[int] = field(default_factory=set)  # the first keys of the windows in ``seen``
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
     constants: dict[str, dict[int, str]] = field(default_factory=dict)
 
     @property
     def remembers(self) -> bool:
-        """Whether the next batch is one of those that later ones are compared with."""
+        """Whether later batches are compared with the next one."""
         return self.batches < 2 * REMEMBERED
 
     def look(self, pair: Pair, left: Keys, right: Keys, where: str) -> None:
@@ -149,7 +149,7 @@ class RepeatGuard:
                 self._note_constant(repr(plain(pair.dataset(side))), int(keys[0]), where)
 
     def state(self) -> dict[str, Any]:
-        """Return as plain data what batches changed that are not remembered."""
+        """Return as plain data what batches changed that are not in ``seen``."""
         return {
             "windows": self.windows,
             "batches": self.batches,
@@ -158,7 +158,7 @@ class RepeatGuard:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state, after a look at the batches that are remembered."""
+        """Go on from a state. The guard must have looked at the remembered batches before."""
         self.windows, self.batches = state["windows"], state["batches"]
         self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}
         self.constants = {}
@@ -166,7 +166,7 @@ class RepeatGuard:
             self.constants.setdefault(dataset, {})[value] = where
 
     def _again(self, window: bytes, batch: int, start: int, where: str) -> None:
-        """Note that a window was seen again, unless it overlaps the one before."""
+        """Count a window that was seen again, unless it overlaps the one before. Raises MechanismError at too many."""
         repeat = self.repeats.get(window)
         if repeat is None:
             repeat = self.repeats[window] = _Repeat(_bits(np.frombuffer(window, np.uint64)), 1, *self.seen[window])
@@ -192,9 +192,9 @@ class RepeatGuard:
 
 
 def _bits(window: Keys) -> float:
-    """Return h, −log₂ of the largest probability that independent and alike outputs can give a window; see RepeatGuard.
+    """Return h, −log₂ of the largest probability that independent, identically distributed outputs can give a window.
 
-    0 where equal outputs all stand together: such a batch may be one that is drawn as counts, and written out by value.
+    It is 0 if equal outputs all stand together: a batch may be drawn as counts, and written out by value.
     """
     counts = np.unique(window, return_counts=True)[1]
     runs = 1 + np.count_nonzero(window[1:] != window[:-1])

@@ -1,4 +1,4 @@
-"""Labelled outputs of a pair, and what draws them: in this process, in another, or a program."""
+"""Labelled outputs of a pair, and what draws them: this process, another one, or a program."""
 
 import contextlib
 from collections.abc import Generator, Iterator, Sequence
@@ -71,8 +71,11 @@ def changed_form(one: str, other: str) -> MechanismError:
 
 def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
     """Yield label, data set and number of outputs of each side that has outputs; the side of the first label comes first."""
-    for label in dict.fromkeys(labels.tolist()):
-        yield label, pair.dataset("left" if label else "right"), int(np.count_nonzero(labels == label))
+    on_left = int(np.count_nonzero(labels))
+    sizes, first = {True: on_left, False: len(labels) - on_left}, bool(labels[:1].any())
+    for label in (first, not first):
+        if sizes[label]:
+            yield label, pair.dataset("left" if label else "right"), sizes[label]
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
-"""Draw outputs in parallel: the same numbers whatever the workers and backend.
+"""Draw outputs in parallel. Workers and backend do not change the outputs.
 
-How many outputs a batch holds is part of what they are, and follows from how many are asked for. How many batches are one task
-follows from the time they take: that decides when and where a batch is drawn, and nothing else.
+The size of a batch follows from the number of outputs asked for, and outputs depend on it. The number of batches in a task follows
+from their measured time. It decides when and where a batch is drawn, and nothing else.
 """
 
 import hashlib
@@ -27,24 +27,24 @@ from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
 
-# Outputs are cut into at least PIECES batches: many workers can share these, and an interruption loses a small part. No batch is
-# smaller than LEAST outputs, from which the guard against repeats would see too few in a row. Outputs to learn from are cut into
-# fewer pieces, since a mechanism that fails by costing time fails a few times in each.
+# Outputs are cut into at least PIECES batches, so that many workers can share them and an interruption loses little. A batch has at
+# least LEAST outputs, since the guard against repeats needs several in a row. Outputs to learn from are cut into fewer pieces: a
+# mechanism that hangs does so a few times in each piece, which costs time.
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
-# By which a batch grows whose seconds are measured.
+# The factor by which batches grow while their seconds are measured.
 GROWTH = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How outputs are drawn; nothing here but ``batch`` changes any number in a report.
+    """How outputs are drawn. Only ``batch`` changes numbers in a report.
 
     ``backend`` is loky (processes), threading, dask or ray; auto is processes of this machine. ``workers`` follows joblib: −1 is
-    one for each core. ``batch`` is the most outputs drawn at once, and ``timeout`` the seconds for one, or for a single output
-    where they are drawn one by one. To pass it is an output, and so is to crash: for that, mechanisms run in processes of their
-    own. ``isolate`` False lets Python mechanisms run in the calling process with one worker or threads, for debuggers and for
-    what cannot be pickled: there nothing limits their time, and a crash is the end. ``address`` is that of a cluster's scheduler.
-    ``lost`` says that a worker was lost or late before.
+    one for each core. ``batch`` is the most outputs drawn at once. ``timeout`` is the seconds for a batch, or for a single output
+    where they are drawn one by one. A timeout is an output, and so is a crash, so mechanisms run in processes of their own.
+    ``isolate`` False runs Python mechanisms in the calling process, with one worker or threads, for debuggers and for what cannot
+    be pickled. Nothing limits their time there, and a crash ends the run. ``address`` is that of a cluster's scheduler. ``lost``
+    says that a worker was lost or late before.
     """
 
     backend: str = "auto"
@@ -78,7 +78,7 @@ class Execution:
 
     @property
     def in_processes(self) -> bool:
-        """Whether worker processes draw. Those are lost where a mechanism crashes or hangs, and its outputs with them."""
+        """Whether worker processes draw. A mechanism that crashes or hangs ends such a worker, and its outputs are lost."""
         local = self.backend in ("auto", "loky") and processes(self.workers) > 1
         return not self.lost and (local or self.on_cluster)
 
@@ -87,7 +87,7 @@ class Execution:
         return replace(self, workers=1)
 
     def protected(self) -> "Execution":
-        """Return the same where no crash is the end, at the cost of sending outputs from process to process."""
+        """Return the same with a process for the mechanism alone. A crash is an output then, but outputs take longer to arrive."""
         return replace(self, isolate=True, lost=True)
 
 
@@ -95,8 +95,8 @@ class Execution:
 class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
 
-    ``guard`` has seen the batches that were drawn before; no address may be drawn twice under one guard. ``store`` keeps batches,
-    and holds those that are not drawn again. ``share`` is the audit's of the workers, ``pace`` what is known of how fast they are.
+    ``guard`` has seen all earlier batches; no address may be drawn twice under one guard. ``store`` keeps batches, and holds those
+    that are not drawn again. ``share`` is the audit's share of the workers, ``pace`` their measured speed.
     """
 
     source: Source
@@ -111,8 +111,8 @@ class Sampler:
     def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
         """Draw each batch and yield what ``observe`` makes of it, in order.
 
-        Raises MechanismError when the mechanism cannot be built, breaks the protocol, or repeats itself; and where worker
-        processes draw, TimeoutError, and WorkerLostError when one of them ends.
+        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. Where worker processes draw,
+        raises TimeoutError past the limit, and WorkerLostError if a worker ends.
         """
         done = 0
         for drawn in self.recall(batches, observe):
@@ -154,10 +154,10 @@ class Sampler:
             yield kept
 
     def repeats_itself(self, pair: Pair) -> bool:
-        """Ask a mechanism for the same outputs twice, from the same stream; return whether it gave the same.
+        """Draw outputs twice from the same stream; return whether they are equal.
 
-        Where it did not, it has randomness or a memory of its own, of which workers would each have a copy. Where it fails at
-        once, that is for the audit to see. Raises as ``map`` does.
+        If they differ, the mechanism has randomness or a memory of its own, and each worker would have a copy of it. A failure is
+        left to the audit. Raises as ``map`` does.
         """
         if self.source.command is not None:
             return self.source.program(self.execution.timeout).repeats_itself(pair)
@@ -174,7 +174,7 @@ class Sampler:
             raise
 
     def seconds_each(self, pair: Pair, most: float) -> float:
-        """Measure how long an output takes a worker, on outputs that serve for nothing else, in about ``most`` seconds."""
+        """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else."""
         size, seconds = TRIAL, 0.0
         for attempt in itertools.count():
             for _, error in self._run([Batch(pair, size, Phase.CHECK, (1, attempt))], _size, 0):
@@ -187,7 +187,7 @@ class Sampler:
         return max(seconds, 1e-9) / size
 
     def origin(self) -> Origin:
-        """Return what draws outside this process; the source itself, where workers import it and draw."""
+        """Return what draws in a process of its own, or the source itself if workers import it."""
         how = self.execution
         if self.source.command is not None or (how.isolate and not how.in_processes):
             return isolated(self.source, how.timeout)
@@ -210,7 +210,7 @@ class Sampler:
         return Batches(first, outputs, range(math.ceil(outputs / size)))
 
     def _workers(self, origin: Origin) -> tuple[Workers, bool]:
-        """Return the workers, and whether all they have to do is to wait for a process of this machine, in a thread."""
+        """Return the workers, and whether a task is only a thread that waits for a process of this machine."""
         how = self.execution
         workers = workers_for(how.backend, how.workers, how.address)
         return workers, not how.on_cluster and (how.backend == "threading" or origin.isolated)
@@ -256,8 +256,8 @@ class Sampler:
                 group, error, seconds = task.result()
                 pace.note(many, seconds)
                 yield group, error
-        except BaseException:  # the consumer's as well: a mechanism is refused, or the time is over
-            # Also where none is left to ask for: the one that was late is still at work, and would keep its worker.
+        except BaseException:  # also of the consumer: a mechanism is refused, or the time is over
+            # This is needed even if no task is left to submit: a late one is still at work, and would keep its worker.
             workers.drop(self.share)
             raise
 
@@ -266,7 +266,7 @@ _Group = tuple[list[Drawn[T]], MechanismError | None]
 
 
 def _audit_key(name: str) -> int:
-    """Return 64 bits of the audit's name, so that an audit draws the same whichever others run with it."""
+    """Return 64 bits of the audit's name, so that other audits do not change what an audit draws."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 

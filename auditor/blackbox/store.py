@@ -1,7 +1,7 @@
 """What is kept of a run in one SQLite file: to go on after an interruption, or to repeat it later without the mechanism.
 
-Whatever belongs together is written in one transaction, so that a run which is killed at any moment finds it whole or not at
-all, and loses the batches in flight. The content is JSON and arrays: nothing in the file is ever run.
+What belongs together is written in one transaction, so a run that is killed loses only the batches in flight. The content is JSON
+and arrays, which run no code.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY KEY (audit, name)) WITHOUT ROWID;
 """
 VERSION = 1
-# The note that says why a run which is recorded stopped drawing.
+# The note that says why a recorded run stopped drawing.
 ENDED = "ended"
 
 
@@ -44,7 +44,7 @@ class Store:
     def __init__(self, path: Path, *, reading: bool = False) -> None:
         """Open the file, or make it unless it is only for ``reading``.
 
-        Raises InvalidInputError where that cannot be, or another run has it.
+        Raises InvalidInputError if that fails, or if another run has the file.
         """
         self.path, self._lock = path, threading.RLock()
         self._file: sqlite3.Connection | None = None
@@ -61,7 +61,7 @@ class Store:
     def _open(self, reading: bool) -> None:
         uri = f"{self.path.resolve().as_uri()}?mode={'rw' if reading else 'rwc'}"
         self._file = file = sqlite3.connect(uri, uri=True, timeout=1.0, check_same_thread=False)
-        file.isolation_level = None  # transactions are begun where they are meant
+        file.isolation_level = None  # transactions begin only where the code says so
         if not reading:
             for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL"):
                 file.execute(f"PRAGMA {pragma}")
@@ -72,9 +72,9 @@ class Store:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
 
     def begin(self, identity: Mapping[str, Any], resume: bool) -> bool:
-        """Begin a run, or go on with the one that was interrupted; return whether there was one to go on with.
+        """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
 
-        Raises InvalidInputError where that was another run, with what differs. Without ``resume`` it is forgotten.
+        Without ``resume`` an interrupted run is deleted. Raises InvalidInputError that lists the differences if it was another run.
         """
         with self.transaction() as file:
             open_run = file.execute("SELECT identity FROM runs WHERE ended IS NULL").fetchone()
@@ -96,15 +96,14 @@ class Store:
         with self.transaction() as file:
             file.execute("UPDATE runs SET ended = ?, report = ? WHERE ended IS NULL", (_now(), report))
             self._forget(file)
-        with self._lock:
-            if self._file is not None:
-                self._file.execute("VACUUM")
+        with self._opened() as file:
+            file.execute("VACUUM")
 
     def close(self) -> None:
-        """Write nothing more, whatever audits are still doing."""
+        """Write nothing more, even if audits still run."""
         with self._lock:
             if self._file is not None:
-                with suppress(sqlite3.Error):  # it can be read where nothing can be written, then
+                with suppress(sqlite3.Error):  # then the file can be read where nothing can be written
                     self._file.execute("PRAGMA journal_mode=DELETE")
                 self._file.close()
             self._file = None
@@ -119,12 +118,12 @@ class Store:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._file is None:
-                raise KeyboardInterrupt  # the run was interrupted, and what its audits still do is not kept
+                raise KeyboardInterrupt  # the run was interrupted, and its audits must end
             yield self._file
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write all that is executed meanwhile, or nothing."""
+        """Keep all that is executed in the block, or nothing."""
         with self._opened() as file:
             file.execute("BEGIN IMMEDIATE")
             try:
@@ -135,7 +134,7 @@ class Store:
             file.execute("COMMIT")
 
     def row(self, query: str, *values: str) -> tuple[Any, ...] | None:
-        """Return the row that a query finds, if any. Raises InvalidInputError where the file cannot be read."""
+        """Return the row that a query finds, if any. Raises InvalidInputError if the file cannot be read."""
         with self._opened() as file:
             try:
                 found: tuple[Any, ...] | None = file.execute(query, values).fetchone()
@@ -145,7 +144,7 @@ class Store:
 
 
 def history(path: Path) -> list[tuple[str, str]]:
-    """Return when each run ended, and its report as JSON, the earliest first; nothing where there is no such file."""
+    """Return when each run ended, and its report as JSON, the earliest first; nothing if there is no such file."""
     if not path.is_file():
         return []
     file = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
@@ -156,17 +155,17 @@ def history(path: Path) -> list[tuple[str, str]]:
 
 
 class Mode(Enum):
-    """What is kept of an audit, and for what."""
+    """What is kept of an audit."""
 
     NOTHING = auto()
-    RESUME = auto()  # what was observed, for the same run to go on from there
+    RESUME = auto()  # what was observed, so that the same run can go on
     RECORD = auto()  # outputs and answers, for a replay
-    REPLAY = auto()  # these are read, and no mechanism is run
+    REPLAY = auto()  # outputs and answers are read, and no mechanism runs
 
 
 @dataclass(frozen=True, slots=True)
 class AuditStore:
-    """What is kept of one audit, or read of it; nothing, by default."""
+    """What is kept or read of one audit. By default nothing is."""
 
     mode: Mode = Mode.NOTHING
     file: Store | None = None
@@ -182,10 +181,10 @@ class AuditStore:
         return self.mode in (Mode.RECORD, Mode.REPLAY)
 
     def recall(self, name: str, find: Callable[[], T]) -> T:
-        """Return plain data that is found once, and afterwards read: in a resumed run, and in a replay.
+        """Return plain data that is found once, and read in a resumed run and in a replay.
 
-        For a replay an error of the mechanism is kept too, and raised again. Raises InvalidInputError where a replay has no
-        such data, or MechanismError where the run that was recorded had stopped before.
+        For a replay an error of the mechanism is kept too, and raised again. Raises InvalidInputError if a replay has no such data,
+        and MechanismError if the recorded run had stopped before.
         """
         kept = self._note(name)
         if kept is not None:
@@ -202,7 +201,7 @@ class AuditStore:
         return value
 
     def happens(self, name: str, at: int, test: Callable[[], bool]) -> bool:
-        """Whether something that the clock decides is so at a point; in a replay, whether it was."""
+        """Return whether a test that depends on the clock holds at a point; in a replay, whether it held."""
         if self.mode is Mode.REPLAY:
             kept = self._note(name)
             return kept is not None and self._decoded(kept, name) == at
@@ -211,7 +210,7 @@ class AuditStore:
         return so
 
     def answers(self, pairs: Sequence[Pair], ask: Callable[[Sequence[Pair]], Iterator[Answers]]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair, asked where outputs are not read."""
+        """Yield what a query answers on each pair. ``ask`` is for the pairs whose answers are not kept."""
         if not self._has_outputs:
             yield from ask(pairs)
             return
@@ -220,13 +219,13 @@ class AuditStore:
         asked = ask(unknown) if unknown else iter(())
         for name in names:
             yield self.recall(name, lambda: _plain(next(asked)))
-        next(asked, None)  # to its end, where the process of the query is idle again
+        next(asked, None)  # at its end the process of the query is idle again
 
     def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> Drawn[T] | None:
-        """Return a batch as it was kept; None where it was not.
+        """Return a batch as it was kept, or None.
 
-        Raises MechanismError where the mechanism broke the protocol there, or was stopped before; and InvalidInputError where
-        the batch is missing in a replay, is of another pair, or was not written by an auditor.
+        Raises MechanismError if the mechanism broke the protocol in it, or was stopped before. Raises InvalidInputError if the
+        batch is missing in a replay, is of another pair, or was not written by an auditor.
         """
         row = self._row("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
         what = f"batch {batch.name}"
@@ -245,7 +244,7 @@ class AuditStore:
         return Drawn(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
     def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
-        """Return what workers are to make of each sample, for ``record``."""
+        """Return what workers apply to each sample, for ``record``."""
         return _WithSample(observe) if self.mode is Mode.RECORD else observe
 
     def record(
@@ -254,7 +253,7 @@ class AuditStore:
         failed: Batch | None = None,
         error: MechanismError | None = None,
     ) -> Sequence[tuple[Batch, Drawn[Any]]]:
-        """Keep the samples of batches that come from workers, and the error of the one after; return what was observed."""
+        """Keep the samples of batches from workers, and the error of the next batch; return what was observed."""
         if self.mode is not Mode.RECORD:
             return group
         nothing = np.empty(0, np.uint64)
@@ -265,12 +264,12 @@ class AuditStore:
         return [(batch, drawn._replace(seen=drawn.seen[0])) for batch, drawn in group]
 
     def keep(self, batches: Iterable[tuple[Batch, Drawn[Any]]] = (), notes: Mapping[str, Any] | None = None) -> None:
-        """Keep what was observed of batches, for the run to go on from there, and notes; all at once or nothing."""
+        """Keep what was observed of batches, so that the run can go on, and notes; all at once or nothing."""
         observed = [(batch, drawn._replace(seen=encode(drawn.seen))) for batch, drawn in batches if self.resumes]
         self._write(observed, notes or {})
 
     def end(self, why: str) -> None:
-        """Note why nothing more is drawn, which a replay comes upon where a batch is missing."""
+        """Note why nothing more is drawn. A replay reports this where a batch is missing."""
         self.keep(notes={ENDED: why})
 
     def close(self) -> None:
@@ -302,7 +301,7 @@ class AuditStore:
         return None if row is None else row[0]
 
     def _decoded(self, content: Any, what: str) -> Any:
-        """Return what was kept. Raises it where it is an error."""
+        """Return what was kept, or raise it if it is an error."""
         try:
             value = decode(content)
         except SPOILT as error:
@@ -324,7 +323,7 @@ class AuditStore:
 
 @dataclass(frozen=True, slots=True)
 class _WithSample(Generic[T]):
-    """Observe a sample where it was drawn, and pack it there."""
+    """Observe and pack a sample in the worker that drew it."""
 
     observe: Callable[[Sample], T]
 
@@ -342,7 +341,7 @@ def _digest(pair: Pair) -> bytes:
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Say in words which entries of two identities differ."""
+    """Yield in words which entries of two identities differ."""
     for key in dict.fromkeys([*before, *now]):
         a, b = before.get(key), now.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
