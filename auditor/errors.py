@@ -1,4 +1,4 @@
-"""What can go wrong, by name. Every message tells the name, the value, what is allowed and what to do."""
+"""What can go wrong, by name. Every message gives the name, the value, what is allowed and what to do."""
 
 import difflib
 import math
@@ -10,11 +10,11 @@ class AuditorError(Exception):
 
 
 class InvalidInputError(AuditorError, ValueError):
-    """A claim, domain, pair, option or configuration that cannot be what was meant."""
+    """A claim, domain, pair, option or configuration that is not valid."""
 
 
 class MechanismError(AuditorError):
-    """A mechanism that cannot be imported, called or understood; never an output of it."""
+    """A mechanism that cannot be imported, called or understood. An exception that a mechanism raises is an output, not this."""
 
 
 class NoAnswerError(MechanismError):
@@ -26,7 +26,7 @@ class WorkerLostError(MechanismError):
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
-    """Say what is allowed and, where one is near, which name was probably meant.
+    """Return a sentence: the names that are allowed, after the nearest one if one is near.
 
     >>> did_you_mean("epsilom", ["epsilon", "delta"])
     'did you mean "epsilon"? Allowed: delta, epsilon'

@@ -1,4 +1,4 @@
-"""What a specimen says of itself: its document, what it claims, and whether that holds."""
+"""Statements about a specimen: its document, what that claims, and whether the claim holds."""
 
 import importlib
 import pkgutil
@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Statement:
     """One claim that a document makes of a mechanism, and what is true of it.
 
-    ``row`` numbers the claims of all documents; ``claim`` names the parameters, such as "(ε, δ)"; ``where`` tells the domain
+    ``row`` numbers the claims of all documents; ``claim`` names the parameters, such as "(ε, δ)"; ``where`` gives the domain
     and relation in a few words.
     """
 
@@ -40,7 +40,7 @@ def specimen(row: int, document: str, claim: str, where: str, *, holds: bool) ->
 
 
 def statements(function: Any) -> tuple[Statement, ...]:
-    """Return what was attached to a mechanism, in the order it stands in the source."""
+    """Return the statements of a mechanism, in the order of the source."""
     found: tuple[Statement, ...] = getattr(function, "__specimen__", ())
     return found
 

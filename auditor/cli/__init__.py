@@ -26,18 +26,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.
 
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration
-    or the command line is wrong. 3: no answer, and nothing worse. 141: whoever read the output left before its end.
+    or the command line is wrong. 3: no answer, and nothing worse. 141: the reader of the output closed it before its end.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no ε must not cost a result
+            stream.reconfigure(errors="replace")  # a terminal without ε must not lose a result
     try:
         try:
             return _run(_parsed(arguments))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in the buffer would be written at exit, and fail again.
+        # Otherwise the rest of the buffer would be written at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS
 
@@ -65,7 +65,7 @@ def _run(options: argparse.Namespace) -> int:
         return BAD_INPUT
     except BrokenPipeError:
         raise
-    except Exception:  # whose own exit status, 1, would say that a violation was found
+    except Exception:  # Python's exit status would be 1, which says that a violation was found
         traceback.print_exc()
         print("auditor: no answer, because of the error above, which is a defect of the auditor", file=sys.stderr)
         return NO_ANSWER
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose paths are completed by names of files; those of its commands are such parsers, too."""
+    """A parser that completes paths by names of files. The parsers of its commands do so, too."""
 
     def add_argument(self, *names: str, **options: Any) -> argparse.Action:
         action = super().add_argument(*names, **options)

@@ -28,11 +28,11 @@ def add_configs(parser: argparse.ArgumentParser) -> None:
 
 
 def open_console(quiet: bool = False) -> "Console":
-    """Return a console as wide as the terminal, or as a log may be."""
+    """Return a console: as wide as the terminal, or 160 columns wide."""
     from rich.console import Console
 
     console = Console(quiet=quiet)
-    # A log has no width of its own to wrap to.
+    # A log has no width.
     return console if console.is_terminal else Console(quiet=quiet, width=160)
 
 
@@ -41,7 +41,7 @@ STANDARD_OUTPUT = "-"
 
 @contextlib.contextmanager
 def all_to_stderr() -> Iterator[None]:
-    """Send what this process and those it starts print to standard error: mechanisms may print, too."""
+    """Send all that is printed to standard error, by this process and by those it starts: mechanisms may print, too."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -54,7 +54,7 @@ def all_to_stderr() -> Iterator[None]:
 
 
 def write_to(target: str, text: str) -> None:
-    """Write text to a file, or to standard output; say why where that cannot be."""
+    """Write text to a file, or to standard output. Raises InvalidInputError where that fails."""
     from auditor.results.files import write_whole
 
     if target == STANDARD_OUTPUT:
@@ -71,7 +71,7 @@ SETTINGS = ("samples", "seed", "workers", "backend", "seconds", "address", "sear
 
 
 def load_all(options: argparse.Namespace) -> "list[Configuration]":
-    """Read all configurations named; their names must differ, for reports are called after them."""
+    """Read all configurations. Raises InvalidInputError where two have one name: reports are named after them."""
     from auditor.config.load import load_configuration
 
     overrides = {name: value for name in SETTINGS if (value := getattr(options, name, None)) is not None}
@@ -87,7 +87,7 @@ def load_all(options: argparse.Namespace) -> "list[Configuration]":
 
 @contextlib.contextmanager
 def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
-    """Say of which audit a mechanism is wrong."""
+    """Let errors of a mechanism name the file and the audit."""
     try:
         yield
     except MechanismError as error:
@@ -95,7 +95,7 @@ def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for reports, or say why that cannot be."""
+    """Make a folder for reports. Raises InvalidInputError where that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

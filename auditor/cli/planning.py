@@ -1,4 +1,4 @@
-"""`auditor check` and `auditor plan`: what can be known of a configuration before it is run."""
+"""`auditor check` and `auditor plan`: what is known of a configuration before it is run."""
 
 import argparse
 import sys
@@ -49,7 +49,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
-    """Say what outputs of two neighbours look wrong for; nothing where they do not."""
+    """Return a warning about outputs of two neighbours; an empty text if there is none."""
     from auditor.auditing import CHECK_SECONDS, NO_EFFECT, alike, data_arrive, spread
     from auditor.blackbox.process import ProcessFailure, TimedOut
     from auditor.neighbours.pair import plain
@@ -69,7 +69,7 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
 
 
 def _received(plan: "Plan", pair: "Pair", data: object) -> str:
-    """Write a data set and, where it is not as written, in what it reaches the mechanism."""
+    """Write a data set, with the word "array" if the mechanism receives an array."""
     from auditor.neighbours.pair import data_words, plain
 
     is_array = pair.record_shape is not None and plan.source.command is None
@@ -97,34 +97,17 @@ def _plan(options: argparse.Namespace) -> int:
         table = Table(
             title=escape(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
         )
-        headings = (
-            "audit",
-            "claim",
-            "outputs",
-            "event on",
-            "chance",
-            "smallest violation caught",
-            f"outputs to catch {EXCESS:.0%} more",
-        )
-        for heading in headings:
+        headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
+        for heading in (*headings, f"outputs to catch {EXCESS:.0%} more"):
             table.add_column(heading, overflow="fold")
         for plan in configuration.plans:
+            audit = escape(plan.name), str(plan.claim)
             rows = foresee(plan)
             if not rows:
-                table.add_row(
-                    escape(plan.name), str(plan.claim), "–", "–", "–", "any counterexample found settles it", "–"
-                )
+                table.add_row(*audit, "–", "–", "–", "any counterexample found settles it", "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 share, chance = f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
-                table.add_row(
-                    escape(plan.name),
-                    str(plan.claim),
-                    f"{plan.settings.samples:,}",
-                    share,
-                    chance,
-                    number(row.caught),
-                    needed,
-                )
+                table.add_row(*audit, f"{plan.settings.samples:,}", share, chance, number(row.caught), needed)
         console.print(table)
     return AS_EXPECTED

@@ -1,4 +1,4 @@
-"""What `auditor run` shows while it works: phase, rate, time left and the bound so far; nothing where nobody watches."""
+"""What `auditor run` shows while it works: phase, rate, time left and the bound so far. Without a terminal it shows nothing."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ROOM_FOR_BAR = 80
 
 
 class ProgressLines:
-    """A line for each audit under way, which changes in its place; none where the console is no terminal."""
+    """A line for each audit under way, which changes in place. There are none if the console is no terminal."""
 
     def __init__(self, console: "Console", plans: Sequence[Plan]) -> None:
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -28,7 +28,7 @@ class ProgressLines:
 
         self._plans = {plan.name: (f"{number}/{len(plans)}", plan.claim) for number, plan in enumerate(plans, start=1)}
         self._bars = Bars(
-            # Where there is little room, the bar gives way, and then the name.
+            # On a narrow terminal the bar is left out, and the name is cut.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
             *([BarColumn(bar_width=12)] if console.width >= ROOM_FOR_BAR else []),
@@ -53,11 +53,11 @@ class ProgressLines:
         self._bars.stop()
 
     def refresh(self) -> None:
-        """Draw the lines now, as they are drawn ten times a second anyway."""
+        """Draw the lines now. They are also drawn ten times a second."""
         self._bars.refresh()
 
     def end(self, audit: str) -> None:
-        """Take the line of an audit away."""
+        """Remove the line of an audit."""
         if audit in self._tasks:
             self._bars.remove_task(self._tasks.pop(audit))
 

@@ -10,8 +10,6 @@ from auditor.cli.common import AS_EXPECTED, UNEXPECTED, Commands, open_console
 from auditor.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from auditor.report.compare import Change
     from auditor.results.result import RunResult
 
@@ -31,32 +29,27 @@ def _compare(options: argparse.Namespace) -> int:
     from auditor.results.reader import read_report
 
     changes = compare(read_report(options.old), read_report(options.new))
-    print_changes(changes, str(options.old), open_console())
-    annotate_changes(changes, str(options.old), str(options.new))
-    return status_of(changes)
+    return show_changes(changes, str(options.old), str(options.new))
 
 
-def status_of(changes: "Sequence[Change]") -> int:
-    """Return the exit status of a comparison."""
-    return UNEXPECTED if any(change.kind == "worse" for change in changes) else AS_EXPECTED
+def show_changes(changes: "Sequence[Change]", baseline: str, file: str) -> int:
+    """Print a line for each change since ``baseline``, and one that counts them by kind. Return the exit status.
 
-
-def print_changes(changes: "Sequence[Change]", baseline: str, console: "Console") -> None:
-    """Print a line for each change, and one that says how many there are of each kind."""
+    On GitHub, annotations of ``file`` and a summary are added.
+    """
     from auditor.report.compare import in_all
+    from auditor.report.github import annotations_of, summary_of
 
+    worse = any(change.kind == "worse" for change in changes)
     styles = {"worse": "bold red", "better": "green", "note": "yellow"}
-    for change in changes:
-        line = f"{change.kind:<6}  {change.audit}: {change.what}"
-        console.print(line, style=styles[change.kind], highlight=False, markup=False, soft_wrap=True)
-    worse = status_of(changes) == UNEXPECTED
-    console.print(
-        in_all(changes, baseline),
-        style="bold red" if worse else "green",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    lines = [(f"{change.kind:<6}  {change.audit}: {change.what}", styles[change.kind]) for change in changes]
+    lines.append((in_all(changes, baseline), "bold red" if worse else "green"))
+    console = open_console()
+    for line, style in lines:
+        console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+    if _on_github():
+        _write_for_github(annotations_of(changes, file), summary_of(changes, baseline))
+    return UNEXPECTED if worse else AS_EXPECTED
 
 
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tuple[Path, RunResult]]":
@@ -81,27 +74,19 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tu
 
 
 def annotate(result: "RunResult", file: str) -> None:
-    """Where GitHub runs this, print annotations, which it reads from either stream, and add the run to the summary of the step."""
+    """On GitHub, print annotations, which it reads from either stream, and add the run to the summary of the step."""
     if _on_github():
         from auditor.report.github import annotations
         from auditor.report.markdown import to_markdown
 
-        _tell_github(annotations(result, file), to_markdown(result))
-
-
-def annotate_changes(changes: "Sequence[Change]", baseline: str, file: str) -> None:
-    """Do the same for a comparison."""
-    if _on_github():
-        from auditor.report.github import annotations_of, summary_of
-
-        _tell_github(annotations_of(changes, file), summary_of(changes, baseline))
+        _write_for_github(annotations(result, file), to_markdown(result))
 
 
 def _on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _tell_github(annotations: Sequence[str], text: str) -> None:
+def _write_for_github(annotations: Sequence[str], text: str) -> None:
     for line in annotations:
         print(line, flush=True)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -21,7 +21,7 @@ from auditor.cli.common import (
     open_console,
     write_to,
 )
-from auditor.cli.release import annotate, annotate_changes, print_changes, read_baselines, status_of
+from auditor.cli.release import annotate, read_baselines, show_changes
 from auditor.defaults import BackendName
 from auditor.errors import InvalidInputError, did_you_mean
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from auditor.report.compare import Change
     from auditor.results.result import AuditResult, RunResult
 
-# Beside the report: what is done of a run, and the reports of those that ended.
+# Beside the report: what a run has done so far, and the reports of runs that ended.
 RUNS = "runs.sqlite"
 
 
@@ -85,9 +85,12 @@ def add_commands(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from auditor.auditing import check, journalled
+    from auditor.auditing import Store, check, journalled
     from auditor.config.recordings import record
+    from auditor.config.run_identity import identity
 
+    if options.record is not None and options.resume:
+        raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     configurations = _selected(load_all(options), options.only)
     for configuration in configurations:
         for plan in configuration.plans:
@@ -97,15 +100,17 @@ def _run(options: argparse.Namespace) -> int:
         make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
-    if options.record is not None and options.resume:
-        raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     with contextlib.ExitStack() as opened:
         if options.record is not None:
             configurations = [
                 opened.enter_context(contextlib.closing(record(configuration, options.record)))
                 for configuration in configurations
             ]
-        journals = [_journal(configuration, options, opened) for configuration in configurations]
+        journals = []
+        for configuration in configurations:
+            journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
+            journal.begin(identity(configuration), options.resume)
+            journals.append(journal)
         if options.record is None:
             configurations = [
                 replace(configuration, plans=tuple(journalled(plan, journal) for plan in configuration.plans))
@@ -115,7 +120,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _selected(configurations: "list[Configuration]", only: list[str] | None) -> "list[Configuration]":
-    """Return the configurations with the audits of these names, without those that have none."""
+    """Return the configurations with the audits of these names. Configurations that have none of them are left out."""
     known = [plan.name for configuration in configurations for plan in configuration.plans]
     for name in only or ():
         if name not in known:
@@ -124,16 +129,6 @@ def _selected(configurations: "list[Configuration]", only: list[str] | None) -> 
         replace(c, plans=tuple(plan for plan in c.plans if not only or plan.name in only)) for c in configurations
     ]
     return [configuration for configuration in selected if configuration.plans]
-
-
-def _journal(configuration: "Configuration", options: argparse.Namespace, opened: contextlib.ExitStack) -> "Store":
-    """Open the file beside the report in which what is done is kept."""
-    from auditor.auditing import Store
-    from auditor.config.run_identity import identity
-
-    journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
-    journal.begin(identity(configuration), options.resume)
-    return journal
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -184,16 +179,14 @@ def _audit(
             if baselines:
                 file, baseline = baselines[configuration.name]
                 changes = _compared(result, configuration, baseline, options.only)
-                print_changes(changes, str(file), open_console())
-                annotate_changes(changes, str(file), str(configuration.file))
-                statuses.append(status_of(changes))
+                statuses.append(show_changes(changes, str(file), str(configuration.file)))
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:
         write_to(str(options.junit), to_junit(results))
     if len(results) > 1:
         print(f"\n{closing_line_of_all(results)}; reports: {options.out}")
-    # Not sooner, so that an interrupted command of several files finds all it has done.
+    # Not sooner: after an interruption, --resume finds what every file of the command has done.
     for journal, result in zip(journals, results, strict=True):
         if journal is not None:
             journal.end(to_json(result.to_dict()))
@@ -209,7 +202,7 @@ def _compared(
 
     def look_again(earlier: "AuditResult") -> "AuditResult":
         [plan] = [plan for plan in configuration.plans if plan.name == earlier.name]
-        assert earlier.pair is not None  # or it would have no bound
+        assert earlier.pair is not None  # without a pair there is no bound to compare
         return run(on_pair(plan, earlier.pair), refuse=True)
 
     asked = [audit for audit in baseline.audits if not only or audit.name in only]

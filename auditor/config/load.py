@@ -1,12 +1,10 @@
 """Make plans of a configuration file; every error names the file, the line, the key and what is allowed."""
 
-import itertools
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Unpack, get_args, get_origin
+from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 
@@ -17,11 +15,9 @@ from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml
-from auditor.errors import AuditorError, InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class Configuration:
     """How many audits of the file can err, and share the budget; ``plans`` may be some of them only."""
 
     def close(self) -> None:
-        """Keep nothing more of what the audits do."""
+        """Close the stores, which keep what the audits do."""
         for plan in self.plans:
             plan.store.close()
 
@@ -58,19 +54,21 @@ def load_configuration(file: Path, **overrides: Unpack[SettingsKeywords]) -> Con
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{file} cannot be read: {error}") from None
     document = read_yaml(text, str(file))
-    config = _validate(document, str(file))
-    place = _Place(str(file), document)
+    config = _validate(document)
     names = [audit.name for audit in config.audits]
     for i, name in enumerate(names):
         if name in names[:i]:
             raise InvalidInputError(
-                f'{place.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
+                f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    claims = [_claims(audit, ("audits", i, "claim"), place) for i, audit in enumerate(config.audits)]
+    claims = [_claims(audit, i, document) for i, audit in enumerate(config.audits)]
     random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
-    alpha = place.checked(("confidence",), lambda: alpha_for_each(config.confidence, random))
-    each = (_plans(config, i, several, alpha, place, overrides) for i, several in enumerate(claims))
-    return Configuration(file.stem, file, config.confidence, overrides, tuple(itertools.chain(*each)), random)
+    with document.naming("confidence"):
+        alpha = alpha_for_each(config.confidence, random)
+    plans = [
+        plan for i, several in enumerate(claims) for plan in _plans(config, i, several, alpha, document, overrides)
+    ]
+    return Configuration(file.stem, file, config.confidence, overrides, tuple(plans), random)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -81,59 +79,47 @@ def search_path(file: Path) -> tuple[str, ...]:
     folder = file.resolve().parent
     above = [folder, *folder.parents]
     root = next((i for i, place in enumerate(above) if (place / "pyproject.toml").is_file()), 0)
-    return tuple(dict.fromkeys([*map(str, above[: root + 1]), os.getcwd()]))  # noqa: PTH109
+    return tuple(dict.fromkeys(map(str, [*above[: root + 1], Path.cwd()])))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    file: str
-    document: Document
-
-    def at(self, *path: str | int) -> str:
-        return f"{self.file}, line {self.document.line(path)}"
-
-    def checked(self, path: tuple[str | int, ...], make: Callable[[], T]) -> T:
-        """Run ``make``; errors name the place."""
-        try:
-            return make()
-        except AuditorError as error:
-            raise InvalidInputError(f"{self.at(*path)}: {error}") from None
-
-
-def _claims(audit: schema.Audit, here: tuple[str | int, ...], place: _Place) -> list[Claim]:
+def _claims(audit: schema.Audit, number: int, document: Document) -> list[Claim]:
     several = [audit.claim] if isinstance(audit.claim, dict) else audit.claim
-    claims = place.checked(here, lambda: [claim_from_dict(numbers) for numbers in several])
-    return [*claims, place.checked(here, lambda: _implied(claims))] if audit.implied_mu else claims
+    with document.naming("audits", number, "claim"):
+        claims = [claim_from_dict(numbers) for numbers in several]
+        return [*claims, _implied(claims)] if audit.implied_mu else claims
 
 
 def _implied(claims: list[Claim]) -> Claim:
-    """Return the second question of an audit: is μ what (ε, δ) implies where the noise is Gaussian? It is not the claim itself."""
+    """Return the μ that (ε, δ) implies where the noise is Gaussian: a second question, not the claim itself."""
     if len(claims) > 1 or not isinstance(claims[0], ApproximateDP) or not 0 < claims[0].delta < 1:
-        said = ", ".join(map(str, claims))
+        written = ", ".join(map(str, claims))
         raise InvalidInputError(
-            f"implied_mu goes with a single claim {{epsilon, delta}}, 0 < delta < 1; the claim is {said}"
+            f"implied_mu goes with a single claim {{epsilon, delta}}, 0 < delta < 1; the claim is {written}"
         )
     return GaussianDP(implied_mu(claims[0].epsilon, claims[0].delta))
 
 
 def _plans(
-    config: schema.File, number: int, claims: list[Claim], alpha: float, place: _Place, overrides: SettingsKeywords
+    config: schema.File, number: int, claims: list[Claim], alpha: float, document: Document, overrides: SettingsKeywords
 ) -> list[Plan]:
     """Return the plan of an audit; of a list of claims, one for each contribution."""
-    audit, here, file = config.audits[number], ("audits", number), Path(place.file)
+    audit, here, file = config.audits[number], ("audits", number), Path(document.file)
     folders = search_path(file)
-    domain = place.checked((*here, "neighbours"), lambda: audit.neighbours.make(folders))
+    with document.naming(*here, "neighbours"):
+        domain = audit.neighbours.make(folders)
     each = {audit.name: domain}
     if isinstance(audit.claim, list):
-        domains = place.checked((*here, "claim"), lambda: groups(domain, len(claims)))
+        with document.naming(*here, "claim"):
+            domains = groups(domain, len(claims))
         each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
     if audit.implied_mu:
         each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
-    settings = place.checked(here, lambda: _settings(config, audit, overrides))
-    # With the name, the arguments of `auditor run` that give the same outputs again.
-    seeded = ["--seed", str(settings.seed)] + (["--samples", str(settings.samples)] if "samples" in overrides else [])
-
-    def make() -> list[Plan]:
+    with document.naming(*here):
+        settings = _settings(config, audit, overrides)
+        # With the name, the arguments of `auditor run` that give the same outputs again.
+        seeded = ["--seed", str(settings.seed)]
+        if "samples" in overrides:
+            seeded += ["--samples", str(settings.samples)]
         return [
             Plan(
                 name=name,
@@ -148,11 +134,9 @@ def _plans(
             for (name, group), claim in zip(each.items(), claims, strict=True)
         ]
 
-    return place.checked(here, make)
-
 
 def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywords) -> Settings:
-    """Return what the command line sets; else the audit; else the file."""
+    """Return the settings: of the command line first, then of the audit, then of the file."""
     given = {**config.settings(), **audit.settings(), "events": audit.events}
     return Settings.of(given | given.pop("execution", {}) | {**overrides})
 
@@ -164,17 +148,17 @@ def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source
     return Source(command.name, audit.parameters, command=command)
 
 
-def _validate(document: Document, file: str) -> schema.File:
+def _validate(document: Document) -> schema.File:
     if not isinstance(document.data, dict):
-        raise InvalidInputError(f"{file}: a configuration is a mapping with the keys version and audits")
+        raise InvalidInputError(f"{document.file}: a configuration is a mapping with the keys version and audits")
     try:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
-        problems = [_problem(problem, document, file) for problem in error.errors()]
+        problems = [_problem(problem, document) for problem in error.errors()]
         raise InvalidInputError("\n".join(dict.fromkeys(problems))) from None
 
 
-def _problem(problem: Any, document: Document, file: str) -> str:
+def _problem(problem: Any, document: Document) -> str:
     """Put one finding of pydantic into a sentence with its place."""
     loc, kind, given = problem["loc"], problem["type"], problem["input"]
     path = _path(loc, document.data)
@@ -182,7 +166,7 @@ def _problem(problem: Any, document: Document, file: str) -> str:
         path = (*path, loc[-1])
     if kind == "union_tag_invalid":
         path, given = (*path, problem["ctx"]["discriminator"].strip("'")), problem["ctx"]["tag"]
-    where = f"{file}, line {document.line(path)}"
+    where = document.at(*path)
     if kind == "extra_forbidden":
         # The last alternative that was chosen, where the key stands in it.
         form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
@@ -194,7 +178,7 @@ def _problem(problem: Any, document: Document, file: str) -> str:
     return f"{where}: {name} is {given!r}; {_what_it_must_be(problem, path, given)}"
 
 
-# For what is of another kind, by key: what to write.
+# What to write, by key, where a value of another kind is given.
 _EXAMPLES = {
     "claim": "it must say what is promised, such as {epsilon: 1.0}",
     "command": "it must be a list of the program and its arguments, such as [node, mechanism.js]",

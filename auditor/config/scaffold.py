@@ -1,7 +1,7 @@
 """A first configuration for a mechanism, from its signature and from what it answers.
 
-What can be read off is: parameters and their defaults, the claim, where a parameter has the name of one, and whether many outputs
-come from a call. Which data sets it takes is tried. What is a guess is marked as one in the text.
+The signature gives the parameters and their defaults. It also gives the claim, if a parameter has the name of one, and whether
+one call returns many outputs. Data sets are tried, one kind after another. The text marks each guess.
 """
 
 import inspect
@@ -9,7 +9,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from auditor.config.load import load_configuration, search_path
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError
 
 GUESS = "  # a guess: set it"
-# Values for parameters without a default, by name, then by annotation: what is promised, and other numbers that are not 1, by
-# which a mechanism may forget to multiply or divide.
+# Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
+# forgets to multiply or divide by such a number would else go unnoticed.
 _BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 _OTHER = 3.0
 _BY_KIND: dict[str, Any] = {"bool": True, "int": 3, "float": _OTHER, "str": "text"}
@@ -39,10 +39,7 @@ _RECORDS_IN_A_LIST = (
     f"{_RECORDS[1][:-1]}, container: list}}",
 )
 _VALUE = ("one value; any other is its neighbour", "{domain: value, values: [0, 1]}")
-_LISTS = (
-    "two lists; one person more, or less",
-    "{pairs: [{left: [1, 2, 3], right: [1, 2]}], relation: add_remove}",
-)
+_LISTS = ("two lists; one person more, or less", "{pairs: [{left: [1, 2, 3], right: [1, 2]}], relation: add_remove}")
 _TOTALS = (
     "two sums over people; what one person adds to them",
     "{domain: totals, contributions: [[1, 0], [0, 1]], people: {low: 0, high: 100}}",
@@ -51,48 +48,48 @@ _TOTALS = (
 
 @dataclass(frozen=True, slots=True)
 class Scaffold:
-    """The text of a configuration, and why it does not pass `auditor check` yet; nothing where it does."""
+    """The text of a configuration, and why it does not pass `auditor check`; an empty reason if it passes."""
 
     text: str
     problem: str = ""
 
 
 def scaffold(words: Sequence[str], file: Path) -> Scaffold:
-    """Write a configuration for "file.py:function" or "module:function", or for a command of several words, to be put in ``file``.
+    """Return a configuration, to be put in ``file``, for "file.py:function", "module:function", or a command of several words.
 
-    The mechanism is called a few times to see which data sets it takes. Raises InvalidInputError for a folder that is not
-    there or cannot be written to, and MechanismError where the mechanism cannot be imported.
+    The mechanism is called a few times to see which data sets it takes. Raises InvalidInputError for a folder that does not
+    exist or cannot be written to, and MechanismError if the mechanism cannot be imported.
     """
     if not file.parent.is_dir():
         raise InvalidInputError(f"there is no folder {file.parent} to write {file.name} to")
     if len(words) == 1 and words[0].endswith(".py") and not os.access(words[0], os.X_OK):
         raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
     found = _python(words[0], file) if len(words) == 1 and ":" in words[0] else _program(words)
-    problem = ""
+    problems = []
     for neighbours in found.neighbours:
         text = _text(found, neighbours)
         try:
-            reason = _check(text, file)
-        except NoAnswerError as error:  # which costs time, and no data set is likely to change it
-            problem = problem or str(error)
+            problem = _check(text, file)
+        except NoAnswerError as error:  # each wait costs time, and another data set is unlikely to help
+            problems.append(str(error))
             break
-        if not reason:
+        if not problem:
             return Scaffold(text)
-        problem = problem or reason
-    return Scaffold(_text(found, found.neighbours[0]), problem)
+        problems.append(problem)
+    return Scaffold(_text(found, found.neighbours[0]), problems[0])
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is known of a mechanism: lines of YAML, each with its comment."""
+    """What is known of a mechanism."""
 
     name: str
     mechanism: str
     kind: str  # in words
     samples: str
     parameters: Mapping[str, tuple[Any, bool]]  # value, and whether it is a guess
-    claim: Mapping[str, Any]  # nothing where it can only be guessed
-    neighbours: Sequence[tuple[str, str]]
+    claim: Mapping[str, Any]  # empty if it can only be guessed
+    neighbours: Sequence[tuple[str, str]]  # to try, in this order: in words, and in YAML
 
 
 def _program(words: Sequence[str]) -> _Found:
@@ -114,7 +111,7 @@ def _python(name: str, file: Path) -> _Found:
     function = Source(name, search_path=search_path(file)).load()
     if inspect.isclass(function):
         raise MechanismError(
-            f'"{name}" is a class; make one of it in its module, such as mechanism = {attribute}(...), and give the name of that'
+            f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name'
         )
     try:
         taken = dict(inspect.signature(function).parameters)
@@ -127,40 +124,35 @@ def _python(name: str, file: Path) -> _Found:
     dataset = taken.pop(next(iter(taken)))
     batched, takes_rng = (taken.pop(key, None) is not None for key in ("size", "rng"))
     parameters = dict(_parameters(taken.values()))
+    kind = (
+        "many outputs a call" if batched else "one output a call; a parameter size, for many at once, would be faster"
+    )
+    if not takes_rng:
+        kind += "; it has no parameter rng, so that its randomness is its own, and no run can be repeated"
+    others = (_RECORDS, _RECORDS_IN_A_LIST, _LISTS)
+    one_value = dataset.name in _ONE_VALUE or _kind_of(dataset) in ("bool", "int", "float")
     return _Found(
         name=attribute,
         mechanism=json.dumps(name, ensure_ascii=False),
-        kind=_kind(batched, takes_rng),
+        kind=kind,
         samples="1_000_000" if batched else "100_000",
         parameters=parameters,
         claim=_claim(parameters, is_query=not batched and not takes_rng),
-        neighbours=_candidates(dataset),
+        neighbours=(_VALUE, *others, _TOTALS) if one_value else (*others, _VALUE, _TOTALS),
     )
-
-
-def _kind(batched: bool, takes_rng: bool) -> str:
-    one = "one output a call; with a parameter size, many at once, it would be faster"
-    own = "; it has no parameter rng, so that its randomness is its own, and no run can be repeated"
-    return ("many outputs a call" if batched else one) + ("" if takes_rng else own)
-
-
-def _candidates(dataset: inspect.Parameter) -> Sequence[tuple[str, str]]:
-    if dataset.name in _ONE_VALUE or _kind_of(dataset) in ("bool", "int", "float"):
-        return _VALUE, _RECORDS, _RECORDS_IN_A_LIST, _LISTS, _TOTALS
-    return _RECORDS, _RECORDS_IN_A_LIST, _LISTS, _VALUE, _TOTALS
 
 
 def _kind_of(parameter: inspect.Parameter) -> str:
     return str(getattr(parameter.annotation, "__name__", parameter.annotation))
 
 
-def _parameters(taken: Any) -> Iterator[tuple[str, tuple[Any, bool]]]:
-    """Yield each parameter's name with its default, or a guess."""
+def _parameters(taken: Iterable[inspect.Parameter]) -> Iterator[tuple[str, tuple[Any, bool]]]:
+    """Yield the name of each parameter, with its default or a guess, and whether it is a guess."""
     for parameter in taken:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if parameter.default is not parameter.empty:
-            # What YAML cannot hold is left to the default itself.
+            # A default that YAML cannot hold is not written: the mechanism sets it.
             if _is_plain(parameter.default):
                 yield parameter.name, (parameter.default, False)
             continue
@@ -175,7 +167,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _claim(parameters: Mapping[str, tuple[Any, bool]], *, is_query: bool) -> dict[str, Any]:
-    """Return the claim that the parameters' names speak of; nothing where they speak of none."""
+    """Return the claim that the names of parameters give; empty if they give none."""
     numbers = {
         {"eps": "epsilon"}.get(name, name): value
         for name, (value, _) in parameters.items()
@@ -183,7 +175,7 @@ def _claim(parameters: Mapping[str, tuple[Any, bool]], *, is_query: bool) -> dic
     }
     forms = [("order", "epsilon"), ("epsilon", "delta"), ("epsilon",), ("rho",), ("mu",)]
     for form in [*forms, ("sensitivity",)] if is_query else forms:
-        # A delta of 0 is that of pure privacy.
+        # With a delta of 0 the claim is pure privacy.
         if all(numbers.get(key, 0) > 0 for key in form):
             return {key: numbers[key] for key in form}
     return {}
@@ -191,6 +183,10 @@ def _claim(parameters: Mapping[str, tuple[Any, bool]], *, is_query: bool) -> dic
 
 def _text(found: _Found, neighbours: tuple[str, str]) -> str:
     about, spelled = neighbours
+    parameters = [
+        f"      {name}: {_yaml(value)}{GUESS if is_guess else ''}"
+        for name, (value, is_guess) in found.parameters.items()
+    ]
     claim = ", ".join(f"{key}: {_yaml(value)}" for key, value in (found.claim or {"epsilon": 1.0}).items())
     guess = "" if found.claim else GUESS
     return "\n".join(
@@ -204,7 +200,7 @@ def _text(found: _Found, neighbours: tuple[str, str]) -> str:
             f"  - name: {_yaml(found.name)}",
             f"    # {found.kind}",
             f"    mechanism: {found.mechanism}",
-            *_parameter_lines(found.parameters),
+            *(["    parameters:", *parameters] if parameters else []),
             "    # what it promises: {epsilon}, {epsilon, delta}, {rho}, {mu}, {order, epsilon}, ...",
             f"    claim: {{{claim}}}{guess}",
             f"    # the data sets it may see: {about}",
@@ -215,22 +211,15 @@ def _text(found: _Found, neighbours: tuple[str, str]) -> str:
     )
 
 
-def _parameter_lines(parameters: Mapping[str, tuple[Any, bool]]) -> list[str]:
-    if not parameters:
-        return []
-    lines = [f"      {name}: {_yaml(value)}{GUESS if guess else ''}" for name, (value, guess) in parameters.items()]
-    return ["    parameters:", *lines]
-
-
 def _yaml(value: Any) -> str:
-    """Write a value in YAML: JSON is YAML, and words need no quotes."""
+    """Return a value in YAML: as JSON, which is YAML, but words without quotes."""
     if isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null"):
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 def _check(text: str, file: Path) -> str:
-    """Return why a configuration fails `auditor check`, or why its outputs suggest another kind of data sets; else nothing."""
+    """Return why a configuration fails `auditor check`, or why its outputs suggest other data sets; else an empty text."""
     try:
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=".first-", suffix=".yaml")
     except OSError as error:
@@ -255,7 +244,7 @@ def _check(text: str, file: Path) -> str:
             return f"on a first data set the mechanism raises {raised}; write data sets that it takes under neighbours"
     sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]
     if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:
-        return "it answers with as many numbers as the data set has records, which tells how many there are"
+        return "it returns one number for each record of the data set, which reveals their number"
     return ""
 
 

@@ -4,13 +4,15 @@ PyYAML follows YAML 1.1, where ``1e-5`` is text, ``010`` is eight, ``yes`` is tr
 wins silently. Here plain scalars follow the core schema of YAML 1.2, with underscores allowed in numbers.
 """
 
+import contextlib
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from auditor.errors import InvalidInputError
+from auditor.errors import AuditorError, InvalidInputError
 
 Path = tuple[str | int, ...]
 
@@ -22,16 +24,29 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 @dataclass(frozen=True)
 class Document:
-    """What a YAML file says, and on which line each key or item stands (from 1)."""
+    """The data of a YAML file, and the line of each key and item (from 1)."""
 
+    file: str
     data: Any
-    lines: dict[Path, int] = field(default_factory=dict)
+    lines: dict[Path, int]
 
     def line(self, path: Path) -> int:
         """Return the line of the nearest place above ``path`` that the file has."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
+
+    def at(self, *path: str | int) -> str:
+        """Return the file and the line of a place, as errors name it."""
+        return f"{self.file}, line {self.line(path)}"
+
+    @contextlib.contextmanager
+    def naming(self, *path: str | int) -> Iterator[None]:
+        """Let errors name a place. Raises InvalidInputError for every AuditorError."""
+        try:
+            yield
+        except AuditorError as error:
+            raise InvalidInputError(f"{self.at(*path)}: {error}") from None
 
 
 def read_yaml(text: str, file: str) -> Document:
@@ -54,7 +69,7 @@ def read_yaml(text: str, file: str) -> Document:
         raise InvalidInputError(f"{file}: this is nested too deeply to be read") from None
     lines: dict[Path, int] = {}
     try:
-        return Document(None if node is None else _build(node, (), lines, file), lines)
+        return Document(file, None if node is None else _build(node, (), lines, file), lines)
     except RecursionError:
         raise InvalidInputError(f"{file}: this is nested too deeply, or an alias contains itself") from None
 
@@ -64,13 +79,11 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> An
     if isinstance(node, yaml.MappingNode):
         built: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = _build(key_node, (), {}, file)
+            key, place = _build(key_node, (), {}, file), f"{file}, line {key_node.start_mark.line + 1}"
             if not isinstance(key, str | int):
-                raise InvalidInputError(f"{file}, line {key_node.start_mark.line + 1}: a key must be a word")
+                raise InvalidInputError(f"{place}: a key must be a word")
             if key in built:
-                raise InvalidInputError(
-                    f'{file}, line {key_node.start_mark.line + 1}: the key "{key}" appears twice; remove one of them'
-                )
+                raise InvalidInputError(f'{place}: the key "{key}" appears twice; remove one of them')
             lines[(*path, key)] = key_node.start_mark.line + 1
             built[key] = _build(value_node, (*path, key), lines, file)
         return built

@@ -387,7 +387,7 @@ def test_a_class_is_told_to_be_none_and_what_to_name_instead(folder: Path, capsy
         "class Count:\n    def __call__(self, data, rng):\n        return 1\n", encoding="utf-8"
     )
     assert main(["init", "classes.py:Count"]) == 2
-    assert "is a class; make one of it in its module, such as mechanism = Count(...)" in capsys.readouterr().err
+    assert "is a class; make an instance in its module, such as mechanism = Count(...)" in capsys.readouterr().err
     assert not Path("audit.yaml").exists()
 
 
