@@ -17,14 +17,14 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.numbers import Number, Range
-from auditor.neighbours.pair import Pair, Relation, check_neighbours, plain, relation_named
+from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, plain, relation_named
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
 MOST_CORNERS = 400
 
 
 class Domain(Protocol):
-    """What the search needs of a domain. All pairs returned are neighbours. ``str`` says in words which data sets it holds."""
+    """What the search needs of a domain. All pairs returned are neighbours. ``str`` describes the data sets in words."""
 
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
@@ -32,7 +32,7 @@ class Domain(Protocol):
     def step(self, pair: Pair, way: int) -> Pair | None:
         """Return the pair by the same move that begins where the given one ends, or (way −1) ends where it begins.
 
-        The given one came from this domain. None where there is no such pair, or it is not known.
+        The given pair came from this domain. Returns None if there is no such pair, or if it is not known.
         """
         return None
 
@@ -43,7 +43,7 @@ class Domain(Protocol):
         """Return a pair near the given one, which came from this domain."""
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
-        """Return a pair halfway between two of this domain; None where nothing lies between."""
+        """Return a pair halfway between two of this domain; None if there is none."""
         return None
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
@@ -150,7 +150,7 @@ class Pairs(Domain):
 
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
-        """Return a domain of one pair, of data sets that the given domain calls neighbours and hands out in its own form."""
+        """Return a domain of one pair. Its data sets are neighbours in the given domain, and have the form of its pairs."""
         corner = domain.corners()[0]
         alone = cls([(left, right)])
         alone._pairs = [replace(corner, left=left, right=right, origin=None)]
@@ -183,10 +183,7 @@ class DataSets(Domain):
         return str(self._domain)
 
     def corners(self) -> list[Pair]:
-        found: dict[str, Pair] = {}
-        for alone in itertools.chain.from_iterable(map(_alone, self._domain.corners())):
-            found.setdefault(alone.key(), alone)
-        return list(found.values())
+        return distinct(itertools.chain.from_iterable(map(_alone, self._domain.corners())))
 
     def random(self, rng: np.random.Generator) -> Pair:
         return _alone(self._domain.random(rng))[rng.integers(2)]

@@ -1,7 +1,6 @@
-"""Where the kind of output changes: a mechanism that bails out below some size leaks most at just that size.
+"""Edges, where the kind of output changes: a mechanism that refuses below some size leaks most at just that size.
 
-Between two pairs whose outputs are of different kinds lies an edge, and halving the way finds it in few steps, where random
-pairs would have to hit it.
+An edge lies between two pairs whose outputs are of different kinds. Bisection finds it in few steps; random pairs rarely hit it.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,17 +8,17 @@ from collections.abc import Callable, Sequence
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
 
-# kinds(pairs) -> what sort of outputs each side of each pair gives.
+# kinds(pairs) -> for each pair, which kinds of output its sides give.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
 MOST_EDGES = 4
 OUTPUTS_FOR_KIND = 16
-# Enough to halve a range of a million; what is not found then is left.
+# Enough to bisect a range of a million.
 MOST_STEPS = 20
 
 
 def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
-    """Return pairs on either side of edges between pairs of ``known`` kinds; none where all are of one kind."""
+    """Return pairs on either side of edges between pairs of ``known`` kinds; none if there is one kind only."""
     ways = _ways(known)
     ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
     for _ in range(MOST_STEPS):
@@ -33,7 +32,7 @@ def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Seque
 
 
 def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
-    """Return for each kind beside the commonest where it stands first, and the nearest place of another kind."""
+    """Return, for each kind but the commonest, its first place and the nearest place of the commonest."""
     commonest = max(dict.fromkeys(known), key=list(known).count, default="")
     firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
     others = [i for i, kind in enumerate(known) if kind == commonest]

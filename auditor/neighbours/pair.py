@@ -19,8 +19,8 @@ class Relation(StrEnum):
 
     ADD_REMOVE = "add_remove"
     SUBSTITUTE = "substitute"
-    AS_GIVEN = "as_given"  # explicit pairs whose relation the user vouches for
-    ALONE = "alone"  # not a pair at all but its left data set, for claims about single data sets
+    AS_GIVEN = "as_given"  # explicit pairs, which are not checked
+    ALONE = "alone"  # the left data set only, for claims about single data sets
 
 
 def relation_named(name: str, *others: Relation) -> Relation:
@@ -38,9 +38,9 @@ def relation_named(name: str, *others: Relation) -> Relation:
 class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 
-    ``record_shape`` says that mechanisms receive the data sets as NumPy arrays, with this shape for each record; without
-    it, as they are. ``grows`` says that right has one person more than left, where the records cannot show it. ``origin`` is
-    for the domain that made the pair, which reads it when asked for a pair one step away.
+    With ``record_shape``, mechanisms receive the data sets as NumPy arrays, with this shape for each record; without it, as they
+    are. ``grows`` says that right has one person more than left, where the records do not show it. ``origin`` is read by the
+    domain that made the pair, to make others from it.
     """
 
     left: Any
@@ -51,11 +51,11 @@ class Pair:
     origin: Any = field(default=None, compare=False, repr=False)
 
     def dataset(self, side: Side) -> Any:
-        """Return a data set of the mechanism's own, which it may change."""
+        """Return a copy of a data set, which the mechanism may change."""
         data = self.left if side == "left" else self.right
         if self.record_shape is None:
             return copy.deepcopy(data)
-        # One type for both sides: that of an empty array, or the width of strings, must not tell which side it is.
+        # One type for both sides: the type of an empty array, or the width of strings, must not reveal the side.
         both = [np.array(records) for records in (self.left, self.right) if records is not None and len(records)]
         kind = np.result_type(*both) if both else np.dtype(np.float64)
         return np.array(data, dtype=kind).reshape(len(data), *self.record_shape)
@@ -85,7 +85,7 @@ def plain(data: Any) -> Any:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets, runs of equal records as one; long ones are cut in the middle.
+    """Write the two data sets. Runs of equal records are written once; long data sets are cut in the middle.
 
     >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
     '[0 × 199, 1] and [0 × 199]'
@@ -97,7 +97,7 @@ def pair_words(pair: Pair | None) -> str:
     return left if pair.relation is Relation.ALONE else f"{left} and {data_words(entry['right'])}"
 
 
-LEAST_RUN = 4  # shorter ones are as easily read as they are
+LEAST_RUN = 4  # shorter runs are written out
 
 
 def _all_words(data: object) -> str:
@@ -111,7 +111,7 @@ def _all_words(data: object) -> str:
 
 
 def data_words(data: object, most: int = 60) -> str:
-    """Write a data set, cut in the middle where it is long; of a list that is cut, the length is added.
+    """Write a data set, cut in the middle if it is longer than ``most``. The length of a list that is cut is added.
 
     >>> data_words([1, 22] * 20, 30)
     '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
@@ -119,12 +119,12 @@ def data_words(data: object, most: int = 60) -> str:
     text = _all_words(data) if isinstance(data, list) else str(data)
     if len(text) <= most:
         return text
-    many = f" ({len(data):,} in all)" if isinstance(data, list) else ""
-    return f"{text[: most // 2]} … {text[-most // 3 :]}{many}"
+    length = f" ({len(data):,} in all)" if isinstance(data, list) else ""
+    return f"{text[: most // 2]} … {text[-most // 3 :]}{length}"
 
 
 def same(a: Any, b: Any) -> bool:
-    """Tell whether two data sets, or two records, are equal; NaN is the same as NaN, and order counts.
+    """Return whether two data sets, or two records, are equal. NaN is the same as NaN, and order counts.
 
     >>> same([1, float("nan")], (1.0, float("nan"))), same([1, 2], [2, 1])
     (True, False)
@@ -147,12 +147,16 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
     if relation is Relation.AS_GIVEN:
         return
     a, b = plain(left), plain(right)
-    if not isinstance(a, list) or not isinstance(b, list):
-        if relation is Relation.SUBSTITUTE and not same(a, b) and not isinstance(a, list) and not isinstance(b, list):
-            return
-        raise _not_neighbours(left, right, relation)
-    if not _differ_by_one(a, b, relation):
-        raise _not_neighbours(left, right, relation)
+    if isinstance(a, list) and isinstance(b, list):
+        neighbours = _differ_by_one(a, b, relation)
+    else:
+        neighbours = relation is Relation.SUBSTITUTE and list not in (type(a), type(b)) and not same(a, b)
+    if not neighbours:
+        rule = {
+            Relation.ADD_REMOVE: "one of them must be the other with a single record left out",
+            Relation.SUBSTITUTE: "they must have the same length and differ in exactly one record",
+        }[relation]
+        raise InvalidInputError(f"the pair {a!r} and {b!r} is not neighbouring under {relation}: {rule}")
 
 
 def _differ_by_one(a: Sequence[Any], b: Sequence[Any], relation: Relation) -> bool:
@@ -165,27 +169,22 @@ def _differ_by_one(a: Sequence[Any], b: Sequence[Any], relation: Relation) -> bo
     return same(short[first:], long[first + 1 :])
 
 
-def _not_neighbours(left: Any, right: Any, relation: Relation) -> InvalidInputError:
-    rule = {
-        Relation.ADD_REMOVE: "one of them must be the other with a single record left out",
-        Relation.SUBSTITUTE: "they must have the same length and differ in exactly one record",
-    }[relation]
-    return InvalidInputError(
-        f"the pair {plain(left)!r} and {plain(right)!r} is not neighbouring under {relation}: {rule}"
-    )
+def distinct(pairs: Iterable[Pair]) -> list[Pair]:
+    """Keep the first of equal pairs, at its place."""
+    found: dict[str, Pair] = {}
+    for pair in pairs:
+        found.setdefault(pair.key(), pair)
+    return list(found.values())
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:
-    """Raise InvalidInputError where both sides of a pair are one data set, where both can be shown in full.
+    """Raise InvalidInputError where both sides of a pair are one data set.
 
     1 and 1.0 are different data: a mechanism may distinguish them. Objects that a report cannot show in full are not compared.
     """
     for pair in pairs:
-        if (
-            _is_shown_in_full(pair.left)
-            and _is_shown_in_full(pair.right)
-            and repr(plain(pair.left)) == repr(plain(pair.right))
-        ):
+        shown = _is_shown_in_full(pair.left) and _is_shown_in_full(pair.right)
+        if shown and repr(plain(pair.left)) == repr(plain(pair.right)):
             raise InvalidInputError(
                 f"both sides of a pair are {plain(pair.left)!r}: nothing can be learned from one data set; the right side must be "
                 "its neighbour"

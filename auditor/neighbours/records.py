@@ -210,7 +210,7 @@ class Records(Domain):
                 continue
             if not moved:
                 return None
-            # One after the other, so that several replacements of one place are those of several.
+            # Replacements at one place move on, one place each, so that they change several records.
             place = (min(int(move.at * len(moved)), len(moved) - 1) + i) % len(moved)
             if move.op == "remove":
                 del moved[place]
@@ -256,7 +256,7 @@ class Records(Domain):
         for block in _blocks([repr(slots[i].left) for i in common]):
             chosen = set(common[block])
             yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in chosen])
-            # Before smaller blocks are left out: of records that are alike there are fewer blocks.
+            # Before smaller blocks are left out: equal records make fewer blocks.
             yield from self._pair_of([simplest if i in chosen else slot for i, slot in enumerate(slots)])
         done: set[str] = set()
         for i, slot in enumerate(slots):
@@ -299,7 +299,7 @@ _NONE = object()  # no record on this side; None may be a record
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A record on either side, or on one of them; ``frozen`` where to change it could take the sides further apart."""
+    """A record on either side, or on one of them. It is ``frozen`` if a change could increase the distance of the sides."""
 
     left: Record
     right: Record
@@ -312,14 +312,14 @@ def _in_both(record: Record) -> _Slot:
 
 
 def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation) -> list[_Slot]:
-    """Set records side by side, place by place under substitute, else from both ends inwards."""
+    """Align records: place by place under substitute, else from both ends inwards."""
     if relation is Relation.SUBSTITUTE:
         return [_Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
     most = min(len(left), len(right))
     head = next((i for i in range(most) if not same(left[i], right[i])), most)
     tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
     gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
-    # Where some were added and others removed, what lies between may be common to both, and is left alone.
+    # If some were added and others removed, records between them may be common to both, and are not changed.
     both = bool(gone and come)
     middle = [_Slot(record, _NONE, frozen=both) for record in gone]
     middle += [_Slot(_NONE, record, frozen=both) for record in come]

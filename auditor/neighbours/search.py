@@ -1,4 +1,4 @@
-"""Spend outputs where the evidence grows: successive halving over pairs, with mutation of the best."""
+"""Search pairs by successive halving, with mutation of the best: most outputs go to pairs with the most evidence."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,12 +9,12 @@ import numpy as np
 
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.edges import MOST_EDGES, MOST_STEPS, OUTPUTS_FOR_KIND, Kinds, find_edges
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, distinct
 
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
-# The more rounds, the more outputs the last choice is made on; but no more than leave room to begin with all corners.
+# With more rounds, the last choice rests on more outputs. But the first round must have enough outputs for all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
 SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
@@ -47,18 +47,19 @@ def search_pairs(
 ) -> Found:
     """Return the pair with the most evidence.
 
-    The outputs are split evenly over rounds. The first looks at the pairs of ``first``, all different, at the domain's corners
-    and at random members, of these at no more than make ``budget.most_pairs``; each later one at the best quarter so far and at
-    pairs one step away from those. Every look is on fresh outputs. With ``kinds``, which says what kinds of output a pair gives
-    and spends at most OUTPUTS_FOR_KIND on each, the second round also looks at the edges between kinds.
-    Where the domain has one pair only, nothing is spent.
+    The outputs are split evenly over rounds, and every round draws fresh ones. The first round looks at the pairs of ``first``, all
+    different, at the domain's corners, and at random members; of the last two, no more than make ``budget.most_pairs``. Each later
+    round looks at the best quarter so far, and at pairs one step away from those.
+
+    ``kinds`` says what kinds of output a pair gives, and spends at most OUTPUTS_FOR_KIND on each pair. With it, the second round
+    also looks at the edges between kinds. Where the domain has only one pair, nothing is spent.
     """
     corners = domain.corners()
     if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
         return Found(corners[0], -math.inf)
     if budget.outputs // LEAST_ROUNDS < budget.least_each:
         return Found((*first, *corners)[0], -math.inf)
-    candidates = _distinct([*first, *corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
+    candidates = distinct([*first, *corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
     if budget.most_pairs is not None and len(candidates) > budget.most_pairs:
         others = rng.permutation(np.arange(len(first), len(candidates)))[: max(0, budget.most_pairs - len(first))]
         candidates = [*candidates[: len(first)], *(candidates[i] for i in sorted(others))]
@@ -81,7 +82,7 @@ def search_pairs(
         if number == 0 and kinds is not None and per_round > 1.25 * for_edges:
             nearby = find_edges(domain, kinds, looked_at, kinds(looked_at)) + nearby
             left -= for_edges
-        candidates = _distinct([*best, *nearby])[:room]
+        candidates = distinct([*best, *nearby])[:room]
     return Found(best[0], scores[order[0]])
 
 
@@ -97,11 +98,3 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 def _best_first(scores: Sequence[float]) -> list[int]:
     """Return the places of scores, the highest first, NaN last; of equal ones the first stays first."""
     return sorted(range(len(scores)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf)
-
-
-def _distinct(pairs: Sequence[Pair]) -> list[Pair]:
-    """Keep the first of equal pairs, at its place."""
-    found: dict[str, Pair] = {}
-    for pair in pairs:
-        found.setdefault(pair.key(), pair)
-    return list(found.values())

@@ -1,8 +1,8 @@
-"""Smaller pairs: what to try, boldest first, when a pair breaks a claim and a simpler one may break it as well.
+"""Shrink a pair that breaks a claim: try simpler pairs, the boldest changes first.
 
-Simpler is a fixed order, and every pair proposed is strictly simpler than the one it was made of, so that shrinking ends:
-fewer records, then fewer characters in all numbers as they are written, then fewer digits other than 0, then numbers nearer
-to 0. Among pairs of a finite number of characters there is no endless descent.
+Simpler is a fixed order: fewer records, then fewer characters in all numbers as they are written, then fewer digits other than
+0, then numbers nearer to 0. Every pair proposed is strictly simpler than the one it was made of. So shrinking ends: among pairs
+of a finite number of characters there is no endless descent.
 """
 
 import itertools
@@ -15,13 +15,13 @@ from auditor.neighbours.numbers import spelling
 from auditor.neighbours.pair import Pair, plain
 from auditor.neighbours.search import Evaluate
 
-# Candidates looked at together, whatever the workers, and the simplest corners of the domain that are tried at once.
+# The number of candidates looked at together, and of the domain's simplest corners. It does not depend on the workers.
 GROUP = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """What may be spent on candidates: outputs in all, on each one, and in the end once more on the simplest corners."""
+    """The outputs that may be spent: in all, on each candidate, and in a last look at the simplest corners."""
 
     outputs: int
     each: int
@@ -29,7 +29,7 @@ class Screening:
 
 
 def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
-    """Return ever simpler pairs whose scores lie above ``floor``, the simplest last; empty where none does.
+    """Return pairs whose scores lie above ``floor``, each simpler than the one before; empty if there are none.
 
     A greedy descent. Rare events on simple pairs may have been missed, so the simplest corners are looked at once more in the
     end, with more outputs on each.
@@ -64,7 +64,7 @@ def complexity(pair: Pair) -> tuple[int, int, int, float]:
     True
     """
     sides = plain(pair.left), plain(pair.right)
-    times: dict[tuple[type, Any], int] = {}  # of equal ones; 1 and 1.0 and True are spelled differently
+    times: dict[tuple[type, Any], int] = {}  # how often each leaf occurs; 1 and 1.0 and True are spelled differently
     for leaf in itertools.chain.from_iterable(map(_leaves, sides)):
         times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
     spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
@@ -77,7 +77,7 @@ def complexity(pair: Pair) -> tuple[int, int, int, float]:
 
 
 def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[Pair]:
-    """Yield pairs of the domain that are strictly simpler, each once: those of ``first`` that are, then changes of the pair."""
+    """Yield strictly simpler pairs, each once: those of ``first``, then changes of the pair."""
     own, seen = complexity(pair), {pair.key()}
     for candidates in (first, domain.simpler(pair)):
         for candidate in candidates:
