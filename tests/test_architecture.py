@@ -1,6 +1,7 @@
 """The house rules that a parser can check: which room may know which, and what is done in one place only."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -148,6 +149,17 @@ def test_architecture_md_lists_the_rooms_in_this_order() -> None:
     told = ["auditor." + row.removesuffix(".py").rstrip("/").replace("/", ".") for row in rows]
     assert set(RANK) - {*told, "auditor.__main__"} == set()
     assert [RANK[room] for room in told if room in RANK] == sorted(RANK[room] for room in told if room in RANK)
+
+
+def test_architecture_md_is_one_page() -> None:
+    assert len((PROJECT / "ARCHITECTURE.md").read_text(encoding="utf-8").split()) <= 900
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "docs/internals.md"])
+def test_what_a_page_on_the_code_names_is_there(page: str) -> None:
+    named = set(re.findall(r"\b(?:\w+/)+\w+\.py\b", (PROJECT / page).read_text(encoding="utf-8")))
+    assert len(named) > 5
+    assert {name for name in named if not any((PROJECT / root / name).is_file() for root in ("", "auditor"))} == set()
 
 
 def test_the_facade_imports_nothing_until_it_is_asked() -> None:
