@@ -158,7 +158,8 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
     with lent("host", _start, wishes) as process:
         if process.loaded is None or process.loaded[0] != pickled:
             conversation = _Conversation(process)
-            conversation.say(("load", pickled))
+            # The process may have been started for another mechanism, when fewer folders were searched for modules.
+            conversation.say(("load", (sys.path, pickled)))
             process.loaded = pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS))
         yield process
 
@@ -209,7 +210,8 @@ def main() -> None:
         method, arguments = pickle.load(questions)
         try:
             if method == "load":
-                mechanism = pickle.loads(arguments).drawer()
+                sys.path[:], pickled = arguments
+                mechanism = pickle.loads(pickled).drawer()
                 _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
             assert mechanism is not None

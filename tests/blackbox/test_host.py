@@ -1,6 +1,7 @@
 """Python mechanisms that crash or hang: outputs, with one worker or more, in processes or threads, and no trace is left."""
 
 import contextlib
+import importlib
 import os
 import subprocess
 import sys
@@ -265,3 +266,14 @@ def test_a_query_that_ends_or_holds_its_process_is_told_with_its_data(function: 
     domain = auditor.Records((0.0, 1.0), size=(0, 3))
     with pytest.raises(MechanismError, match=rf"was asked about .*'left': .*: {told}"):
         auditor.audit(function, auditor.Sensitivity(1), domain, samples=1000, timeout=0.5)
+
+
+def test_a_process_that_is_used_again_finds_modules_where_they_are_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auditor.audit(laplace, auditor.PureDP(2.0), [(0, 1)], samples=200, workers=1, shrink=False)
+    (tmp_path / "in_a_new_folder.py").write_text("def constant(bit, rng):\n    return 0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("in_a_new_folder")
+    result = auditor.audit(module.constant, auditor.PureDP(1.0), [(0, 1)], samples=200, workers=1)
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND
