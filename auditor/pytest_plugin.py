@@ -121,7 +121,7 @@ class DPAudit:
         name = self._item.stash[_NODE] + ("" if k == 1 else f" #{k}")
         allowed = share / (k * (k + 1))
         result = audit(mechanism, claim, neighbours, name=name, confidence=1 - allowed, **options)
-        result = replace(result, subject=replace(result.subject, expected=Verdict(expect)))
+        result = replace(result, expected=Verdict(expect))
         entry = {
             "claim": str(result.claim),
             "proved": bound_words(result),

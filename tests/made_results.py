@@ -8,11 +8,14 @@ from pydantic import TypeAdapter
 from auditor.claims import PureDP
 from auditor.events.observed import Observed
 from auditor.results.fields import EventField
-from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance, Subject
+from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance
 from auditor.verdict import Verdict
 
 BLANK = AuditResult(
-    Subject("some audit", "module:function", PureDP(1.0), Verdict.NO_VIOLATION_FOUND),
+    "some audit",
+    "module:function",
+    PureDP(1.0),
+    Verdict.NO_VIOLATION_FOUND,
     Judgement(Verdict.NO_VIOLATION_FOUND, "all outputs drawn"),
     Provenance(OutputsSpent(), reproducible=True, seed=7, seconds=1.0),
 )
@@ -20,7 +23,7 @@ BLANK = AuditResult(
 
 def changed(audit: AuditResult, **changes: Any) -> AuditResult:
     """Return an audit with some of its attributes changed, whatever part of it holds them."""
-    for part in ("subject", "judgement", "provenance"):
+    for part in ("judgement", "provenance"):
         whole = getattr(audit, part)
         mine = {field.name: changes.pop(field.name) for field in fields(whole) if field.name in changes}
         changes[part] = replace(whole, **mine)

@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.plan import Plan
 from auditor.auditing.reproduce import command
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair
-from auditor.results.result import AuditResult, ExactValue, Judgement, Provenance, Smallest, Subject, Tried
+from auditor.results.result import AuditResult, ExactValue, Judgement, Provenance, Smallest, Tried
 from auditor.verdict import Verdict, holm_levels, smallest_level
 
 
@@ -98,13 +98,17 @@ class Ended:
         smallest = outcome.smallest if violated else None
         broken = (smallest.pair if smallest else outcome.pair) if violated else None
         return AuditResult(
-            Subject(plan.name, plan.source.name, plan.claim, plan.expect),
+            plan.name,
+            plan.source.name,
+            plan.claim,
+            plan.expect,
             judgement,
-            replace(self.provenance, reproduce=command(plan, broken)),
+            self.provenance,
             outcome.pair,
             outcome.exact,
             smallest,
             (*outcome.warnings, *(outcome.if_violated if violated else ())),
+            command(plan, broken),
         )
 
 

@@ -183,7 +183,7 @@ def _audit(
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:
-        write_to(str(options.junit), to_junit(results))
+        write_to(str(options.junit), to_junit(*results))
     if len(results) > 1:
         print(f"\n{closing_line_of_all(results)}; reports: {options.out}")
     # Not sooner: after an interruption, --resume finds what every file of the command has done.

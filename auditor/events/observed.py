@@ -1,6 +1,5 @@
-"""What was looked at and how often it was seen: the events of a report, with all that is needed to recompute a bound."""
+"""The events of a report, and how often each was seen. They hold all that is needed to recompute a bound."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ LooksAt = Literal["values", "bits", "score"]
 
 
 class Fields:
-    """A record whose fields can be had by name, as they are called in report.json: ``event["description"]``."""
+    """A record whose fields can be read by their names in report.json: ``event["description"]``."""
 
     __slots__ = ()
 
@@ -35,7 +34,7 @@ class SideCounts(Fields):
         self.counts()
 
     def counts(self) -> Counts:
-        """Return the same numbers, as bounds take them. Raises InvalidInputError unless 0 ≤ hits ≤ trials."""
+        """Return the same numbers for a bound. Raises InvalidInputError unless 0 ≤ hits ≤ trials."""
         return Counts(*self.left, *self.right)
 
 
@@ -43,8 +42,8 @@ class SideCounts(Fields):
 class Guessed(Fields):
     """An event on which a side is guessed, and how often it happened.
 
-    ``looks_at`` says of what the event speaks: values of the output, their floating-point bits, or a learned score. ``form`` is
-    the description with ``#`` for each threshold, so that events can be compared.
+    ``looks_at`` is what the event is about: values of the output, their floating-point bits, or a learned score. ``form`` is the
+    description with ``#`` for each threshold. Events are compared by it.
     """
 
     description: str
@@ -56,7 +55,7 @@ class Guessed(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedRule(Guessed):
-    """A rule that guesses the side: its event, and the one on which it guesses the other side, where there are both."""
+    """A rule that guesses the side: its event and, if there is one, the event on which it guesses the other side."""
 
     opposite: Guessed | None
 
@@ -66,7 +65,7 @@ class ObservedRule(Guessed):
         return (self,) if self.opposite is None else (self, self.opposite)
 
     def counted(self) -> GuessCounts:
-        """Return the counts, as methods take them."""
+        """Return the counts for a method."""
         seen = {side.guess: side.counts.counts() for side in self.sides}
         some = self.counts.counts()
         none = Counts(0, some.trials_left, 0, some.trials_right)
@@ -81,13 +80,12 @@ class ObservedProfile(Fields):
     points: tuple[ObservedRule, ...]
 
     def counted(self) -> ProfileCounts:
-        """Return the counts, as methods take them."""
         return ProfileCounts(tuple(point.counted() for point in self.points))
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedScore(Fields):
-    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), and the outputs of each side in each cell."""
+    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), with each side's outputs in each cell."""
 
     description: str
     order: float
@@ -98,7 +96,6 @@ class ObservedScore(Fields):
     counts: ScoreCounts
 
     def counted(self) -> ScoreCounts:
-        """Return the counts, as methods take them."""
         return self.counts
 
 
@@ -114,14 +111,13 @@ class Hits(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedReport(Fields):
-    """An event that the mechanism reports itself; ``confirmed`` where its counts prove the claim on the data set."""
+    """An event that the mechanism reports itself. ``confirmed`` is true where its counts prove the claim on the data set."""
 
     description: str
     counts: Hits
     confirmed: bool
 
     def counted(self) -> ScoreCounts:
-        """Return the counts, as methods take them."""
         hits, trials = self.counts.left
         return ScoreCounts((hits, trials - hits), (0, 0))
 
@@ -136,7 +132,7 @@ class BothAnswers(Fields):
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswers(Fields):
-    """What a query answers, which is proof by itself."""
+    """A query's answers on the pair. Nothing in them is random."""
 
     description: str
     values: BothAnswers
@@ -144,7 +140,7 @@ class QueryAnswers(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedBets(Fields):
-    """Bets of a sequential audit: ln of the highest wealth that was reached against each hypothesis of the quantity."""
+    """Bets of a sequential audit: ln of the highest wealth reached against each hypothesis about the quantity."""
 
     description: str
     hypotheses: tuple[float, ...]
@@ -154,9 +150,18 @@ class ObservedBets(Fields):
 Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedBets
 
 
-def rules_of(event: Observed | None) -> Iterator[ObservedRule]:
-    """Yield the rules of an event that guess a side; none where something else was looked at."""
+def sides_of(event: Observed | None) -> list[Guessed]:
+    """Return the events on which rules guess a side; none where something else was looked at."""
     if isinstance(event, ObservedProfile):
-        yield from event.points
-    elif isinstance(event, ObservedRule):
-        yield event
+        return [side for point in event.points for side in point.sides]
+    return list(event.sides) if isinstance(event, ObservedRule) else []
+
+
+def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:
+    """Return descriptions of events, with (hits, trials) on the left and the right, or on the one data set.
+
+    The list is empty where no single event was counted.
+    """
+    if isinstance(event, ObservedReport):
+        return [(event.description, [event.counts.left])]
+    return [(side.description, [side.counts.left, side.counts.right]) for side in sides_of(event)]

@@ -1,16 +1,20 @@
 """Two reports of the same audits: what got worse, what got better, and what may be chance.
 
-**Beyond chance.** A bound moves from run to run, since outputs are random, and since another pair or another event is found.
-The first is what intervals are for: from its counts each run has an interval for what its event truly shows, and with
-probability at least 1 − FALSE_RISE all intervals of both files hold, divided over the audits, a second look at each, and both
-ends of both intervals (Bonferroni). The second no interval covers. So a bound rose beyond chance, and fails the check, only
-where both runs looked at the same pair under the same claim, by events that differ at most in their thresholds and look at no
-learned score, the later one learned from no more outputs than the earlier, and its interval lies above the earlier one by more
-than MATERIAL_RISE of the claim (of the earlier interval's end, if larger), which is room for the thresholds. Any other rise is
-reported and fails nothing: the search may just have found more. (`auditor run --baseline` then audits the baseline's pair again, so
-that a rise there is not missed.) Run with the seed of the baseline a mechanism that did not change gives the same numbers.
+**Beyond chance.** A bound moves from run to run for two reasons. Outputs are random: each run has, from its counts, an interval
+for what its event truly shows. With probability at least 1 − FALSE_RISE all intervals of both files hold. That chance is divided
+over the audits, a second look at each, and both ends of both intervals (Bonferroni). The search may also find another pair or
+event, which no interval covers. So a bound rose beyond chance, and fails the check, only where all of this holds:
 
-Audits of Rényi and zero-concentrated claims, and sequential ones, are compared by verdict and outputs only: their bets give no
+- Both runs looked at the same pair under the same claim.
+- Their events differ at most in their thresholds, and look at no learned score.
+- The later event was learned from no more outputs than the earlier one.
+- The later interval lies above the earlier one by more than MATERIAL_RISE of the claim, or of the earlier interval's end if that
+  is larger. This is room for the thresholds.
+
+Any other rise is reported and fails nothing. `auditor run --baseline` then audits the baseline's pair again, so that a rise there
+is not missed. With the seed of the baseline, a mechanism that did not change gives the same numbers.
+
+Sequential audits, and audits of Rényi and zero-concentrated claims, are compared by verdict and outputs only. Their bets give no
 upper limit.
 """
 
@@ -18,10 +22,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from auditor.claims import (
-    PrivacyClaim,
-)
-from auditor.events.observed import ObservedBets, QueryAnswers, rules_of
+from auditor.claims import PrivacyClaim
+from auditor.events.observed import ObservedBets, QueryAnswers, sides_of
 from auditor.methods import method_for
 from auditor.methods.base import Interval
 from auditor.report.phrases import bound_words, number, verdict_words
@@ -29,12 +31,12 @@ from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-# The chance, over a whole file, that a rise is reported where the events looked at show no more than before.
+# The chance, over a whole file, that a rise is reported where the events show no more than before.
 FALSE_RISE = 0.001
-# What intervals must be apart, as a share of the claim or of the earlier interval's end, whichever is larger.
+# The least distance of intervals, as a share of the claim or of the earlier interval's end, whichever is larger.
 MATERIAL_RISE = 0.1
-# Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. As it shrinks with the
-# square root of the outputs, that is what less than 44 % of the outputs would do.
+# Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. The excess shrinks with
+# the square root of the outputs, so that this takes less than 44 % of the outputs.
 MATERIAL_POWER = 1.5
 
 # Audits the pair of an earlier result with the mechanism of today.
@@ -61,22 +63,18 @@ class Change:
 def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None) -> list[Change]:
     """Return the changes of all audits, matched by name: first those of the new run in its order, then those that vanished.
 
-    Where a bound rose on another pair than before, ``look_again`` is asked for today's result on the earlier pair.
+    Where a bound rose on another pair than before, ``look_again`` gives today's result on the earlier pair.
     """
     before = {audit.name: audit for audit in old.audits}
     error = FALSE_RISE / (2 * max(1, len(new.audits)))
     changes: list[Change] = []
     for audit in new.audits:
-        if audit.name not in before:
+        earlier = before.pop(audit.name, None)
+        if earlier is None:
             changes.append(Change(Kind.NOTE, audit.name, f"appeared: {verdict_words(audit.verdict)}"))
-            continue
-        changes += _changes(before[audit.name], audit, error, look_again)
-    names = {audit.name for audit in new.audits}
-    return changes + [
-        Change(Kind.WORSE, audit.name, "vanished: it is missing from the new report")
-        for audit in old.audits
-        if audit.name not in names
-    ]
+        else:
+            changes += _changes(earlier, audit, error, look_again)
+    return changes + [Change(Kind.WORSE, name, "vanished: it is missing from the new report") for name in before]
 
 
 def in_all(changes: Sequence[Change], baseline: str) -> str:
@@ -135,7 +133,7 @@ def _verdict(old: AuditResult, new: AuditResult) -> Found:
 
 def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> Found:
     if new.verdict is Verdict.VIOLATION and new.passed:
-        return  # how much a mechanism breaks that is known to break says nothing of a release
+        return  # for a release it does not matter how far a violation goes that is expected
     before, after = shown(old, error / 2), shown(new, error / 2)
     if before is None or after is None:
         return
@@ -160,7 +158,7 @@ ANOTHER_PAIR = "on another pair than before"
 
 
 def _luck(old: AuditResult, new: AuditResult) -> str:
-    """Return why the later run may show more with no change in the mechanism; nothing where only outputs could."""
+    """Return why the later run may show more with no change in the mechanism; nothing if only by the chance of its outputs."""
     if not _same_pair(old, new):
         return ANOTHER_PAIR
     if not _same_event(old, new):
@@ -176,13 +174,15 @@ def _above(one: Interval, other: Interval, claimed: float) -> bool:
 def _same_pair(old: AuditResult, new: AuditResult) -> bool:
     if old.pair is None or new.pair is None:
         return False
-    sides = [[to_json(pair.to_dict()[side]) for side in ("left", "right")] for pair in (old.pair, new.pair)]
-    return sorted(sides[0]) == sorted(sides[1])
+    before, after = (
+        sorted(to_json(pair.to_dict()[side]) for side in ("left", "right")) for pair in (old.pair, new.pair)
+    )
+    return before == after
 
 
 def _same_event(old: AuditResult, new: AuditResult) -> bool:
-    """Whether two events differ in thresholds at most; one on a learned score is another whenever it is learned."""
-    before, after = ([side for rule in rules_of(audit.event) for side in rule.sides] for audit in (old, new))
+    """Whether two events differ in thresholds at most. An event on a learned score differs each time it is learned."""
+    before, after = sides_of(old.event), sides_of(new.event)
     same = [side.form for side in before] == [side.form for side in after]
     return same and not any(side.looks_at == "score" for side in after)
 
@@ -207,10 +207,10 @@ def _power(old: AuditResult, new: AuditResult) -> Found:
 
 
 def shown(audit: AuditResult, error: float) -> Interval | None:
-    """Return limits, each wrong with probability at most ``error / 2``, of what the event that was looked at truly shows.
+    """Return limits, each wrong with probability at most ``error / 2``, of what the event truly shows.
 
-    In units of the claim's quantity; for probabilities that are promised to be large, with the sign turned, so that more is
-    always worse. None where the counts give no upper limit.
+    They are in units of the claim's quantity, and more is always worse: for probabilities that are promised to be large, the
+    sign is turned. None where the counts give no upper limit.
     """
     match audit.event:
         case None | ObservedBets():

@@ -1,5 +1,6 @@
-"""The forms in which a report can be had; whoever adds one names it here, and `auditor run` and `auditor show` know it."""
+"""The forms in which a report can be had. `auditor run` and `auditor show` know each that is named in FORMATS."""
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,25 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from auditor.results.result import RunResult
-
-
-# Each loads what it needs when it is called, so that the command line is quick to explain itself.
-def _html(result: "RunResult") -> str:
-    from auditor.report.html import to_html
-
-    return to_html(result)
-
-
-def _markdown(result: "RunResult") -> str:
-    from auditor.report.markdown import to_markdown
-
-    return to_markdown(result)
-
-
-def _junit(result: "RunResult") -> str:
-    from auditor.report.junit import to_junit
-
-    return to_junit([result])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +20,20 @@ class Format:
     file: str | None = None
 
 
+def _loaded_late(name: str) -> "Callable[[RunResult], str]":
+    """Return the function of that name. It is loaded when it is called, so that `auditor --help` is quick."""
+    return lambda result: str(pkgutil.resolve_name(name)(result))
+
+
 FORMATS = [
-    Format("html", "a page", _html, "report.html"),
-    Format("markdown", "Markdown", _markdown, "summary.md"),
-    Format("junit", "JUnit's XML", _junit),
+    Format("html", "a page", _loaded_late("auditor.report.html:to_html"), "report.html"),
+    Format("markdown", "Markdown", _loaded_late("auditor.report.markdown:to_markdown"), "summary.md"),
+    Format("junit", "JUnit's XML", _loaded_late("auditor.report.junit:to_junit")),
 ]
 
 
 def write_reports(result: "RunResult", folder: Path) -> Path:
-    """Write report.json and the files beside it into the folder, which is made if need be; return the JSON's path."""
+    """Write report.json and the files beside it, and return the path of report.json. The folder is made if it is missing."""
     from auditor.results.files import to_json, write_whole
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What GitHub shows of a run: annotations, which are lines on standard output, and the summary of a step, which is Markdown."""
+"""What GitHub shows of a run: annotations are lines on standard output, and the summary of a step is Markdown."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from auditor.results.result import RunResult
 def annotations(result: RunResult, file: str) -> list[str]:
     """Return a workflow command for each audit that did not end as expected, and for each warning of the others.
 
-    ``file`` is the configuration, on which they are shown.
+    They are shown on ``file``, the configuration.
     """
     lines = []
     for audit in result.audits:

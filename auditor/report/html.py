@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else, for readers who did not run the audits."""
+"""report.html: one file that needs no other file, for readers who did not run the audits."""
 
 import math
 import re
@@ -6,18 +6,20 @@ import zlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from auditor.claims import PrivacyClaim, Probability, QueryClaim, RenyiDP, ZeroConcentratedDP
+from auditor.claims import DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.events.histogram import Histogram
-from auditor.events.observed import ObservedReport, rules_of
+from auditor.events.observed import ObservedBets, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.markup import Markup, joined, tag
 from auditor.report.phrases import (
+    COLUMNS,
     bound_words,
     confidence_words,
     exact_words,
     finding,
     headline,
+    in_columns,
     number,
     relation_words,
     smallest_proved,
@@ -26,35 +28,26 @@ from auditor.report.phrases import (
 )
 from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
 from auditor.results.result import AuditResult, RunResult
-from auditor.verdict import Verdict
+from auditor.verdict import Verdict, refuting_side
 
-# The page may load nothing and run nothing, whatever it shows.
+# The page may load nothing and run nothing, even if some text in it were read as HTML.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-# With this many audits or more, a list of them stands beside the cards where there is room.
+# From this number of audits on, a list of them stands beside the cards where there is room.
 MANY = 6
 
 
 def to_html(result: RunResult) -> str:
     """Return the whole report of a run as a page."""
-    names = [f"audit-{number}" for number in range(1, len(result.audits) + 1)]
-    cards = [_card(audit, name, link_back=True) for audit, name in zip(result.audits, names, strict=True)]
-    contents = _contents(result.audits, names) if len(names) >= MANY else Markup()
-    body = tag(
-        "body",
-        tag(
-            "main",
-            tag("header", _title(result), id="top"),
-            _table(result.audits, names),
-            _how_to_read(result),
-            *cards,
-            tag(
-                "footer",
-                f"auditor {result.auditor} · report.json beside this file holds all counts",
-            ),
-        ),
-        contents,
-        class_="auditor",
+    named = [(audit, f"audit-{place}") for place, audit in enumerate(result.audits, start=1)]
+    main = tag(
+        "main",
+        _title(result),
+        _table(named),
+        _how_to_read(result),
+        *(_card(audit, name, link_back=True) for audit, name in named),
+        tag("footer", f"auditor {result.auditor} · report.json beside this file holds all counts"),
     )
+    body = tag("body", main, _contents(named) if len(named) >= MANY else "", class_="auditor")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -69,11 +62,9 @@ def to_html(result: RunResult) -> str:
 
 def to_cards(audits: Sequence[AuditResult]) -> str:
     """Return audits as a piece of HTML that can stand in another page, such as a notebook."""
-    # Each card must find its own plots, also beside cards of other runs.
+    # A page may hold cards of several runs. Each card must find its own plots.
     names = [f"audit-{zlib.crc32(repr((a.name, a.claim, a.bound, a.seed)).encode()):x}" for a in audits]
-    return tag(
-        "div", _style("card.css"), *(_card(*named) for named in zip(audits, names, strict=True)), class_="auditor"
-    )
+    return tag("div", _style("card.css"), *map(_card, audits, names), class_="auditor")
 
 
 def _style(*names: str) -> Markup:
@@ -81,55 +72,36 @@ def _style(*names: str) -> Markup:
 
 
 def _title(result: RunResult) -> Markup:
-    return joined(
-        tag("p", "Privacy audit", class_="kicker"),
-        tag("h1", result.name),
-        tag("p", headline(result), class_=f"headline {_tone(result.verdict, result.passed)}"),
-    )
+    kicker, name = tag("p", "Privacy audit", class_="kicker"), tag("h1", result.name)
+    return tag("header", kicker, name, tag("p", headline(result), class_=f"headline {_tone(result)}"), id="top")
 
 
-def _tone(verdict: Verdict, passed: bool) -> str:
-    """Return the class of a verdict's colour."""
-    known = {
-        Verdict.VIOLATION: "violation",
-        Verdict.INCONCLUSIVE: "no-answer",
-        Verdict.NO_VIOLATION_FOUND: "none-found",
-    }
-    return known[verdict] if passed else f"{known[verdict]} unexpected"
+def _tone(shown: AuditResult | RunResult) -> str:
+    """Return the classes that give a verdict its colour."""
+    return shown.verdict if shown.passed else f"{shown.verdict} unexpected"
 
 
-def _table(audits: Sequence[AuditResult], names: Sequence[str]) -> Markup:
-    headings = ("audit", "claim", "proved", "exact", "verdict")
-    rows = [
-        tag(
-            "tr",
-            tag("th", tag("a", audit.name, href=f"#{name}"), scope="row"),
-            *(
-                tag("td", cell, data_label=heading)
-                for heading, cell in zip(
-                    headings[1:],
-                    (str(audit.claim), bound_words(audit), exact_words(audit) or "–", _badge(audit)),
-                    strict=True,
-                )
-            ),
-        )
-        for audit, name in zip(audits, names, strict=True)
-    ]
-    head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))
-    return tag("table", tag("caption", "All audits"), head, tag("tbody", *rows), class_="summary")
+def _table(named: Sequence[tuple[AuditResult, str]]) -> Markup:
+    rows = []
+    for audit, name in named:
+        cells = {**in_columns(audit), "exact": exact_words(audit) or "–", "verdict": _badge(audit)}
+        link = tag("th", tag("a", cells.pop("audit"), href=f"#{name}"), scope="row")
+        rows.append(tag("tr", link, *(tag("td", cell, data_label=heading) for heading, cell in cells.items())))
+    return tag("table", tag("caption", "All audits"), _head(*COLUMNS), tag("tbody", *rows), class_="summary")
+
+
+def _head(*headings: str) -> Markup:
+    return tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))
 
 
 def _badge(audit: AuditResult) -> Markup:
-    badge = tag("span", verdict_words(audit.verdict), class_=f"badge {_tone(audit.verdict, audit.passed)}")
+    badge = tag("span", verdict_words(audit.verdict), class_=f"badge {_tone(audit)}")
     note = "as expected" if audit.passed else f"expected: {verdict_words(audit.expected)}"
     return joined(badge, " ", tag("small", note))
 
 
-def _contents(audits: Sequence[AuditResult], names: Sequence[str]) -> Markup:
-    items = [
-        tag("li", tag("a", audit.name, href=f"#{name}"), class_=_tone(audit.verdict, audit.passed))
-        for audit, name in zip(audits, names, strict=True)
-    ]
+def _contents(named: Sequence[tuple[AuditResult, str]]) -> Markup:
+    items = [tag("li", tag("a", audit.name, href=f"#{name}"), class_=_tone(audit)) for audit, name in named]
     return tag("nav", tag("a", "Summary", href="#top"), tag("ol", *items), aria_label="Audits")
 
 
@@ -168,14 +140,16 @@ def _card(audit: AuditResult, name: str, link_back: bool = False) -> Markup:
         _tried(audit),
         _again(audit),
     ]
-    return tag("section", *parts, class_=f"card {_tone(audit.verdict, audit.passed)}", id=name)
+    return tag("section", *parts, class_=f"card {_tone(audit)}", id=name)
 
 
 def _facts(audit: AuditResult) -> Markup:
     facts = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
-    if audit.bound is not None and audit.p_value is not None:
-        facts.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
-    facts += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in _also(audit)]
+    if audit.bound is not None:
+        if audit.p_value is not None:
+            facts.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
+        also = audit.bound.also.items()
+        facts += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
     if audit.exact is not None:
         facts.append(("Exact on this pair", exact_words(audit)))
     facts.append(("Mechanism", _breakable(audit.mechanism)))
@@ -190,27 +164,21 @@ def _breakable(name: str) -> Markup:
     return joined(*(piece for part in parts for piece in (part, tag("wbr"))))
 
 
-def _also(audit: AuditResult) -> list[tuple[str, float]]:
-    return list(audit.bound.also.items()) if audit.bound else []
-
-
 def _list(facts: Sequence[tuple[str, str]]) -> Markup:
     return tag("dl", *(tag("div", tag("dt", term), tag("dd", text)) for term, text in facts), class_="facts")
 
 
 def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
-    shown = audit.illustration
+    shown, is_sequential = audit.illustration, isinstance(audit.event, ObservedBets)
     for place, histogram in enumerate(shown.histograms):
         plot = histogram_plot(f"{name}-outputs-{place}", histogram)
-        yield _figure(
-            plot, "Outputs on the two data sets", _histogram_caption(histogram, is_sequential=_is_sequential(audit))
-        )
+        yield _figure(plot, "Outputs on the two data sets", _histogram_caption(histogram, is_sequential))
     if audit.bound is not None:
         yield _figure(bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
     if audit.bound is not None and len(shown.growth) > 1:
         looked = (
             "The audit could stop at any of these points."
-            if _is_sequential(audit)
+            if is_sequential
             else "Only the last point is a result; the others show how it came about."
         )
         exact = " Dotted is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
@@ -219,49 +187,43 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield _figure(plot, "Privacy profile", _profile_caption(audit.claim))
-    elif _is_sequential(audit):
+    elif is_sequential:
         yield _figure(Markup(), "Privacy profile", NO_PROFILE)
 
 
-# Of sequential audits.
+# The caption of sequential audits.
 NO_PROFILE = (
-    "None. A sequential audit may stop as soon as it is sure, for which it bets against the claim as it stands; its bets prove "
-    "nothing of δ at other values of ε. An audit with method: fixed does."
+    "None. A sequential audit bets against the claim as it stands, to stop as soon as it is sure. Its bets prove nothing about δ "
+    "at other values of ε. An audit with method: fixed does."
 )
 
 
 def _profile_caption(claim: PrivacyClaim) -> str:
     line = "The line is a lower bound on δ at every ε, by the same counts"
-    if isinstance(claim, RenyiDP | ZeroConcentratedDP):
+    if isinstance(claim, DivergenceClaim):
         return (
-            f"{line}; all of it holds at the stated confidence, apart from the bound, on which alone the verdict rests. Whatever "
-            "keeps the claim lies below the dashes (Canonne, Kamath & Steinke 2020); not all that lies there keeps it."
+            f"{line}. The whole line holds at the stated confidence. The bound has that confidence for itself, and the "
+            "verdict rests on the bound alone. A mechanism that keeps the claim lies below the dashes (Canonne, Kamath & Steinke "
+            "2020), but not every mechanism below them keeps it."
         )
     return f"{line}. The claim allows what lies below the dashes."
 
 
-def _is_sequential(audit: AuditResult) -> bool:
-    return audit.bound is not None and audit.bound.method.startswith("sequential")
-
-
-def _histogram_caption(shown: Histogram, *, is_sequential: bool) -> Markup:
-    outputs = f"{sum(shown.outputs):,} outputs"
+def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
     says = "the last bets say" if is_sequential else "the event says"
     origin = (
-        f"{outputs} of those that were bet on, each by what was learned from those before it."
+        "of those that were bet on. Each bet used only what was learned from earlier outputs."
         if is_sequential
-        else f"{outputs}, from which was learned where to look; none counts for the bound."
+        else "of the selection, from which the audit learned where to look. None of them counts for the bound."
     )
-    parts = ["" if shown.feature == "output" else f"Shown is the {shown.feature}. ", origin]
+    feature = "" if shown.feature == "output" else f"Shown is the {shown.feature}. "
+    parts = [f"{feature}{sum(shown.outputs):,} outputs {origin}"]
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
         parts.append(f" Shaded is where {says} which side an output came from.")
     if shown.edges:
         parts.append(" The outermost steps hold everything beyond.")
-    return joined(_key("left", "left data set"), _key("right", "right data set"), *parts)
-
-
-def _key(side: str, label: str) -> Markup:
-    return joined(tag("span", tag("i", class_=f"swatch {side}"), label, class_="key"), " ")
+    swatches = [(tag("i", class_=f"swatch {side}"), f"{side} data set") for side in ("left", "right")]
+    return joined(*(part for swatch in swatches for part in (tag("span", *swatch, class_="key"), " ")), *parts)
 
 
 def _figure(plot: Markup, title: str, caption: str) -> Markup:
@@ -272,12 +234,11 @@ def _bound_caption(audit: AuditResult) -> str:
     if isinstance(audit.claim, QueryClaim):
         return "A query is deterministic: one pair beyond what is claimed refutes it. The diamond is the largest value found."
     alone = isinstance(audit.claim, Probability)
-    if alone:
-        ranges = "The claim allows the first bar; the true value on this data set is proved to lie in the second."
-    else:
-        ranges = (
-            "The claim allows values up to the dashed line; the true value is proved to lie in the lower bar's range."
-        )
+    ranges = (
+        "The claim allows the first bar; the true value on this data set is proved to lie in the second."
+        if alone
+        else "The claim allows values up to the dashed line; the true value is proved to lie in the lower bar's range."
+    )
     if audit.verdict is Verdict.VIOLATION:
         return ranges if alone else f"{ranges} They do not meet: the claim is broken."
     if (audit.power or {}).get("95%", math.inf) == math.inf:
@@ -289,11 +250,8 @@ def _smallest(audit: AuditResult) -> Markup:
     if audit.smallest is None:
         return Markup()
     small, what = audit.smallest, _of(audit.smallest.pair)
-    facts = [
-        (what, pair_words(small.pair)),
-        ("Event", small.event.description),
-        ("Proved", smallest_proved(audit.claim, small)),
-    ]
+    facts = [(what, pair_words(small.pair)), ("Event", small.event.description)]
+    facts.append(("Proved", smallest_proved(audit.claim, small)))
     return tag("details", tag("summary", f"The smallest {what.lower()} that still breaks the claim"), _list(facts))
 
 
@@ -302,23 +260,16 @@ def _of(pair: Pair) -> str:
 
 
 def _counts(audit: AuditResult) -> Markup:
-    """Return how often each event happened, side by side; nothing where cells were counted instead."""
-    if isinstance(audit.event, ObservedReport):
-        headings, rows = ["hits of trials"], [(audit.event.description, [audit.event.counts.left])]
-    else:
-        sides = [side for rule in rules_of(audit.event) for side in rule.sides]
-        headings, rows = (
-            ["left", "right"],
-            [(side.description, [side.counts.left, side.counts.right]) for side in sides],
-        )
-    if not rows:
+    """Return how often each event happened, side by side; nothing where no single event was counted."""
+    counted = counted_events(audit.event)
+    if not counted:
         return Markup()
-    head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in ("event", *headings))))
-    body = (
+    rows = [
         tag("tr", tag("th", event, scope="row"), *(tag("td", _share(*seen)) for seen in counts))
-        for event, counts in rows
-    )
-    table = tag("table", head, tag("tbody", *body))
+        for event, counts in counted
+    ]
+    headings = ("left", "right") if len(counted[0][1]) == 2 else ("hits of trials",)
+    table = tag("table", _head("event", *headings), tag("tbody", *rows))
     return tag("details", tag("summary", "Counts"), tag("div", table, class_="scroll"))
 
 
@@ -330,30 +281,24 @@ def _tried(audit: AuditResult) -> Markup:
     tried, not_tried = [], []
     looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
     if audit.tried is not None:
-        tried += [
-            f"Data sets: {audit.tried.neighbours}.",
-            f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.",
-        ]
-        if audit.tried.search is not None:
-            tried.append(
-                f"Outputs that fitted into the seconds of the search: {audit.tried.search:,}; "
-                f"search: {{outputs: {audit.tried.search}}} repeats it."
-            )
+        tried.append(f"Data sets: {audit.tried.neighbours}.")
+        tried.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
+        if (fitted := audit.tried.search) is not None:
+            fits = f"Outputs that fitted into the seconds of the search: {fitted:,}"
+            tried.append(f"{fits}; search: {{outputs: {fitted}}} repeats it.")
         bits = BITS in audit.tried.events
-        tried += ["Events on floating-point representations, too."] if bits else []
-        not_tried += (
-            [] if bits or isinstance(audit.claim, QueryClaim) else ["Floating-point representations of the outputs."]
-        )
+        if bits:
+            tried.append("Events on floating-point representations, too.")
+        elif not isinstance(audit.claim, QueryClaim):
+            not_tried.append("Floating-point representations of the outputs.")
     tried += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
-    not_tried += ["Data sets outside those named, and pairs of them not reached by the search."]
+    not_tried.append("Data sets outside those named, and pairs of them not reached by the search.")
     if not isinstance(audit.claim, QueryClaim | Probability):
-        not_tried += ["Events other than the one chosen, beyond what was seen of them while choosing."]
+        not_tried.append("Events other than the one chosen, beyond what was seen of them while choosing.")
     if audit.power:
-        chances = ", ".join(
-            f"{number(caught)} ({chance.replace('%', ' %')} chance)" for chance, caught in audit.power.items()
-        )
-        on = "down" if isinstance(audit.claim, Probability) and audit.claim.at_least else "on"
-        tried.append(f"On this event, violations from these values {on} would have been caught: {chances}.")
+        caught = [f"{number(value)} ({chance.replace('%', ' %')} chance)" for chance, value in audit.power.items()]
+        on = "down" if refuting_side(audit.claim) == "upper" else "on"
+        tried.append(f"On this event, violations from these values {on} would have been caught: {', '.join(caught)}.")
     elif isinstance(audit.claim, QueryClaim) and audit.bound is not None:
         tried.append("On any of the pairs looked at, a violation would have been found.")
     lists = [
@@ -364,10 +309,8 @@ def _tried(audit: AuditResult) -> Markup:
 
 
 def _again(audit: AuditResult) -> Markup:
-    seeded = f"Seed {audit.seed}. " + (
-        "The same seed draws the same outputs again."
-        if audit.reproducible
-        else "The mechanism has entropy of its own, so that another run draws other outputs."
-    )
+    same = "The same seed draws the same outputs again."
+    other = "The mechanism has entropy of its own, so that another run draws other outputs."
+    seeded = f"Seed {audit.seed}. {same if audit.reproducible else other}"
     command = tag("pre", tag("code", audit.reproduce)) if audit.reproduce else Markup()
     return tag("details", tag("summary", "How to reproduce it"), tag("p", seeded), command)

@@ -1,7 +1,6 @@
-"""JUnit's XML, which every CI service shows: a test case for each audit, with all text escaped."""
+"""JUnit's XML, which every CI service shows. Each audit is a test case, and all text is escaped."""
 
 import re
-from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from auditor.report.phrases import bound_words, finding
@@ -13,8 +12,8 @@ from auditor.verdict import Verdict
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_junit(results: Sequence[RunResult]) -> str:
-    """Return runs as one document: a suite for each, in which no answer is an error, and any other surprise a failure."""
+def to_junit(*results: RunResult) -> str:
+    """Return one document with a suite for each run. An audit without an answer is an error, another surprise a failure."""
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
         suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=_shown(result.name))
@@ -41,9 +40,8 @@ def _time(seconds: float | None) -> dict[str, str]:
 def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
     names = {"classname": _shown(run), "name": _shown(audit.name)}
     case = ElementTree.SubElement(suite, "testcase", {**names, **_time(audit.seconds)})
-    facts = {"claim": str(audit.claim), "proved": bound_words(audit), "verdict": str(audit.verdict)}
     properties = ElementTree.SubElement(case, "properties")
-    for name, value in facts.items():
+    for name, value in (("claim", str(audit.claim)), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
         ElementTree.SubElement(properties, "property", name=name, value=_shown(value))
     if audit.passed:
         ElementTree.SubElement(case, "system-out").text = _shown(finding(audit))

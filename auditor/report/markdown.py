@@ -2,7 +2,7 @@
 
 import re
 
-from auditor.report.phrases import bound_words, closing_line, exact_words, finding, spent_words, verdict_words
+from auditor.report.phrases import closing_line, finding, in_columns, spent_words, verdict_words
 from auditor.results.result import AuditResult, RunResult
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
@@ -29,14 +29,7 @@ def escape(text: str) -> str:
 
 def _row(audit: AuditResult) -> str:
     mark = "✓" if audit.passed else "✗"
-    cells = (
-        audit.name,
-        str(audit.claim),
-        bound_words(audit),
-        exact_words(audit),
-        verdict_words(audit.verdict),
-        verdict_words(audit.expected),
-    )
+    cells = (*in_columns(audit).values(), verdict_words(audit.verdict), verdict_words(audit.expected))
     return f"| {mark} | " + " | ".join(escape(cell) for cell in cells) + " |"
 
 

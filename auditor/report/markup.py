@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what it shows: text is escaped unless it is Markup, which only ``tag`` makes."""
+"""HTML in which all text is escaped, except Markup. So no name or output can be read as HTML."""
 
 import html
 import unicodedata
@@ -30,7 +30,7 @@ def tag(name: str, /, *content: str, **attributes: str) -> Markup:
 
 
 def joined(*content: str) -> Markup:
-    """Return several pieces one after the other; what is not Markup is escaped."""
+    """Return several pieces in a row. What is not Markup is escaped."""
     return Markup("".join(one if isinstance(one, Markup) else html.escape(visible(one)) for one in content))
 
 

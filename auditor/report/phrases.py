@@ -32,7 +32,7 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 def number(value: float | None) -> str:
-    """Write a bound: three digits behind the point suffice to compare it with a claim.
+    """Write a bound with three digits behind the point, which suffice to compare it with a claim.
 
     >>> number(0.98765), number(math.inf), number(None)
     ('0.988', '∞', '–')
@@ -43,7 +43,7 @@ def number(value: float | None) -> str:
 
 
 def bound_words(audit: AuditResult) -> str:
-    """Write what was proved: quantity, and the side on which it lies."""
+    """Write what was proved: the quantity, the side of the bound, and its value."""
     return "–" if audit.bound is None else _proved(audit.claim, audit.bound)
 
 
@@ -53,14 +53,14 @@ def _proved(claim: Claim, bound: Bound) -> str:
 
 
 def _no_more_than_proved(value: float, upper: bool) -> str:
-    """Round away from what would be more than was proved.
+    """Round to three digits, to the side on which the bound still holds.
 
     >>> _no_more_than_proved(0.7228, False), _no_more_than_proved(0.7228, True), _no_more_than_proved(1.0, False)
     ('0.722', '0.723', '1.000')
     """
     if not math.isfinite(value):
         return number(value)
-    # Doubles just below a decimal are meant as that decimal.
+    # A double just below a decimal stands for that decimal.
     rounded = (math.ceil if upper else math.floor)(round(value * 1000, 6)) / 1000
     return f"{rounded:.3f}"
 
@@ -68,6 +68,22 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 def exact_words(audit: AuditResult) -> str:
     """Write the exact value on the pair, where it is known."""
     return "" if audit.exact is None else number(audit.exact.value)
+
+
+# What every table of audits shows, by the headings of its columns.
+COLUMNS = ("audit", "claim", "proved", "exact", "verdict")
+
+
+def in_columns(audit: AuditResult) -> dict[str, str]:
+    """Return what stands in the columns, but for the verdict, which each form of a report shows in its own way."""
+    cells = (audit.name, str(audit.claim), bound_words(audit), exact_words(audit))
+    return dict(zip(COLUMNS[:-1], cells, strict=True))
+
+
+def ended(audit: AuditResult) -> str:
+    """Write the verdict, and the expected one where it differs."""
+    surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
+    return f"{verdict_words(audit.verdict)}{surprise}"
 
 
 def finding(audit: AuditResult) -> str:
@@ -113,11 +129,9 @@ def _smallest_words(audit: AuditResult) -> str:
 
 
 def smallest_proved(claim: Claim, small: Smallest) -> str:
-    """Write what was proved on the smallest pair, and how surely; of a query, in which nothing is random, what it shows."""
-    sure = small.bound.confidence == 1
-    return _proved(claim, small.bound) + (
-        "" if sure else f" with {confidence_words(small.bound.confidence)} confidence"
-    )
+    """Write what was proved on the smallest pair and, unless nothing is random, with which confidence."""
+    proved, confidence = _proved(claim, small.bound), small.bound.confidence
+    return proved if confidence == 1 else f"{proved} with {confidence_words(confidence)} confidence"
 
 
 def _query_finding(audit: AuditResult, values: BothAnswers) -> str:
@@ -152,9 +166,8 @@ def _event_words(event: Observed) -> str:
 def _rule_words(event: ObservedRule) -> str:
     text = f"the event “{event.description}” happens at rates {_rates(event.counts)}"
     if event.looks_at == "bits":
-        text = (
-            f"the floating-point representation tells the sides apart (the implementation, not the mechanism): {text}"
-        )
+        bits = "the floating-point representation tells the sides apart (the implementation, not the mechanism)"
+        text = f"{bits}: {text}"
     if event.opposite is not None:
         text += f", and “{event.opposite.description}” at {_rates(event.opposite.counts)}"
     return text
@@ -177,7 +190,7 @@ def confidence_words(confidence: float) -> str:
 
 
 def closing_line(result: RunResult, *, timed: bool = False) -> str:
-    """Say in one line how the run ended; ``timed`` adds how long it took, where that is known."""
+    """Say in one line how the run ended. ``timed`` adds the seconds it took, where they are known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     allowed = f"{100 * (1 - result.confidence):.3g} %"
     what = (
@@ -233,7 +246,7 @@ def _few(names: list[str], most: int = 4) -> str:
 
 
 def relation_words(relation: Relation) -> str:
-    """Say what a relation holds between two data sets, and so whose privacy a claim is about."""
+    """Say in what neighbours differ, and so whose privacy a claim is about."""
     return {
         Relation.ADD_REMOVE: "one record or person, added or removed",
         Relation.SUBSTITUTE: "one record or person, replaced by another",

@@ -1,4 +1,4 @@
-"""Plots of an audit as SVG, to stand in a page: its colours are the page's, so that they follow dark mode."""
+"""Plots of an audit as SVG, for a page. Their colours are the page's, and so they follow dark mode."""
 
 import bisect
 import functools
@@ -8,11 +8,11 @@ import logging
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from auditor.bounds.conversions import implied_delta
 from auditor.claims import Claim, Probability, QueryClaim
-from auditor.events.histogram import Bar, Histogram
+from auditor.events.histogram import Histogram
 from auditor.report.markup import Markup, joined, tag, visible
 from auditor.results.result import AuditResult
 from auditor.verdict import refuting_side
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Colours that matplotlib writes, and the page's variables that stand in their places.
+# Colours that matplotlib writes, and the page's variables that replace them.
 INK, MUTED, LEFT, RIGHT, CLAIM, BAD = (f"#0000{number:02x}" for number in range(1, 7))
 VARIABLES = {INK: "ink", MUTED: "muted", LEFT: "left", RIGHT: "right", CLAIM: "claim", BAD: "bad"}
 SIDES = {"left": LEFT, "right": RIGHT}
+CLAIMED: dict[str, Any] = {"color": CLAIM, "lw": 1.2, "dashes": (4, 2)}
+SHARE = "share of outputs"
 
 # Inches. Two plots stand beside each other on a screen, and one fills a phone.
 WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
 LONGEST_LABEL = 26
-# Numbers beyond LARGE, and those that differ by less than CLOSE of themselves, are too much for matplotlib's arithmetic.
+# Matplotlib cannot draw numbers beyond LARGE, nor numbers that differ by less than the share CLOSE of themselves.
 LARGE, CLOSE = 1e100, 1e-9
 STYLE = {
     "svg.hashsalt": "auditor",
@@ -57,7 +59,7 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
     """
     matplotlib = _matplotlib()
     with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # whatever the user has set for plots of their own
+        matplotlib.rcdefaults()  # the user may have set other values for plots of their own
         matplotlib.rcParams.update(STYLE)
         from matplotlib.figure import Figure
 
@@ -70,7 +72,7 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 
 @functools.cache
 def _matplotlib() -> Any:
-    """Import matplotlib without what it has to say of its caches, which is nobody's business here."""
+    """Import matplotlib without its messages about its caches, of which no reader of a report has any use."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -83,7 +85,7 @@ def _matplotlib() -> Any:
 
 
 def _embedded(text: str, name: str, title: str, description: str) -> Markup:
-    """Turn a file of matplotlib's into an element of the page."""
+    """Turn a file that matplotlib wrote into an element of the page."""
     start = text.index("<svg")
     box = re.search(r'viewBox="[^"]*"', text[start:])
     assert box is not None
@@ -104,22 +106,21 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
 
 
 def _size_only(found: re.Match[str]) -> str:
-    """Leave of a font what is not its family, which is the page's."""
+    """Keep the size of a font. Its family is the page's."""
     size = re.search(r"font: ([0-9.]+px)", found[0])
     return f"font-size: {size[1]}; " if size else ""
 
 
-def _axes(figure: "Figure", bottom: float, top: float, left: float = 0.55) -> "Axes":
-    """Return axes between two heights, and from ``left`` on, in inches."""
-    height = figure.get_figheight()
-    return figure.add_axes((left / WIDTH, bottom / height, (WIDTH - left - 0.12) / WIDTH, (top - bottom) / height))
-
-
-def _few_ticks(*axes: Any) -> None:
+def _axes(figure: "Figure", bottom: float, top: float, left: float, labels: tuple[str, str]) -> "Axes":
+    """Return axes between two heights, and from ``left`` on, in inches, with few ticks. ``labels`` are those of x and y."""
     from matplotlib.ticker import MaxNLocator
 
-    for axis in axes:
+    height = figure.get_figheight()
+    axes = figure.add_axes((left / WIDTH, bottom / height, (WIDTH - left - 0.12) / WIDTH, (top - bottom) / height))
+    for axis, label in zip((axes.xaxis, axes.yaxis), labels, strict=True):
         axis.set_major_locator(MaxNLocator(4))
+        axis.set_label_text(label)
+    return axes
 
 
 # --- the outputs of both sides ---
@@ -128,18 +129,17 @@ def _few_ticks(*axes: Any) -> None:
 def histogram_plot(name: str, shown: Histogram) -> Markup:
     """Return both sides' outputs along a feature: as outlines over cells, and as bars for single values."""
     bars = 0.3 + ROW * len(shown.bars) if shown.bars else 0.0
-    cells = HEIGHT if shown.edges else 0.0
-    height = max(1.0, bars + cells + (0.25 if not cells else 0.0))
+    height = bars + HEIGHT if shown.edges else max(1.0, bars + 0.25)
 
     def draw(figure: "Figure") -> None:
         if shown.edges:
-            _draw_cells(_axes(figure, bars + 0.45, height - 0.1, 0.68), shown)
+            labels = _label(shown.feature), SHARE
+            _draw_cells(_axes(figure, bars + 0.45, height - 0.1, 0.68, labels), shown)
         if shown.bars:
-            labels = [_label(bar.label) for bar in shown.bars]
-            left = max(0.68, 0.25 + 0.078 * max(map(len, labels)))
-            _draw_bars(
-                _axes(figure, 0.45 if not cells else 0.3, bars + (0.15 if not cells else 0.0), left), shown, labels
-            )
+            values = [_label(bar.label) for bar in shown.bars]
+            left = max(0.68, 0.25 + 0.078 * max(map(len, values)))
+            bottom, top, label = (0.3, bars, "") if shown.edges else (0.45, bars + 0.15, SHARE)
+            _draw_bars(_axes(figure, bottom, top, left, (label, "")), shown, values)
 
     return svg(name, "Outputs on the two data sets", _description(shown), height, draw)
 
@@ -154,8 +154,8 @@ def _label(text: str) -> str:
     return shown if len(shown) <= LONGEST_LABEL else f"{shown[:half]}…{shown[1 - half :]}"
 
 
-def _share(count: int, outputs: int) -> float:
-    return count / outputs if outputs else 0.0
+def _shares(counts: Sequence[int], outputs: int) -> list[float]:
+    return [count / max(1, outputs) for count in counts]
 
 
 def _draw_cells(axes: "Axes", shown: Histogram) -> None:
@@ -166,22 +166,22 @@ def _draw_cells(axes: "Axes", shown: Histogram) -> None:
         low, high = max(place(mark.low), ends[0]), min(place(mark.high), ends[-1])
         if mark.guess is not None and low < high:
             axes.axvspan(low, high, color=SIDES[mark.guess], alpha=0.13, lw=0)
-    for counts, outputs, colour in ((shown.left, shown.outputs[0], LEFT), (shown.right, shown.outputs[1], RIGHT)):
-        shares = [_share(count, outputs) for count in counts]
+    for counts, outputs, colour in zip((shown.left, shown.right), shown.outputs, (LEFT, RIGHT), strict=True):
+        shares = _shares(counts, outputs)
         axes.stairs(shares, ends, fill=True, color=colour, alpha=0.28, lw=0)
         axes.stairs(shares, ends, color=colour, lw=1.3)
     axes.set_xlim(ends[0], ends[-1])
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(_label(shown.feature))
-    axes.set_ylabel("share of outputs")
     axes.yaxis.set_major_formatter(_percent)
-    _few_ticks(axes.xaxis, axes.yaxis)
     if edges[-1] != shown.edges[-1]:
         axes.set_xticks([edges[0], edges[-1]], [f"{end:.10g}" for end in (shown.edges[0], shown.edges[-1])])
 
 
 def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], float]]:
-    """Return where edges are drawn, and where any number is: at themselves, unless they are too large or close for a plot."""
+    """Return where edges are drawn, and a function that places any number.
+
+    Edges are drawn at their own values. Where those are too large or too close for a plot, they are drawn evenly spaced.
+    """
     largest = max(map(abs, edges))
     steps = [b - a for a, b in itertools.pairwise(edges)]
     if largest < LARGE and (not steps or min(steps) > max(1 / LARGE, CLOSE * largest)):
@@ -195,21 +195,18 @@ def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], 
 
 
 def _draw_bars(axes: "Axes", shown: Histogram, labels: Sequence[str]) -> None:
-    places = range(len(shown.bars))
-    for place, bar in zip(places, shown.bars, strict=True):
+    for place, bar in enumerate(shown.bars):
         if bar.guess is not None:
             axes.axhspan(place - 0.45, place + 0.45, color=SIDES[bar.guess], alpha=0.13, lw=0)
-    left = [_share(bar.left, shown.outputs[0]) for bar in shown.bars]
-    right = [_share(bar.right, shown.outputs[1]) for bar in shown.bars]
+    left = _shares([bar.left for bar in shown.bars], shown.outputs[0])
+    right = _shares([bar.right for bar in shown.bars], shown.outputs[1])
+    places = range(len(shown.bars))
     axes.barh([place - 0.18 for place in places], left, 0.32, color=LEFT)
     axes.barh([place + 0.18 for place in places], right, 0.32, color=RIGHT)
-    axes.set_yticks(list(places), labels)
+    axes.set_yticks(places, labels)
     axes.set_ylim(len(shown.bars) - 0.4, -0.6)
     axes.set_xlim(0, max(*left, *right, 1e-9) * 1.05)
-    if not shown.edges:
-        axes.set_xlabel("share of outputs")
     axes.xaxis.set_major_formatter(_percent)
-    _few_ticks(axes.xaxis)
 
 
 def _percent(value: float, _: object = None) -> str:
@@ -217,89 +214,88 @@ def _percent(value: float, _: object = None) -> str:
 
 
 def _description(shown: Histogram) -> str:
-    """Describe the plot for those who do not see it: where most outputs lie, and where the sides differ most."""
-    parts = []
+    """Describe the plot for those who do not see it: where most outputs lie, and the share of each value on each side."""
+
+    def shares(*counts: int) -> str:
+        left, right = (count / max(1, outputs) for count, outputs in zip(counts, shown.outputs, strict=True))
+        return f"{_percent(left)} of the left, {_percent(right)} of the right"
+
+    parts = [f"Shares of outputs by {shown.feature}."]
     if shown.edges:
-        parts.append(
-            f"Most outputs lie between {shown.edges[0]:.4g} and {shown.edges[-1]:.4g}; "
-            f"{_shares(sum(shown.left[1:-1]), sum(shown.right[1:-1]), shown)}."
-        )
+        between = shares(sum(shown.left[1:-1]), sum(shown.right[1:-1]))
+        parts.append(f"Most outputs lie between {shown.edges[0]:.4g} and {shown.edges[-1]:.4g}; {between}.")
     for bar in shown.bars:
-        parts.append(f"{bar.label}: {_shares(bar.left, bar.right, shown)}{_guessed(bar)}.")
-    return f"Shares of outputs by {shown.feature}. {' '.join(parts)}"
-
-
-def _shares(left: int, right: int, shown: Histogram) -> str:
-    return f"{_percent(_share(left, shown.outputs[0]))} of the left, {_percent(_share(right, shown.outputs[1]))} of the right"
-
-
-def _guessed(bar: Bar) -> str:
-    return "" if bar.guess is None else f", where the event says {bar.guess}"
+        guessed = "" if bar.guess is None else f", where the event says {bar.guess}"
+        parts.append(f"{bar.label}: {shares(bar.left, bar.right)}{guessed}.")
+    return " ".join(parts)
 
 
 # --- the bound against the claim ---
 
 
+class Row(NamedTuple):
+    """A row of the plot: the values from ``start`` to ``end``, which is a single value where they are equal."""
+
+    label: str
+    start: float
+    end: float
+    colour: str
+
+    def __str__(self) -> str:
+        if self.start == self.end:
+            return f"{self.label}: {self.start:.4g}"
+        return f"{self.label}: " + (f"at least {self.start:.4g}" if math.isinf(self.end) else f"at most {self.end:.4g}")
+
+
 def bound_plot(name: str, audit: AuditResult) -> Markup:
     """Return what is claimed and what is proved of a quantity, as intervals on one line; the audit must have a bound."""
-    assert audit.bound is not None
-    symbol = audit.claim.symbol
-    spans, points = _spans(audit), _points(audit)
-    labels = [label for label, *_ in spans] + [label for label, *_ in points]
-    rows = len(labels)
-    height = 0.55 + ROW * rows
+    rows = _rows(audit)
+    height = 0.55 + ROW * len(rows)
 
     def draw(figure: "Figure") -> None:
-        axes = _axes(figure, 0.45, height - 0.08, 1.25)
-        low, high = _reach(audit, [end for _, *ends, _ in spans for end in ends] + [at for _, at, _ in points])
-        for row, (_, start, end, colour) in enumerate(spans):
-            if start > high:
-                _draw_point(axes, row, start, high, colour)
-            else:
+        axes = _axes(figure, 0.45, height - 0.08, 1.25, (audit.claim.symbol, ""))
+        low, high = _reach(audit, [end for row in rows for end in (row.start, row.end)])
+        for place, (_, start, end, colour) in enumerate(rows):
+            if start < end and start <= high:
                 left = max(start, low)
-                axes.barh(row, min(end, high) - left, 0.5, left=left, color=colour, alpha=0.85)
-        for row, (_, at, colour) in enumerate(points, start=len(spans)):
-            _draw_point(axes, row, at, high, colour)
-        axes.axvline(min(audit.claim.value, high), color=CLAIM, lw=1.2, dashes=(4, 2))
-        axes.set_yticks(range(rows), labels)
-        axes.set_ylim(rows - 0.4, -0.6)
+                axes.barh(place, min(end, high) - left, 0.5, left=left, color=colour, alpha=0.85)
+            else:  # a single value, or an arrow to what lies beyond the end of the line
+                sign, at = (">", high) if start > high else ("D", start)
+                axes.plot([at], [place], marker=sign, color=colour, markersize=5, lw=0, clip_on=False)
+        axes.axvline(min(audit.claim.value, high), **CLAIMED)
+        axes.set_yticks(range(len(rows)), [row.label for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlim(low, high)
-        axes.set_xlabel(symbol)
         axes.tick_params(axis="y", length=0)
-        _few_ticks(axes.xaxis)
 
-    described = [f"{what}: {_interval(start, end)}" for what, start, end, _ in spans]
-    described += [f"{what}: {at:.4g}" for what, at, _ in points]
-    return svg(name, "Bound against claim", f"Values of {symbol}. {'; '.join(described)}.", height, draw)
+    described = f"Values of {audit.claim.symbol}. {'; '.join(map(str, rows))}."
+    return svg(name, "Bound against claim", described, height, draw)
 
 
-def _draw_point(axes: "Axes", row: int, at: float, high: float, colour: str) -> None:
-    """Draw a point, or an arrow to where it lies beyond the end of the line."""
-    axes.plot([min(at, high)], [row], marker=">" if at > high else "D", color=colour, markersize=5, lw=0, clip_on=False)
-
-
-def _spans(audit: AuditResult) -> list[tuple[str, float, float, str]]:
-    """Return what is claimed, and what is proved: in words, from, to, colour."""
+def _rows(audit: AuditResult) -> list[Row]:
+    """Return what is claimed, what is proved, and what else is known of the quantity."""
     assert audit.bound is not None
-    claim, bound = audit.claim, audit.bound
-    allowed = (claim.value, math.inf) if refuting_side(claim) == "upper" else (-math.inf, claim.value)
-    proved = (-math.inf, bound.value) if bound.side == "upper" else (bound.value, math.inf)
-    spans = [("claimed", *allowed, CLAIM)]
-    # What a query does on a pair is one number, and not at least that.
-    return spans if isinstance(claim, QueryClaim) else [*spans, ("proved", *proved, _colour(audit))]
+    claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
+    is_query = isinstance(audit.claim, QueryClaim)
+    rows = [Row("claimed", *_beyond(claimed, "lower" if refuting_side(audit.claim) == "upper" else "upper"), CLAIM)]
+    if not is_query:
+        rows.append(Row("proved", *_beyond(found, audit.bound.side), colour))
+    if audit.exact is not None:
+        rows.append(Row("exact here", audit.exact.value, audit.exact.value, INK))
+    if is_query:
+        # What a query does on a pair is one number, and not at least that.
+        rows.append(Row("largest found", found, found, colour))
+    caught = (audit.power or {}).get("95%", math.inf)
+    return [*rows, Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
+
+
+def _beyond(value: float, side: Literal["lower", "upper"]) -> tuple[float, float]:
+    """Return the ends of the values that a lower or an upper bound leaves possible."""
+    return (-math.inf, value) if side == "upper" else (value, math.inf)
 
 
 def _colour(audit: AuditResult) -> str:
     return BAD if audit.verdict == "violation" else INK
-
-
-def _points(audit: AuditResult) -> list[tuple[str, float, str]]:
-    """Return single values: in words, where, colour."""
-    points = [] if audit.exact is None else [("exact here", audit.exact.value, INK)]
-    if isinstance(audit.claim, QueryClaim) and audit.bound is not None:
-        points.append(("largest found", audit.bound.value, _colour(audit)))
-    caught = (audit.power or {}).get("95%", math.inf)
-    return points + ([("would be caught", caught, INK)] if caught < math.inf else [])
 
 
 def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
@@ -313,43 +309,34 @@ def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
     return min(-0.25 * high if isinstance(audit.claim, QueryClaim) and audit.claim.value == 0 else 0.0, *finite), high
 
 
-def _interval(start: float, end: float) -> str:
-    return f"at most {end:.4g}" if start == -math.inf else f"at least {start:.4g}"
-
-
 # --- the growth of the bound ---
 
 
 def growth_plot(name: str, audit: AuditResult) -> Markup:
     """Return the bound after each part of the outputs, with the claim and, where it is known, the exact value."""
-    assert audit.bound is not None
-    symbol = audit.claim.symbol
-    outputs = [n for n, _ in audit.illustration.growth]
-    finite = [value for _, value in audit.illustration.growth if math.isfinite(value)]
-    top = max([*finite, audit.claim.value, 1e-9])
-    values = [min(value, 1.1 * top) for _, value in audit.illustration.growth]
-    colour = BAD if audit.verdict == "violation" else INK
+    growth, claimed = audit.illustration.growth, audit.claim.value
+    outputs, bounds = zip(*growth, strict=True)
+    top = max([*filter(math.isfinite, bounds), claimed, 1e-9])
 
     def draw(figure: "Figure") -> None:
-        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68)
-        axes.axhline(audit.claim.value, color=CLAIM, lw=1.2, dashes=(4, 2))
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68, ("outputs", f"proved {audit.claim.symbol}"))
+        axes.axhline(claimed, **CLAIMED)
         if audit.exact is not None and math.isfinite(audit.exact.value):
             axes.axhline(audit.exact.value, color=MUTED, lw=1.0, dashes=(1, 2))
-        axes.plot(outputs, values, color=colour, lw=1.6, marker="o", markersize=3)
+        values = [min(bound, 1.1 * top) for bound in bounds]
+        axes.plot(outputs, values, color=_colour(audit), lw=1.6, marker="o", markersize=3)
         if outputs[-1] > 100 * outputs[0]:
             axes.set_xscale("log")
             axes.xaxis.set_minor_formatter("")
         else:
             axes.set_xlim(left=0)
-            _few_ticks(axes.xaxis)
         axes.xaxis.set_major_formatter(_thousands)
-        axes.set_xlabel("outputs")
-        axes.set_ylabel(f"proved {symbol}")
         axes.margins(y=0.12)
-        _few_ticks(axes.yaxis)
 
-    (first, at_first), (last, at_last) = audit.illustration.growth[0], audit.illustration.growth[-1]
-    described = f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}; claimed is {audit.claim.value:.4g}."
+    (first, at_first), (last, at_last) = growth[0], growth[-1]
+    described = (
+        f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}; claimed is {claimed:.4g}."
+    )
     return svg(name, "How the bound grew with outputs", described, HEIGHT, draw)
 
 
@@ -365,22 +352,19 @@ def _thousands(value: float, _: object = None) -> str:
 
 def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]) -> Markup:
     """Return the proved lower bound on δ over ε, and the largest δ that the claim allows at each ε, or an upper limit of it."""
-    epsilons, proved = [epsilon for epsilon, _ in profile], [delta for _, delta in profile]
+    epsilons, proved = zip(*profile, strict=True)
     allowed = [implied_delta(claim, epsilon) for epsilon in epsilons]
-    broken = any(found > most for found, most in zip(proved, allowed, strict=True))
+    worst = max(zip(epsilons, proved, allowed, strict=True), key=lambda point: point[1] - point[2])
+    broken = worst[1] > worst[2]
 
     def draw(figure: "Figure") -> None:
-        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.72)
+        axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.72, ("ε", "δ"))
         axes.fill_between(epsilons, allowed, color=CLAIM, alpha=0.18, lw=0)
-        axes.plot(epsilons, allowed, color=CLAIM, lw=1.2, dashes=(4, 2))
+        axes.plot(epsilons, allowed, **CLAIMED)
         axes.plot(epsilons, proved, color=BAD if broken else INK, lw=1.6)
         axes.set_xlim(epsilons[0], epsilons[-1])
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("ε")
-        axes.set_ylabel("δ")
-        _few_ticks(axes.xaxis, axes.yaxis)
 
-    worst = max(zip(epsilons, proved, allowed, strict=True), key=lambda point: point[1] - point[2])
     described = (
         f"At ε = {worst[0]:.3g}, where they are furthest apart, δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."
         if broken

@@ -16,9 +16,8 @@ from auditor.verdict import Verdict
 def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
     """Return a Markdown table: for each statement of a specimen, the audits that put it to the test.
 
-    An audit belongs to a statement when it is of the same mechanism and expects what the statement says. Of one claim in several
-    reports, such as a short one for a first look, the report with the most outputs counts. Raises InvalidInputError for a
-    report that cannot be read.
+    An audit belongs to a statement when it is of the same mechanism and expects what the statement says. Where several reports
+    audit one claim, the report with the most outputs counts. Raises InvalidInputError for a report that cannot be read.
     """
     audits = [
         (file.parent.name, audit) for file in sorted(folder.glob("*/report.json")) for audit in read_report(file).audits
@@ -39,29 +38,24 @@ def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> 
     ]
     for name, statement in specimens:
         expected = Verdict.NO_VIOLATION_FOUND if statement.holds else Verdict.VIOLATION
-        found = [(f, a) for f, a in audits if a.mechanism == name and a.expected == expected and counts(f, a)]
-        lines += [_line(name, statement, f, a) for f, a in found] or [_line(name, statement, None, None)]
+        document, where, claim = map(escape, (statement.document, statement.where, statement.claim))
+        cells = [str(statement.row), document, name, where, claim, "yes" if statement.holds else "**no**"]
+        found = [_found(f, a) for f, a in audits if a.mechanism == name and a.expected == expected and counts(f, a)]
+        for more in found or [["not audited here", "", "", "", ""]]:
+            lines.append("| " + " | ".join([*cells, *more]) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _line(name: str, statement: Statement, folder: str | None, audit: AuditResult | None) -> str:
-    said = (statement.document, statement.where, statement.claim)
-    document, where, claim = map(escape, said)
-    cells = [str(statement.row), document, name, where, claim]
-    cells.append("yes" if statement.holds else "**no**")
-    if audit is None or folder is None:
-        cells += ["not audited here", "", "", "", ""]
-        return "| " + " | ".join(cells) + " |"
+def _found(folder: str, audit: AuditResult) -> list[str]:
     bound, exact, pair = audit.bound, audit.exact, audit.pair
     verdict = "" if audit.passed else f" — ended as {audit.verdict}"
-    cells += [
+    return [
         f"[{escape(audit.name)}]({folder}/summary.md){verdict}",
         f"{bound.quantity} {bound.value:.3f}" if bound and math.isfinite(bound.value) else "–",
         "" if exact is None else number(exact.value),
         "–" if pair is None else escape(f"{_short(pair.left)} and {_short(pair.right)}"),
         f"{_outputs(audit):,}",
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 def _outputs(audit: AuditResult) -> int:

@@ -5,43 +5,32 @@ from rich.console import Console
 from rich.table import Table
 
 from auditor.report.markup import visible
-from auditor.report.phrases import bound_words, closing_line, exact_words, finding, verdict_words
+from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns
 from auditor.results.result import RunResult
 
 
 def print_result(result: RunResult, console: Console) -> None:
     """Print a run as a table, a sentence on each violation and each surprise, and a closing line."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "audit", "claim", "proved", "exact", "verdict"):
+    for heading in ("", *COLUMNS):
         table.add_column(heading, overflow="fold")
     for audit in result.audits:
         mark = "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
-        surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
-        cells = (
-            audit.name,
-            str(audit.claim),
-            bound_words(audit),
-            exact_words(audit),
-            verdict_words(audit.verdict) + surprise,
-        )
-        table.add_row(mark, *(escape(cell) for cell in cells))
+        table.add_row(mark, *map(escape, in_columns(audit).values()), ended(audit))
     console.print(table)
     for audit in result.audits:
+        name = f"[bold]{escape(audit.name)}[/]"
         if audit.verdict != "no_violation_found" or not audit.passed:
             console.print()
-            console.print(f"[bold]{escape(audit.name)}[/]: {escape(finding(audit))}", highlight=False)
+            console.print(f"{name}: {escape(finding(audit))}", highlight=False)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", highlight=False, markup=False, soft_wrap=True)
         for warning in audit.warnings:
             console.print()
-            console.print(f"[bold]{escape(audit.name)}[/]: [yellow]warning[/]: {escape(warning)}.", highlight=False)
+            console.print(f"{name}: [yellow]warning[/]: {escape(warning)}.", highlight=False)
     console.print()
-    console.print(
-        visible(closing_line(result, timed=True)),
-        style="green" if result.passed else "bold red",
-        highlight=False,
-        markup=False,
-    )
+    style = "green" if result.passed else "bold red"
+    console.print(visible(closing_line(result, timed=True)), style=style, highlight=False, markup=False)
 
 
 def escape(text: str) -> str:

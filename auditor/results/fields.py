@@ -1,4 +1,4 @@
-"""How fields stand in report.json where that does not follow from their types: read and written by pydantic."""
+"""How pydantic reads and writes those fields of report.json whose form does not follow from their types."""
 
 import math
 import re
@@ -22,14 +22,14 @@ from auditor.neighbours.pair import Pair, Relation, relation_named
 
 SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
-# A number beside a comparison: how events of an earlier auditor, which did not list them, hold their thresholds.
+# A number beside a comparison. An earlier auditor wrote an event's thresholds in its description only.
 _THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
 _UPPER = "upper limit"
 _BITS, _SCORE = "exponent of the lowest bit of", "evidence"
 
 
 def despelled(value: Any) -> Any:
-    """Return data with the words that stand for numbers JSON has not as those numbers."""
+    """Return data in which words for numbers that JSON lacks, such as "Infinity", are those numbers."""
     if isinstance(value, list):
         return [despelled(item) for item in value]
     if isinstance(value, dict):
@@ -79,7 +79,7 @@ def _event(value: Any) -> Any:
     return {**event, "values": despelled(event["values"])} if "values" in event else event
 
 
-# The key that tells events of each kind; the first that is there.
+# Each kind of event has a key of its own. The first of these that is there decides.
 KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "hypotheses")
 
 

@@ -1,4 +1,4 @@
-"""Results as the text of a file, and files written whole: under a temporary name, then renamed over the old one."""
+"""Data as JSON, and files written as a whole: under a temporary name, which then replaces the old file."""
 
 import json
 import math
@@ -13,11 +13,11 @@ _PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")
 
 
 def to_json(data: Any) -> str:
-    """Return standard JSON; infinite bounds and NaN in data sets are spelled as strings. A list of plain values is one line."""
+    """Return standard JSON. Infinities and NaN are strings, and a list of plain values is one line."""
     text = json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    # Strings hold no line breaks of their own in JSON, so that what is joined here stood between values.
+    # In JSON, no string holds a line break. So the breaks that are removed here stood between values.
     text = _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
-    # Halves of surrogate pairs, which no file can hold, are escapes that JSON reads back.
+    # No file can hold halves of surrogate pairs. They become escapes, which JSON reads back.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Read report.json back into results: the one way from a stored report to whatever shows it or compares it."""
+"""Read report.json back into results. Whatever shows or compares a stored report reads it here."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.results.fields import KIND_OF_EVENT
 from auditor.results.result import FORMAT, RunResult
 
-# What pydantic's kinds of errors want, by how they begin.
+# What a value must be, by the first word of pydantic's kind of error.
 _WANTED = {
     "int": "a whole number",
     "greater": "at least 0",
@@ -23,15 +23,15 @@ _WANTED = {
     "mapping": "an object",
     "union": "an object that describes an event",
 }
-# Of a place in a result, what is not in the file: the parts of a result, and kinds of events.
-_UNSEEN = {"subject", "judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite", "hypotheses"}
+# Steps of a place in a result that are not in the file: the parts of a result, and kinds of events.
+_UNSEEN = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite", "hypotheses"}
 
 
 def read_report(file: str | Path) -> RunResult:
-    """Return the run that a report.json holds; written again, it gives the same file.
+    """Return the run that a report.json holds. Written again, it gives the same file.
 
-    Raises InvalidInputError, which names the file and the place in it, where it cannot be read, is not a report, or is one of
-    another version.
+    Raises InvalidInputError if the file cannot be read, is not a report, or has another version. The message names the file and
+    the place in it.
     """
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"))
@@ -51,13 +51,13 @@ def _run(data: Any) -> RunResult:
     try:
         return TypeAdapter(RunResult).validate_python(data)
     except ValidationError as errors:
-        # Without a list of audits it is another kind of file, whatever else it lacks.
+        # A file without a list of audits is no report. That is said first, whatever else the file lacks.
         first = min(errors.errors(), key=lambda error: error["loc"][:1] != ("audits",))
         raise InvalidInputError(_sentence(dict(first))) from None
 
 
 def _sentence(error: dict[str, Any]) -> str:
-    """Put a finding of pydantic into words: the place in the file, what is there, and what must be."""
+    """Put an error of pydantic into words: the place in the file, what stands there, and what must stand there."""
     kind, steps = str(error["type"]), _steps(error["loc"])
     if kind == "missing":
         return f"{_place(steps[:-1])} lacks {steps[-1]}"

@@ -1,4 +1,4 @@
-"""Results as data: everything a report shows, and everything needed to recompute its bounds."""
+"""Results as data: all that a report shows, and all that is needed to recompute its bounds."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed
@@ -22,21 +21,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 # The entry of an audit in report.json, in this order.
 KEYS = (
-    *(
-        "name",
-        "mechanism",
-        "verdict",
-        "expected",
-        "passed",
-        "claim",
-        "bound",
-        "pair",
-        "event",
-        "smallest",
-        "reproduce",
-        "exact",
-    ),
-    *("tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed", "illustration"),
+    *("name", "mechanism", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "smallest", "reproduce"),
+    *("exact", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
+    "illustration",
 )
 
 
@@ -64,10 +51,9 @@ class ExactValue:
 
 @dataclass(frozen=True, slots=True)
 class Smallest:
-    """The smallest pair, or data set, that still breaks the claim, and the event and the bound that fresh outputs gave on it.
+    """The smallest pair, or data set, that still breaks the claim, with the event and the bound of fresh outputs on it.
 
-    Of a query the event is its answers, which prove it. Beside the audit's own pair and bound, not instead of them: the
-    verdict does not rest on it.
+    The event of a query is its answers. The verdict does not rest on the smallest pair, but on the audit's own pair and bound.
     """
 
     pair: PairField
@@ -77,9 +63,9 @@ class Smallest:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Where an audit looked: the neighbours in words, how many pairs of them it tried, and the kinds of events.
+    """Where an audit looked: the neighbours in words, the number of pairs tried, and the kinds of events.
 
-    ``search`` is how many outputs the search had, where that followed from its seconds: with the same number it is repeated.
+    ``search`` is the number of outputs of the search, where that followed from its seconds. The same number repeats the search.
     """
 
     neighbours: str
@@ -90,11 +76,11 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Illustration:
-    """What shows an audit to the eye. The verdict does not rest on it.
+    """What the plots show. The verdict does not rest on it.
 
-    ``histograms`` are of the outputs that the event was chosen on; of a sequential audit, those that were bet on. ``growth`` lists
-    (outputs, the bound they gave alone); only the last is a claim at the stated confidence, unless the audit was sequential.
-    ``profile`` lists (ε, δ) with δ a lower bound at that ε; all hold together, at the confidence of the audit's bound.
+    ``histograms`` are of the outputs that the event was chosen on, or of those that a sequential audit bet on. ``growth`` lists
+    (outputs, the bound they gave alone). Only its last bound has the stated confidence, unless the audit was sequential.
+    ``profile`` lists (ε, δ) with δ a lower bound at that ε. All hold together, at the confidence of the audit's bound.
     """
 
     histograms: Sequence[Histogram] = ()
@@ -103,24 +89,8 @@ class Illustration:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What was audited: the audit's name, the mechanism's, the claim, and the verdict that is expected."""
-
-    name: str
-    mechanism: str
-    claim: ClaimField
-    expected: Verdict
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the outputs say of the claim, at one level. All but the first two are None where the audit ended before.
-
-    ``stop_reason`` says why no more outputs were drawn. ``event`` is what was looked at and counted, in words and plain
-    numbers, as it stands in report.json. ``power`` lists which violation would have been caught with which chance. ``p_value``
-    is the smallest chance of a false alarm at which these outputs refute the claim, ``alpha`` the chance that was allowed; both
-    None where nothing is random. ``illustration`` holds what the plots show.
-    """
+    """What the outputs say of the claim, at one level. AuditResult has each field as a property, which describes it."""
 
     verdict: Verdict
     stop_reason: str
@@ -134,11 +104,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How the audit was run: what it spent, whether the seed draws the same outputs again, and how to repeat it.
+    """How the audit was run: what it spent, from which seed, and whether that draws the same outputs again.
 
-    ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again. ``drawn_by`` says
-    what drew the outputs of the bound: no number depends on it. It and ``seconds`` differ from run to run, so that they are in
-    no report: read back, they are "" and None. ``tried`` is None in a report of an earlier auditor.
+    ``drawn_by`` says what drew the outputs of the bound. No number depends on it. ``seconds`` and ``drawn_by`` differ from run
+    to run and are in no report: read back, they are None and "". ``tried`` is None in a report of an earlier auditor.
     """
 
     outputs: OutputsSpent
@@ -146,7 +115,6 @@ class Provenance:
     seed: Annotated[int, Strict()]
     seconds: float | None = None
     drawn_by: str = ""
-    reproduce: str | None = None
     tried: Tried | None = None
 
 
@@ -154,37 +122,23 @@ class Provenance:
 class AuditResult:
     """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
 
-    ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim was refuted and a smaller
-    pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader should know them.
+    ``name`` is the audit's, ``mechanism`` the name of what was audited, ``claim`` what was put to the test, and ``expected`` the
+    verdict that was expected. ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim
+    was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
+    should know them. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
     """
 
-    subject: Subject
+    name: str
+    mechanism: str
+    claim: ClaimField
+    expected: Verdict
     judgement: Judgement
     provenance: Provenance
     pair: PairField | None = None
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
-
-    @property
-    def name(self) -> str:
-        """The name of the audit."""
-        return self.subject.name
-
-    @property
-    def mechanism(self) -> str:
-        """The name of the mechanism."""
-        return self.subject.mechanism
-
-    @property
-    def claim(self) -> Claim:
-        """What was put to the test."""
-        return self.subject.claim
-
-    @property
-    def expected(self) -> Verdict:
-        """The verdict that was expected."""
-        return self.subject.expected
+    reproduce: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -208,12 +162,12 @@ class AuditResult:
 
     @property
     def event(self) -> Observed | None:
-        """What was looked at and counted; its fields are called as in report.json."""
+        """What was looked at and counted. Its fields have the names of report.json."""
         return self.judgement.event
 
     @property
     def power(self) -> Mapping[str, float] | None:
-        """The values of the quantity that would have been caught, by chance: "80%" and "95%"."""
+        """The values of the quantity that would have been caught with a chance of "80%" and of "95%"."""
         return self.judgement.power
 
     @property
@@ -253,13 +207,8 @@ class AuditResult:
 
     @property
     def drawn_by(self) -> str:
-        """What drew the outputs of the bound, on which no number depends; nothing in a report that was read."""
+        """What drew the outputs of the bound. No number depends on it. Empty in a report that was read."""
         return self.provenance.drawn_by
-
-    @property
-    def reproduce(self) -> str | None:
-        """A command line that repeats the audit, or a call in Python that shows a violation again."""
-        return self.provenance.reproduce
 
     @property
     def tried(self) -> Tried | None:
@@ -269,7 +218,7 @@ class AuditResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
-        flat = {**parts, **parts["subject"], **parts["judgement"], **parts["provenance"], "passed": self.passed}
+        flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed}
         flat["budget"] = {"allowed_error": self.alpha, "p_value": self.p_value}
         return {key: flat[key] for key in KEYS}
 
@@ -291,14 +240,14 @@ class AuditResult:
 
 
 def _parts(entry: Any) -> Any:
-    """Sort an entry of report.json into the parts of a result, which take what is theirs."""
+    """Give each part of a result the whole entry of report.json, of which it takes its own fields."""
     if not isinstance(entry, dict):
         return entry
     budget = entry.get("budget")
     if not isinstance(budget, dict):
         raise InvalidInputError('it lacks "budget", or that is no object')
     judged = {**entry, "alpha": budget.get("allowed_error"), "p_value": budget.get("p_value")}
-    return {**entry, "subject": entry, "judgement": judged, "provenance": entry}
+    return {**entry, "judgement": judged, "provenance": entry}
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +258,7 @@ class RunResult:
     confidence: float
     audits: Sequence[Annotated[AuditResult, BeforeValidator(_parts)]]
     seconds: float | None = None
-    auditor: str = __version__  # that made it
+    auditor: str = __version__  # the version that made it
 
     @property
     def passed(self) -> bool:
@@ -319,11 +268,8 @@ class RunResult:
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of all: a violation, else inconclusive, else none found."""
-        verdicts = {audit.verdict for audit in self.audits}
-        for worst in (Verdict.VIOLATION, Verdict.INCONCLUSIVE):
-            if worst in verdicts:
-                return worst
-        return Verdict.NO_VIOLATION_FOUND
+        order = (Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
+        return max((audit.verdict for audit in self.audits), key=order.index, default=order[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole of report.json."""
@@ -349,7 +295,7 @@ class RunResult:
         return to_cards(self.audits)
 
     def to_frame(self) -> "DataFrame":
-        """Return a pandas frame with a row for each audit, by name, and what can be compared between them as columns.
+        """Return a pandas frame with a row for each audit, by name. The columns are what can be compared between audits.
 
         Raises InvalidInputError where pandas is not installed.
         """
@@ -358,7 +304,7 @@ class RunResult:
 
 @functools.cache
 def _as_plain() -> TypeAdapter[list[AuditResult]]:
-    # A single result would not take a configuration, without which pydantic writes infinities as None.
+    # Without this configuration pydantic writes infinities as None. A list takes one; a single dataclass does not.
     return TypeAdapter(list[AuditResult], config=ConfigDict(ser_json_inf_nan="constants"))
 
 
