@@ -48,6 +48,7 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
 def event_lines(event: Observed) -> list[str]:
     """Return each event with its counts, in a line of its own.
 
+    >>> from auditor.events.observed import Hits
     >>> event_lines(ObservedReport("the mechanism reports the event", Hits((75, 100)), confirmed=True))
     ['the mechanism reports the event: 75 of 100 outputs']
     """
