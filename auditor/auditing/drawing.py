@@ -48,7 +48,7 @@ class Drawing:
         plan, execution = self.plan, self.plan.settings.execution
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
-            execution = execution.one_worker()
+            execution = replace(execution, workers=1)
         shared = self.guard, plan.store, self.share, self.pace
         return Sampler(plan.source, plan.name, plan.settings.seed, execution, *shared)
 

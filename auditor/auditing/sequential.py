@@ -186,7 +186,7 @@ class _Play:
                     return
                 raised, draw = True, 1
                 continue
-            raised = raised or drawn.has_exceptions()
+            raised = raised or drawn.raised()[0] > 0
             # Where the claim is refuted but a smaller hypothesis is not yet, there is nothing to stop at within a draw.
             still_open = wealth.highest[at_claim] < -math.log(alpha)
             used = self.game.play(drawn, labels, at_claim, target if still_open else math.inf)

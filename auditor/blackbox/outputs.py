@@ -43,8 +43,7 @@ class Column:
         """The atom of all cells, if they are one cell in memory."""
         if self.codes is None or not self.codes.size or any((*self.codes.strides, *self.numbers.strides)):
             return None
-        only: str = self.atoms[self.codes[0]]
-        return only
+        return str(self.atoms[self.codes[0]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +59,6 @@ class Outputs:
             if column.name == name:
                 return column
         return Column(name, np.zeros(self.size), np.zeros(self.size, np.int32), (ABSENT,))
-
-    def has_exceptions(self) -> bool:
-        """Whether any output is an exception."""
-        return self.raised()[0] > 0
 
     def failure(self) -> str | None:
         """Return the text of the first output if every output is an exception, and else None."""

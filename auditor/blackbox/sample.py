@@ -39,7 +39,7 @@ class Sample:
 
     def raised(self) -> bool:
         """Whether any output is an exception."""
-        return self.left.has_exceptions() or self.right.has_exceptions()
+        return any(side.raised()[0] > 0 for side in (self.left, self.right))
 
     def halves(self) -> "tuple[Sample, Sample]":
         """Cut the sample in two, each with half of either side."""

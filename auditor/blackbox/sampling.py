@@ -82,10 +82,6 @@ class Execution:
         local = self.backend in ("auto", "loky") and processes(self.workers) > 1
         return not self.lost and (local or self.on_cluster)
 
-    def one_worker(self) -> "Execution":
-        """Return the same with a single worker."""
-        return replace(self, workers=1)
-
     def protected(self) -> "Execution":
         """Return the same with a process for the mechanism alone. A crash is an output then, but outputs take longer to arrive."""
         return replace(self, isolate=True, lost=True)
@@ -220,9 +216,8 @@ class Sampler:
     ) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
         common = self.origin(), self.seed, _audit_key(self.name), observe
-        if processes(self.execution.workers) == 1:
-            return self._run_here(common, batches, at)
-        return self._run_by_workers(common, batches, at)
+        run = self._run_here if processes(self.execution.workers) == 1 else self._run_by_workers
+        return run(common, batches, at)
 
     def _run_here(
         self, common: tuple[Any, ...], batches: Sequence[Batch], at: int

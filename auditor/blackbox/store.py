@@ -4,17 +4,18 @@ What belongs together is written in one transaction, so a run that is killed los
 and arrays, which run no code.
 """
 
+import functools
 import hashlib
 import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -110,8 +111,8 @@ class Store:
 
     @staticmethod
     def _forget(file: sqlite3.Connection) -> None:
-        for table in ("batches", "notes"):
-            file.execute(f"DELETE FROM {table}")
+        file.execute("DELETE FROM batches")
+        file.execute("DELETE FROM notes")
         file.execute("DELETE FROM runs WHERE ended IS NULL")
 
     @contextmanager
@@ -147,11 +148,8 @@ def history(path: Path) -> list[tuple[str, str]]:
     """Return when each run ended, and its report as JSON, the earliest first; nothing if there is no such file."""
     if not path.is_file():
         return []
-    file = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    try:
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
         return file.execute("SELECT ended, report FROM runs WHERE ended IS NOT NULL ORDER BY number").fetchall()
-    finally:
-        file.close()
 
 
 class Mode(Enum):
@@ -245,7 +243,7 @@ class AuditStore:
 
     def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
         """Return what workers apply to each sample, for ``record``."""
-        return _WithSample(observe) if self.mode is Mode.RECORD else observe
+        return functools.partial(_observed_and_packed, observe) if self.mode is Mode.RECORD else observe
 
     def record(
         self,
@@ -321,14 +319,8 @@ class AuditStore:
         return InvalidInputError(f'{self.file.path}, audit "{self.audit}": {what}; record anew')
 
 
-@dataclass(frozen=True, slots=True)
-class _WithSample(Generic[T]):
-    """Observe and pack a sample in the worker that drew it."""
-
-    observe: Callable[[Sample], T]
-
-    def __call__(self, sample: Sample) -> tuple[T, bytes]:
-        return self.observe(sample), packed(sample, np.savez_compressed)
+def _observed_and_packed(observe: Callable[[Sample], T], sample: Sample) -> tuple[T, bytes]:
+    return observe(sample), packed(sample, np.savez_compressed)
 
 
 def _plain(answers: Answers) -> Answers:

@@ -75,11 +75,6 @@ class Task:
     stops: int = 0  # how often the pool was stopped before the task started
     dropped: bool = False
 
-    @property
-    def is_quick(self) -> bool:
-        """Whether it is known to be over in a moment."""
-        return self.expected is not None and self.expected < QUICK
-
     def result(self) -> Any:
         """Wait for what the function returns.
 
@@ -148,7 +143,8 @@ class Workers:
         return min(able, key=lambda share: share.seconds + QUICK * len(share.at_work), default=None)
 
     def _has_room(self, task: Task) -> bool:
-        return self._busy < (2 if task.is_quick else 1) * self.pool.size
+        is_quick = task.expected is not None and task.expected < QUICK
+        return self._busy < (2 if is_quick else 1) * self.pool.size
 
     def _done(self, share: Share, task: Task, drawn: "Future[Any]") -> None:
         self._finish(share, task)
