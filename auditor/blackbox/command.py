@@ -1,5 +1,6 @@
 """Mechanisms that are programs in any language. A request is a line of JSON, and so is each output."""
 
+import itertools
 import json
 import os
 import shlex
@@ -108,14 +109,12 @@ class Program(Isolated):
         drawn: dict[bool, list[Outputs]] = {True: [], False: []}
         try:
             with lent(self.command, self.command.start) as process:
-                for i, (label, asked, size) in enumerate(requests):
-                    if i == 0:
-                        self._ask(process, asked, size, rng)
+                for _, asked, size in requests[:1]:
+                    self._ask(process, asked, size, rng)
+                for (label, _, size), following in itertools.zip_longest(requests, requests[1:]):
                     answer = self._answer(process, size)
-                    for _, following, more in requests[
-                        i + 1 : i + 2
-                    ]:  # the program makes its outputs while these are read
-                        self._ask(process, following, more, rng)
+                    if following is not None:  # the program makes the next outputs while these are read
+                        self._ask(process, following[1], following[2], rng)
                     drawn[label].append(from_answer(answer, size))
         except ProcessFailure as failure:
             return failure

@@ -1,4 +1,4 @@
-"""Python mechanisms in a process of their own, so that one that crashes or hangs is an output and not the end of the audit.
+"""Python mechanisms in a process of their own, so that a crash or a hang is an output and does not end the audit.
 
 This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and answers. Messages are pickles.
 """
@@ -60,7 +60,7 @@ def held(source: Source) -> Iterator[None]:
     """
     try:
         pickled = b"" if source.command is not None else _pickled(source)
-    except MechanismError:  # raised again where this is to run
+    except MechanismError:  # it is raised again when the mechanism is to run
         pickled = b""
     _HELD.append(pickled)
     try:
@@ -140,7 +140,7 @@ class Hosted(Isolated):
             raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
-        """Yield what the process answers to one question. Closed before the end, it ends the process."""
+        """Yield what the process answers to one question. To close this generator before its end kills the process."""
         with _host(self.pickled, self.limit) as process:
             conversation = _Conversation(process)
             conversation.say((method, arguments))
@@ -165,7 +165,7 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
 
 
 class _Conversation(io.RawIOBase):
-    """Messages to a host and from it. As a file it is what the host writes."""
+    """Messages to a host and from it. The file is what the host writes."""
 
     def __init__(self, process: Process) -> None:
         self._process, self._answers = process, io.BufferedReader(self, CHUNK)
@@ -200,7 +200,7 @@ def _start() -> Process:
 
 def main() -> None:
     """Answer questions about the mechanism that was loaded last, until the input ends."""
-    # What the mechanism prints must not be taken for an answer, nor what it reads be a question.
+    # What the mechanism prints must not appear among the answers, and it must not read the questions.
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -215,7 +215,7 @@ def main() -> None:
                 _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
             assert mechanism is not None
-            # Each is sent before the next is begun, which may be the end of this process.
+            # Each output is sent before the next is drawn, since that may end this process.
             for output in _outputs(mechanism, method, arguments):
                 _answer(answers, (output,))
             _answer(answers, None)
@@ -242,7 +242,7 @@ def _answer(answers: BinaryIO, answer: Any) -> None:
 
 
 class _Known(pickle.Unpickler):
-    """Reads what the auditor's process can read as well, which has not imported the mechanism's own modules."""
+    """Reads only what the auditor's process can read too. That process has not imported the mechanism's modules."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] not in {*sys.stdlib_module_names, "numpy", "auditor"} or module == "__main__":
@@ -251,7 +251,7 @@ class _Known(pickle.Unpickler):
 
 
 def _able_to_travel(output: Any) -> Any:
-    """Return an output itself, or its text where the auditor's process cannot read it."""
+    """Return an output itself, or its text if the auditor's process cannot read it."""
     try:
         _Known(io.BytesIO(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))).load()
     except Exception:  # whatever an object's own pickling raises

@@ -154,14 +154,14 @@ class Origin(Protocol):
 
     @property
     def isolated(self) -> bool:
-        """Whether it runs in a process of its own and limits its time itself, so that a thread only waits for it."""
+        """Whether it draws in a process of its own, under a time limit of its own. Then a thread only waits for it."""
 
     def drawer(self) -> Drawer:
-        """Return what draws, in the process that asks for it. Raises MechanismError when it cannot be imported."""
+        """Return what draws in the calling process. Raises MechanismError if the mechanism cannot be imported."""
 
 
 class Isolated(Drawer):
-    """What draws in a process of its own: it is the origin of its outputs itself."""
+    """What draws in a process of its own. It is its own origin."""
 
     __slots__ = ()
     isolated: ClassVar[bool] = True

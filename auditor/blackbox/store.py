@@ -171,7 +171,7 @@ class AuditStore:
 
     @property
     def resumes(self) -> bool:
-        """Whether what was observed is kept, and not the outputs."""
+        """Whether only what was observed is kept, and not the outputs."""
         return self.mode is Mode.RESUME
 
     @property
