@@ -1,12 +1,15 @@
 """The pytest plugin: a fixture that audits, under one error budget for the whole session.
 
-**The budget.** With probability at least the session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), no test
-that uses ``dp_audit`` fails because a mechanism that keeps its claim was said to break it. The allowed error 1 − confidence is
-shared evenly by the tests of the session that use the fixture, which are known once tests are collected and deselected. The
-k-th call in a test has 1/(k(k + 1)) of that test's share. That series sums to 1, so that the number of calls need not be known.
-Each call is an audit with outputs of its own (its name is part of their address): given all that went before, it raises a false
-alarm with at most the probability it was given. By the union bound all of them together do with at most 1 − confidence, however
-they depend on each other, and whatever a test decides upon what it saw.
+**The budget.** With probability at least the session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), the session
+has no false alarm: no test that uses ``dp_audit`` reports a violation of a mechanism that keeps its claim.
+
+- The allowed error is 1 − confidence. The tests of the session that use the fixture share it evenly; they are known once tests
+  are collected and deselected.
+- The k-th call in a test has 1/(k(k + 1)) of the test's share. That series sums to 1 for any number of calls.
+- Each call is an audit with outputs of its own (its name is part of their address). Given all earlier calls, it raises a false
+  alarm with at most the probability it has.
+- By the union bound, the probability of any false alarm is at most 1 − confidence. This holds however the calls depend on each
+  other, and whatever a test decides after what it saw.
 
 Workers need no coordination: every xdist worker collects the same tests, and so computes the same shares.
 
@@ -63,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker how many workers run each test: one, but for ``--dist each``."""
+    """Give an xdist worker the number of workers that run each test: one, unless with ``--dist each``."""
     each = node.config.getoption("dist") == "each"
     node.workerinput["dp_audit_copies"] = node.workerinput["workercount"] if each else 1
 
@@ -75,7 +78,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Share the budget between the tests that are left after deselection."""
+    """Share the budget among the tests that remain after deselection."""
     config = session.config
     using = sum(_NODE in item.stash for item in session.items)
     copies: int = getattr(config, "workerinput", {}).get("dp_audit_copies", 1)
@@ -83,7 +86,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 class DPAudit:
-    """What the fixture gives to one test."""
+    """The fixture of one test."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -140,8 +143,8 @@ class DPAudit:
 def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
     """Audit a mechanism: ``dp_audit(mechanism, claim, neighbours, **options)``.
 
-    Fails the test with pair, event, counts and bound where the claim is violated, and where there is no answer. All
-    audits of the session share one error budget (``--dp-confidence``).
+    Fails the test if the claim is violated, with pair, event, counts and bound, and if there is no answer. All audits of the
+    session share one error budget (``--dp-confidence``).
     """
     item = request.node
     if _NODE not in item.stash:
@@ -178,14 +181,14 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _again(item: pytest.Item, share: float) -> str:
-    """Return the command that gives this test, alone, the same outputs at the same level."""
+    """Return the command that runs this test alone, with the same outputs at the same level."""
     file = os.path.relpath(item.path, item.config.invocation_params.dir)
     _, colons, within = item.stash[_NODE].partition("::")
     return f"{shlex.join(['pytest', file + colons + within])} --dp-confidence {1 - share!r}"
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Report the budget: what was audited, and how much error was allowed to it."""
+    """Report the audits of the session, and how much of the allowed error they have spent."""
     audits = _audits_of(terminalreporter.stats)
     if not audits:
         return
@@ -207,7 +210,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the audits of all tests, from the reports on their teardown, which come last and from workers too."""
+    """Return the audits of all tests, from the reports on their teardown, which come last, from workers too."""
     reports = [
         report for category in stats.values() for report in category if getattr(report, "when", "") == "teardown"
     ]

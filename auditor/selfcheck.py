@@ -42,7 +42,7 @@ def gaussian(value: float, size: int, rng: np.random.Generator, *, mu: float) ->
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How often audits of one mechanism ended in a violation; at most ``allowed`` where the claim holds (None where not)."""
+    """How often audits of one mechanism ended in a violation. ``allowed`` is the largest rate if the claim holds, else None."""
 
     mechanism: str
     claim: str
@@ -62,7 +62,7 @@ class Row:
 
     @property
     def sound(self) -> bool:
-        """Whether the rate agrees with what is allowed, but for chance."""
+        """Whether the rate is consistent with the allowed one."""
         if self.allowed is None:
             return True
         return float(clopper_pearson_lower(self.violations, self.runs, FALSE_FAILURE / 10)) <= self.allowed
@@ -79,7 +79,7 @@ CASES: list[Case] = [
 
 
 def self_check(runs: int = RUNS) -> Iterator[Row]:
-    """Yield a row for each mechanism, method and truth, as it is measured."""
+    """Yield a row for each mechanism, method and truth, once it is measured."""
     for mechanism, at_claim, over, claim in CASES:
         for method in ("fixed", "sequential"):
             for parameters, allowed in ((at_claim, 1 - CONFIDENCE), (over, None)):

@@ -1,10 +1,10 @@
-"""What a configuration may say of neighbours: a class for each form, with its keys and the domain that is made of them."""
+"""The forms that neighbours have in a configuration: a class for each, with its keys and the domain made of them."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from auditor.blackbox.mechanism import load
 from auditor.config.strict import LowHigh, Number, Strict
@@ -22,10 +22,10 @@ class Form(Strict):
 
     @abstractmethod
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        """Return the domain. Raises InvalidInputError where the keys do not go together, or say what cannot be."""
+        """Return the domain. Raises InvalidInputError if keys do not go together, or if a value is not possible."""
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keys that are given, but ``domain``; ranges as (low, high)."""
+        """Return the keys that are given, without ``domain``; ranges as (low, high)."""
         given = {key: value for key, value in self.given().items() if key != "domain"}
         return {key: (v.low, v.high) if isinstance(v, LowHigh) else v for key, v in given.items()}
 
@@ -62,9 +62,15 @@ class ChoiceRecord(Strict):
     """All that a record may be."""
 
 
+def _without_null(given: Any) -> Any:
+    """Remove the keys that are null: they set nothing, in whatever form."""
+    return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
+
+
 Record = Annotated[
     Annotated[NumberRecord, Tag("a number")] | Annotated[ChoiceRecord, Tag("one of choices")],
     Discriminator(lambda given: "one of choices" if isinstance(given, dict) and "choices" in given else "a number"),
+    BeforeValidator(_without_null),
 ]
 
 
@@ -187,4 +193,5 @@ Neighbours = Annotated[
         custom_error_message="it must be a mapping with a domain (value, records, totals), pairs: [{left: ..., right: ...}, ...], "
         "or generator: module:name",
     ),
+    BeforeValidator(_without_null),
 ]

@@ -1,6 +1,6 @@
-"""The JSON Schema of a configuration, by which editors complete and check YAML while it is written.
+"""The JSON Schema of a configuration, with which editors complete and check YAML.
 
-Made of the models that check it. What a claim may have is added from the kinds of claims, which check it later.
+It is made of the models that check a configuration. The keys of claims are added from the kinds of claims, which check them later.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _claim() -> dict[str, Any]:
-    """Return the schema of a claim: one of the sets of keys that claims have."""
+    """Return the schema of a claim: one form for each set of keys that claims have."""
     forms = [
         {
             "description": (kind.__doc__ or "").splitlines()[0],
@@ -49,7 +49,7 @@ def _named(kind: type[Any], keys: Iterable[str]) -> list[Field[Any]]:
 
 
 def _parameter(parameter: Field[Any]) -> dict[str, Any]:
-    """Return the schema of a number in its range, of a sign that is true, or of a list of points."""
+    """Return the schema of a number in its range, of a key that is always true, or of a list of points."""
     if parameter.type is bool:
         return {"const": True}
     if parameter.type is float:
@@ -60,7 +60,7 @@ def _parameter(parameter: Field[Any]) -> dict[str, Any]:
 
 
 def _for_editors(schema: Any) -> Any:
-    """Return the schema with integers that may have underscores, without titles that repeat names and what only OpenAPI reads."""
+    """Let integers have underscores. Remove titles, which repeat names, and discriminators, which only OpenAPI reads."""
     if isinstance(schema, list):
         return [_for_editors(item) for item in schema]
     if not isinstance(schema, dict):

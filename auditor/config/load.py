@@ -183,6 +183,8 @@ _EXAMPLES = {
     "claim": "it must say what is promised, such as {epsilon: 1.0}",
     "command": "it must be a list of the program and its arguments, such as [node, mechanism.js]",
     "parameters": "it must be a mapping, such as {epsilon: 1.0}",
+    "range": "it must be the two ends, such as [0, 10]",
+    "values": "it must be a list, such as [0, 10]",
     "version": "it must be 1",
 }
 

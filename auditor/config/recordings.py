@@ -1,4 +1,4 @@
-"""A folder of recorded outputs, with the configuration they were drawn for: nothing else is needed for a replay."""
+"""A folder of recorded outputs, with their configuration. A replay needs nothing else."""
 
 import hashlib
 import json
@@ -15,9 +15,9 @@ MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
 
 
 def record(configuration: Configuration, folder: Path) -> Configuration:
-    """Return the configuration with the outputs of its plans kept below ``folder``, in one open store, beside a copy of the file.
+    """Return the configuration with plans that keep their outputs below ``folder``, in one open store, beside a copy of the file.
 
-    Raises InvalidInputError where there is a recording of that name, or the folder cannot be made.
+    Raises InvalidInputError if there is a recording of that name, or if the folder cannot be made.
     """
     here = folder / configuration.name
     if (here / MANIFEST).exists():
@@ -42,9 +42,9 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
 
 
 def find_recordings(folder: Path) -> list[Configuration]:
-    """Return what was recorded in a folder, by name. The plans take their outputs from there, from an open store for each.
+    """Return the recordings in a folder, by name. Their plans take outputs from an open store, one for each recording.
 
-    Raises InvalidInputError where there is nothing that can be replayed.
+    Raises InvalidInputError if there is nothing to replay.
     """
     manifests = sorted([*folder.glob(MANIFEST), *folder.glob(f"*/{MANIFEST}")])
     if not manifests:

@@ -1,4 +1,4 @@
-"""What makes a run the one it is: its configuration and mechanisms, what the command line set instead, and this version."""
+"""The identity of a run: its configuration and mechanisms, the settings of the command line, and this version."""
 
 import hashlib
 import os.path
@@ -8,14 +8,14 @@ from auditor import __version__
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml
 
-# They say where outputs are drawn, and change no number.
+# Settings of where outputs are drawn. They change no number.
 WHERE = ("workers", "backend", "address")
 # Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
 DIGITS = 16
 
 
 def identity(configuration: Configuration) -> dict[str, Any]:
-    """Return what the results of a run follow from, as plain data; of mechanisms, digests of the files that they name."""
+    """Return all that the results of a run depend on, as plain data. Mechanisms are digests of the files that they name."""
     sources = {path.resolve() for plan in configuration.plans for path in plan.source.files()}
     folder = configuration.file.resolve().parent
     file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data

@@ -309,6 +309,24 @@ def test_lines_are_those_of_the_file() -> None:
     assert document.line(("b", 1, "nowhere", "below")) == 7
 
 
+@pytest.mark.parametrize(
+    "neighbours",
+    [
+        "{domain: null, pairs: [{left: 0, right: 1}], generator: null}",
+        "{domain: value, values: [0, 1], pairs: null, size: null}",
+        "{domain: records, record: {choices: null, low: 0, high: 1}, size: {low: 0, high: 5}, cells: null}",
+        "{domain: records, record: {choices: [a, b], low: null, high: null}, size: {low: 0, high: 5}}",
+    ],
+)
+def test_keys_of_other_forms_may_be_null(neighbours: str, file: Path) -> None:
+    assert load(file, with_neighbours(neighbours)).plans
+
+
+def test_a_range_of_one_value_is_not_written_as_its_values(file: Path) -> None:
+    message = error(file, with_neighbours("{domain: value, values: {low: 0, high: 10}}"))
+    assert message.endswith("it must be a list, such as [0, 10]")
+
+
 # --- What cannot be meant ---
 
 UNKNOWN: list[tuple[str, str, int, str, str]] = [
