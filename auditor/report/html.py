@@ -16,7 +16,6 @@ from auditor.report.phrases import (
     COLUMNS,
     bound_words,
     confidence_words,
-    exact_words,
     finding,
     headline,
     in_columns,
@@ -84,9 +83,9 @@ def _tone(shown: AuditResult | RunResult) -> str:
 def _table(named: Sequence[tuple[AuditResult, str]]) -> Markup:
     rows = []
     for audit, name in named:
-        cells = {**in_columns(audit), "exact": exact_words(audit) or "–", "verdict": _badge(audit)}
+        cells = {**in_columns(audit), "verdict": _badge(audit)}
         link = tag("th", tag("a", cells.pop("audit"), href=f"#{name}"), scope="row")
-        rows.append(tag("tr", link, *(tag("td", cell, data_label=heading) for heading, cell in cells.items())))
+        rows.append(tag("tr", link, *(tag("td", cell or "–", data_label=term) for term, cell in cells.items())))
     return tag("table", tag("caption", "All audits"), _head(*COLUMNS), tag("tbody", *rows), class_="summary")
 
 
@@ -107,20 +106,15 @@ def _contents(named: Sequence[tuple[AuditResult, str]]) -> Markup:
 
 def _how_to_read(result: RunResult) -> Markup:
     allowed = f"{100 * (1 - result.confidence):.3g} %"
-    sentences = (
-        (
-            "Violation",
-            "the outputs prove that the claim is broken on the pair shown. If every mechanism here kept its claim, the chance "
-            f"that any of these audits said so would be at most {allowed}.",
-        ),
-        (
-            "No violation found",
-            "is not a proof of privacy. Each audit says which violations it would have caught, where it looked, and where not.",
-        ),
-        ("Proved", "is how much privacy loss the outputs prove there to be at least, at the stated confidence."),
-        ("Exact", "is the true loss on the pair found, where it can be computed."),
-    )
-    items = [joined(tag("dt", term), tag("dd", text)) for term, text in sentences]
+    said = {
+        "Violation": "the outputs prove that the claim is broken on the pair shown. If every mechanism here kept its claim, the "
+        f"chance that any of these audits said so would be at most {allowed}.",
+        "No violation found": "is not a proof of privacy. Each audit says which violations it would have caught, where it looked, "
+        "and where not.",
+        "Proved": "is a lower limit of the privacy loss, which the outputs prove at the stated confidence.",
+        "Exact": "is the true loss on the pair found, where it can be computed.",
+    }
+    items = [joined(tag("dt", term), tag("dd", text)) for term, text in said.items()]
     return tag("details", tag("summary", "How to read this report"), tag("dl", *items), class_="guide")
 
 
@@ -151,7 +145,7 @@ def _facts(audit: AuditResult) -> Markup:
         also = audit.bound.also.items()
         facts += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
     if audit.exact is not None:
-        facts.append(("Exact on this pair", exact_words(audit)))
+        facts.append(("Exact on this pair", number(audit.exact.value)))
     facts.append(("Mechanism", _breakable(audit.mechanism)))
     if audit.pair is not None:
         facts += [(_of(audit.pair), pair_words(audit.pair)), ("Unit of privacy", relation_words(audit.pair.relation))]

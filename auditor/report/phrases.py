@@ -65,19 +65,14 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
     return f"{rounded:.3f}"
 
 
-def exact_words(audit: AuditResult) -> str:
-    """Write the exact value on the pair, where it is known."""
-    return "" if audit.exact is None else number(audit.exact.value)
-
-
 # What every table of audits shows, by the headings of its columns.
 COLUMNS = ("audit", "claim", "proved", "exact", "verdict")
 
 
 def in_columns(audit: AuditResult) -> dict[str, str]:
-    """Return what stands in the columns, but for the verdict, which each form of a report shows in its own way."""
-    cells = (audit.name, str(audit.claim), bound_words(audit), exact_words(audit))
-    return dict(zip(COLUMNS[:-1], cells, strict=True))
+    """Return what stands in the columns, without the verdict, which each form of a report shows in its own way."""
+    exact = "" if audit.exact is None else number(audit.exact.value)
+    return {"audit": audit.name, "claim": str(audit.claim), "proved": bound_words(audit), "exact": exact}
 
 
 def ended(audit: AuditResult) -> str:

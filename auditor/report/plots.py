@@ -48,7 +48,6 @@ STYLE = {
     "ytick.labelcolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.unicode_minus": True,
 }
 
 
