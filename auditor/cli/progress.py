@@ -52,10 +52,6 @@ class ProgressLines:
     ) -> None:
         self._bars.stop()
 
-    def refresh(self) -> None:
-        """Draw the lines now. They are also drawn ten times a second."""
-        self._bars.refresh()
-
     def end(self, audit: str) -> None:
         """Remove the line of an audit."""
         if audit in self._tasks:

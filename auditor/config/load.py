@@ -1,4 +1,4 @@
-"""Make plans of a configuration file; every error names the file, the line, the key and what is allowed."""
+"""Make plans of a configuration file. Every error names the file, the line, the key and what is allowed."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from auditor.verdict import Verdict, alpha_for_each
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A file's plans, under one error budget. ``overrides`` are settings that hold instead of the file's."""
+    """A file's plans, under one error budget. ``overrides`` are settings that replace the file's."""
 
     name: str
     file: Path
@@ -30,7 +30,7 @@ class Configuration:
     overrides: SettingsKeywords
     plans: tuple[Plan, ...]
     sharing_budget: int
-    """How many audits of the file can err, and share the budget; ``plans`` may be some of them only."""
+    """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
 
     def close(self) -> None:
         """Close the stores, which keep what the audits do."""

@@ -1,4 +1,4 @@
-"""What all parts of a configuration's shape have in common: unknown keys and other types are errors.
+"""The base of all parts of a configuration: unknown keys and other types are errors.
 
 The text below a key is its description in the JSON Schema.
 """
@@ -21,7 +21,7 @@ class Strict(BaseModel):
 
 
 def limited(**limits: Any) -> Any:
-    """Say a limit in the JSON Schema only; whoever uses the number checks it."""
+    """Put a limit into the JSON Schema only. The code that uses the number checks it."""
     return Field(json_schema_extra=limits)
 
 

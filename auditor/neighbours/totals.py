@@ -100,7 +100,7 @@ class _People(Domain):
 
 
 def _moved_people(crowd: Crowd, move: Swap, way: int = 1) -> Crowd:
-    """Return the crowd after a move, or (way −1) before it."""
+    """Return the people of each kind after a move, or (way −1) before it."""
     leaves, arrives = move
     return tuple(people + way * ((kind == arrives) - (kind == leaves)) for kind, people in enumerate(crowd))
 
@@ -278,7 +278,7 @@ def Totals(  # noqa: N802 - one domain to the user, in two forms
 def groups(domain: Domain, claims: int) -> Sequence[Domain]:
     """Split a domain for group-wise claims: a domain for each contribution of totals over people.
 
-    Raises InvalidInputError for any other domain, and where there are more or fewer claims than contributions.
+    Raises InvalidInputError for any other domain, and unless there is one claim for each contribution.
     """
     if not isinstance(domain, _People):
         raise InvalidInputError(

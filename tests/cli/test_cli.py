@@ -764,7 +764,7 @@ def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(folder: Folder) 
         with ProgressLines(console, plans) as line:
             for done in (1000, 2000):
                 line.show(Progress("some [audit]", Phase.BOUND, done, 4000, lambda: 0.5))
-            line.refresh()
+            line._bars.refresh()
         shown = written.getvalue()
         assert [part in shown for part in ("1/2 some [audit]", "bound", "2k of 4k", "ε ≥ 0.500")] == [terminal] * 4
 
@@ -787,7 +787,7 @@ def test_progress_leaves_room_for_the_name_of_an_audit_where_the_terminal_is_nar
     with ProgressLines(console, [plan]) as line:
         for done in (258_000, 267_000):
             line.show(Progress("an audit", Phase.BOUND, done, 300_000, lambda: 0.5))
-        line.refresh()
+        line._bars.refresh()
     for part in ("1/1 an audit", "267k of 300k", "ε ≥ 0.500"):
         assert part in written.getvalue()
 
