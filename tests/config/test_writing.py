@@ -335,16 +335,16 @@ def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for module in (auditing, sys.modules["auditor.auditing.check"], scaffold):
-        monkeypatch.setattr(module, "CHECK_SECONDS", 0.5)
+        monkeypatch.setattr(module, "CHECK_SECONDS", 3.0)
     Path("slow.py").write_text(
         "import time\ndef f(records, rng):\n    open('calls', 'a').write('x')\n    time.sleep(60)\n", encoding="utf-8"
     )
     assert main(["init", "slow.py:f"]) == 2
-    told = "on a first data set the mechanism gave no answer in 0.5 s; if it only needs longer, set execution: {timeout: seconds}"
+    told = "on a first data set the mechanism gave no answer in 3 s; if it only needs longer, set execution: {timeout: seconds}"
     assert told in capsys.readouterr().out
     assert len(Path("calls").read_text(encoding="utf-8")) <= 2  # of one pair
     assert main(["check", "audit.yaml"]) == 3
-    assert "; the limit was 0.5 s, execution: {timeout: seconds} sets another" in capsys.readouterr().err
+    assert "; the limit was 3 s, execution: {timeout: seconds} sets another" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
