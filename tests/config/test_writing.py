@@ -337,7 +337,9 @@ def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
     for module in (auditing, sys.modules["auditor.auditing.check"], scaffold):
         monkeypatch.setattr(module, "CHECK_SECONDS", 3.0)
     Path("slow.py").write_text(
-        "import time\ndef f(records, rng):\n    open('calls', 'a').write('x')\n    time.sleep(60)\n", encoding="utf-8"
+        # The process that runs it may have been started in another folder.
+        f"import time\ndef f(records, rng):\n    open({str(Path('calls').resolve())!r}, 'a').write('x')\n    time.sleep(60)\n",
+        encoding="utf-8",
     )
     assert main(["init", "slow.py:f"]) == 2
     told = "on a first data set the mechanism gave no answer in 3 s; if it only needs longer, set execution: {timeout: seconds}"
