@@ -99,6 +99,7 @@ class Drawing:
         """
         sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
         tally = self._resumed(sampler, batches, observe)
+        remembers = self.guard.remembers
         groups = sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ()
         for tasks, group in enumerate(groups, start=1):
             for batch, drawn in group:
@@ -106,7 +107,8 @@ class Drawing:
             if tasks == self.pace.ahead:  # those ahead are of full length now
                 meanwhile()
             tally.time_is_up = tally.outputs < batches.outputs and self.time_is_up(tally.outputs)
-            self._keep(phase, group, tally)
+            self._keep(phase, group if remembers else (), tally)
+            remembers = self.guard.remembers
             if bound is not None:
                 self.so_far = functools.partial(_proved, bound, tally)
             self.report(phase, tally.outputs, batches.outputs)
@@ -129,10 +131,10 @@ class Drawing:
     def _keep(self, phase: Phase, group: Sequence[tuple[Batch, Drawn[Any]]], tally: Tally) -> None:
         if not self.plan.store.resumes:
             return
-        # Later batches are compared with the keys of these. What the guard no longer remembers, it holds as a state.
+        # Later batches are compared with the keys of a group. What the guard no longer remembers, it holds as a state.
         keys = [(batch, Drawn(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
-        self.plan.store.keep(keys if self.guard.remembers else (), {_note(phase): (vars(tally), state)})
+        self.plan.store.keep(keys, {_note(phase): (vars(tally), state)})
 
     def spend(self, phase: Phase, outputs: int) -> None:
         """Enter outputs that were drawn for a phase."""

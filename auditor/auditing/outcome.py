@@ -59,7 +59,7 @@ def inconclusive(plan: Plan, reason: str, pair: Pair | None = None) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An audit that has ended, and is still to be judged. ``pairs`` is how many were tried."""
+    """An audit that has ended, and is still to be judged."""
 
     outcome: Outcome
     provenance: Provenance
