@@ -24,6 +24,7 @@ from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.bounds.betting import refuted_up_to
 from auditor.bounds.evidence import Bound
+from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets
@@ -32,8 +33,6 @@ from auditor.methods.game import Game, hypotheses, just_above
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
-
-Floats = NDArray[np.float64]
 
 FIRST_STAGE, GROWTH_OF_STAGES = 2_000, 4
 STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

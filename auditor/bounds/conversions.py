@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.bounds.intervals import Floats
 from auditor.claims import (
     ApproximateDP,
     Claim,
@@ -16,8 +16,6 @@ from auditor.claims import (
     ZeroConcentratedDP,
 )
 from auditor.errors import InvalidInputError, require_number
-
-Floats = NDArray[np.float64]
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:

@@ -17,13 +17,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 LEAST_SPREAD = 1e-6  # of a payoff that is worth a stake
 

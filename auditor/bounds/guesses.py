@@ -19,13 +19,10 @@ with probability γ, paid for out of alpha (Berger & Boos 1994).
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.bounds.evidence import GuessCounts
-from auditor.bounds.intervals import clopper_pearson_lower
+from auditor.bounds.intervals import Floats, clopper_pearson_lower
 from auditor.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 # The share of alpha that is spent on κ where δ > 0. The bound on r moves by z(0.95 α)/z(α), under 1 % for the
 # alphas in use, and κ_L then lies within 4 standard errors of K/N.

@@ -6,8 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 from auditor.bounds.evidence import Counts
 from auditor.errors import InvalidInputError
 
+Floats = NDArray[np.float64]
 
-def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+
+def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[Floats, Floats]:
     hits_, trials_ = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     if not 0 < alpha < 1:
         raise InvalidInputError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1")
@@ -16,7 +18,7 @@ def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[NDArray[np
     return hits_, trials_
 
 
-def clopper_pearson_lower(hits: ArrayLike, trials: ArrayLike, alpha: float) -> NDArray[np.float64]:
+def clopper_pearson_lower(hits: ArrayLike, trials: ArrayLike, alpha: float) -> Floats:
     """Return the one-sided lower limit: it exceeds the true proportion with probability at most ``alpha``.
 
     The limit is the proportion p at which P[Bin(trials, p) ≥ hits] = alpha, and 0 where hits = 0
@@ -33,7 +35,7 @@ def clopper_pearson_lower(hits: ArrayLike, trials: ArrayLike, alpha: float) -> N
     return np.asarray(np.where(hits_ == 0, 0.0, limit))
 
 
-def clopper_pearson_upper(hits: ArrayLike, trials: ArrayLike, alpha: float) -> NDArray[np.float64]:
+def clopper_pearson_upper(hits: ArrayLike, trials: ArrayLike, alpha: float) -> Floats:
     """Return the one-sided upper limit: it falls below the true proportion with probability at most ``alpha``.
 
     The limit is the proportion p at which P[Bin(trials, p) ≤ hits] = alpha, and 1 where hits = trials.
@@ -65,7 +67,7 @@ def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:
     return float(max(0.0, np.log(excess / high))) if excess > 0 else 0.0
 
 
-def two_intervals_deltas(counts: Counts, epsilons: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+def two_intervals_deltas(counts: Counts, epsilons: Floats, alpha: float) -> Floats:
     """Return lower bounds on δ at many ε (nats), an array of that shape: p_L − e^ε q_U, at least 0.
 
     They rest on the limits of :func:`two_intervals_epsilon`, and hold together with its bound: with probability 1 − alpha

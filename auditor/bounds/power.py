@@ -5,16 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
-from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.bounds.intervals import Floats, clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import Probability
-
-Floats = NDArray[np.float64]
 
 
 def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float) -> float:

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.guesses import guess_deltas
-
-Floats = NDArray[np.float64]
+from auditor.bounds.intervals import Floats
 
 
 def privacy_profile(events: Sequence[GuessCounts], epsilons: Floats, alpha: float) -> Floats:

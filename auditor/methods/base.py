@@ -6,17 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Bound
+from auditor.bounds.intervals import Floats
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed
 from auditor.events.selection import BITS, VALUES
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 C = TypeVar("C")
 K = TypeVar("K", bound=Claim)
@@ -65,16 +64,12 @@ class Truth(Protocol):
         """Return the smallest ρ, or a lower bound on it."""
 
 
-class Learned(Protocol[T_co]):
+@dataclass(frozen=True, slots=True)
+class Learned(Generic[T_co]):
     """A test, and the bound it is forecast to give (an estimate, not proved; −∞ where nothing was learned)."""
 
-    @property
-    def test(self) -> T_co:
-        """The test."""
-
-    @property
-    def forecast(self) -> float:
-        """What the bound on the claim's quantity is likely to come out at."""
+    test: T_co
+    forecast: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.intervals import Floats
 from auditor.bounds.power import Round, wealth_reached
 from auditor.bounds.profiles import privacy_profile
 from auditor.claims import DivergenceClaim, RenyiDP
@@ -23,9 +24,7 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
-from auditor.methods.base import ExactNumber, Method, Truth, profile_points
-
-Floats = NDArray[np.float64]
+from auditor.methods.base import ExactNumber, Learned, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -86,12 +85,6 @@ class ScoreTest:
         return (histogram(sample, self.feature),)
 
 
-@dataclass(frozen=True, slots=True)
-class _Learned:
-    test: ScoreTest
-    forecast: float
-
-
 class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     """ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`.
 
@@ -103,11 +96,11 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     looks_at_bits: ClassVar[bool] = False
     learns_at_distance: ClassVar[bool] = False
 
-    def learn(self, sample: Sample) -> _Learned:
+    def learn(self, sample: Sample) -> Learned[ScoreTest]:
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
         step = 1 if judge.size >= MANY else 3
-        best: _Learned | None = None
+        best: Learned[ScoreTest] | None = None
         for feature in _scores(fit):
             edges, left, right = _cells(feature, judge)
             # Estimated on outputs the score was not learned from, with half an output more on either side.
@@ -120,10 +113,10 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
                 q = _expected(p, q, values)
                 wager, forecast = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
                 if best is None or forecast > best.forecast:
-                    best = _Learned(ScoreTest(feature, edges, wager), forecast)
+                    best = Learned(ScoreTest(feature, edges, wager), forecast)
         if best is None:
             nothing = Wager(1.0, (0.0,), False, 0.0, 0.0)
-            return _Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
+            return Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
         return best
 
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:

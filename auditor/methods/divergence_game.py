@@ -5,18 +5,16 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Outputs
+from auditor.blackbox.sample import Labels
 from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.intervals import Floats
 from auditor.claims import DivergenceClaim
 from auditor.events.histogram import Histogram
 from auditor.methods.divergence import Divergence, ScoreTest
 from auditor.methods.game import Game, hypotheses
 from auditor.methods.history import LEAST_TO_LEARN, MOST_KEPT, History, reached
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.bool_]
 
 # Outputs that show what earlier wagers would have earned.
 MOST_TO_FORESEE = 50_000

@@ -8,14 +8,12 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Outputs
+from auditor.blackbox.sample import Labels
+from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.bool_]
 
 
 class Game(ABC):

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Outputs
+from auditor.blackbox.sample import Labels
 from auditor.bounds.betting import EpsilonNull, GaussianNull, GuessNull
 from auditor.bounds.guesses import epsilon_from_rate, mu_from_rate
+from auditor.bounds.intervals import Floats
 from auditor.bounds.power import rate_that_refutes
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
@@ -22,8 +24,6 @@ from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.methods.game import Game, hypotheses, just_above
 from auditor.methods.history import LEAST_TO_LEARN, MOST_KEPT, MOST_QUICK_PLACES, History, reached
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.bool_]
 Guessable = PureDP | ApproximateDP | GaussianDP
 
 # Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.

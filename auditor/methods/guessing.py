@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import epsilon_from_rate, guess_delta, guess_deltas, guess_epsilon, guess_mu, mu_from_rate
 from auditor.bounds.intervals import (
+    Floats,
     clopper_pearson_lower,
     clopper_pearson_upper,
     two_intervals_deltas,
@@ -19,13 +19,22 @@ from auditor.bounds.intervals import (
 )
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
-from auditor.events.blocks import Choice, RuleCounts
+from auditor.events.blocks import RuleCounts
 from auditor.events.event import Event
 from auditor.events.selection import select_event
 from auditor.events.simplify import simplify_event
-from auditor.methods.base import ExactNumber, Interval, Method, Truth, log_ratio, profile_points, wilson_lower, z_of
+from auditor.methods.base import (
+    ExactNumber,
+    Interval,
+    Learned,
+    Method,
+    Truth,
+    log_ratio,
+    profile_points,
+    wilson_lower,
+    z_of,
+)
 
-Floats = NDArray[np.float64]
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
 # What is left of any margin, in standard errors, where rules are judged with a prior.
@@ -41,9 +50,10 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
-    def learn(self, sample: Sample) -> Choice:
+    def learn(self, sample: Sample) -> Learned[Event]:
         """See Method; one half of the outputs suggests rules, the other judges them."""
-        return select_event(*sample.halves(), self, self.events)
+        choice = select_event(*sample.halves(), self, self.events)
+        return Learned(choice.test, choice.forecast)
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
@@ -159,9 +169,9 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
     __slots__ = ()
     name: ClassVar[str] = "guesses without abstention"
 
-    def learn(self, sample: Sample) -> Choice:
-        choice = super().learn(sample)
-        return Choice(choice.test.decided(), choice.forecast)
+    def learn(self, sample: Sample) -> Learned[Event]:
+        learned = super().learn(sample)
+        return Learned(learned.test.decided(), learned.forecast)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_mu(counts, self.alpha)

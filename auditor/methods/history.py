@@ -3,13 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Outputs, concatenate
-from auditor.blackbox.sample import Sample
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.bool_]
+from auditor.blackbox.sample import Labels, Sample
+from auditor.bounds.intervals import Floats
 
 LEAST_TO_LEARN = 100
 # Outputs kept to learn from; more would not improve a score of a few dozen weights.

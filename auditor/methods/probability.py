@@ -12,7 +12,7 @@ from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.events.observed import Hits, ObservedReport
-from auditor.methods.base import Interval, Method, wilson_lower, z_of
+from auditor.methods.base import Interval, Learned, Method, wilson_lower, z_of
 from auditor.methods.guessing import limits
 
 
@@ -52,24 +52,18 @@ class Reported:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Learned:
-    test: Reported
-    forecast: float
-
-
 class Rate(Method[Probability, Reported, ScoreCounts]):
     """The probability of the reported event by the Clopper-Pearson limit on the side on which it would break the claim."""
 
     __slots__ = ()
 
-    def learn(self, sample: Sample) -> _Learned:
+    def learn(self, sample: Sample) -> Learned[Reported]:
         """See Method; nothing is learned, and the limit is forecast."""
         seen = hits(sample)
         trials, planned = np.array([float(sample.size)]), np.array([float(self.planned)])
         breaking = (seen if self.claim.at_most else sample.size - seen) / np.maximum(trials, 1)
         rate = wilson_lower(wilson_lower(breaking, trials, self.caution), planned, z_of(self.alpha)).item()
-        return _Learned(Reported(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
+        return Learned(Reported(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
 
     def bound(self, test: Reported, counts: ScoreCounts) -> float:
         """Return a lower limit of the probability that errs with probability alpha; an upper one for claims of at least."""

@@ -10,7 +10,7 @@ from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
-from auditor.methods.base import Interval, Method, profile_points
+from auditor.methods.base import Interval, Learned, Method, profile_points
 from auditor.methods.guessing import Guesses
 
 
@@ -34,12 +34,6 @@ class ProfileTest:
         return tuple(dict.fromkeys(each for event in self.events for each in event.histograms(sample)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Learned:
-    test: ProfileTest
-    forecast: float
-
-
 class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
     """The largest excess over the points, each bounded from guesses at its share of alpha."""
 
@@ -47,10 +41,10 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
     name: ClassVar[str] = "guesses at every point"
     may_abstain: ClassVar[bool] = True
 
-    def learn(self, sample: Sample) -> _Learned:
+    def learn(self, sample: Sample) -> Learned[ProfileTest]:
         learned = [method.learn(sample) for method in self._methods()]
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
-        return _Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
+        return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
         each = zip(self._methods(), test.events, strict=True)
