@@ -6,8 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from auditor.auditing import Plan, Progress
-from auditor.report.markup import visible
-from auditor.report.phrases import number
+from auditor.report.phrases import number, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -212,8 +212,7 @@ def _compared(
 def _run_plans(configuration: "Configuration", console: "Console") -> "RunResult":
     from auditor.auditing import run_all, settle, stop_all
     from auditor.cli.progress import ProgressLines
-    from auditor.report.markup import visible
-    from auditor.report.phrases import bound_words
+    from auditor.report.phrases import bound_words, visible
     from auditor.results.result import RunResult
 
     started = time.monotonic()

@@ -1,17 +1,23 @@
-"""report.html: one file that needs no other file, for readers who did not run the audits."""
+"""report.html: one file that needs no other file, for readers who did not run the audits.
 
+The templates beside this module say what stands where. Here are the words that depend on the audit.
+"""
+
+import functools
 import math
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from auditor.claims import DivergenceClaim, PrivacyClaim, Probability, QueryClaim
+import jinja2
+from markupsafe import Markup
+
+from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
-from auditor.report.markup import Markup, joined, tag
 from auditor.report.phrases import (
     COLUMNS,
     bound_words,
@@ -24,13 +30,12 @@ from auditor.report.phrases import (
     smallest_proved,
     spent_words,
     verdict_words,
+    visible,
 )
 from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
-from auditor.results.result import AuditResult, RunResult
+from auditor.results.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
-# The page may load nothing and run nothing, even if some text in it were read as HTML.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 # From this number of audits on, a list of them stands beside the cards where there is room.
 MANY = 6
 
@@ -38,137 +43,84 @@ MANY = 6
 def to_html(result: RunResult) -> str:
     """Return the whole report of a run as a page."""
     named = [(audit, f"audit-{place}") for place, audit in enumerate(result.audits, start=1)]
-    main = tag(
-        "main",
-        _title(result),
-        _table(named),
-        _how_to_read(result),
-        *(_card(audit, name, link_back=True) for audit, name in named),
-        tag("footer", f"auditor {result.auditor} · report.json beside this file holds all counts"),
-    )
-    body = tag("body", main, _contents(named) if len(named) >= MANY else "", class_="auditor")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{result.name}: privacy audit"),
-        _style("card.css", "page.css"),
-    )
-    return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
+    return environment().get_template("page").render(result=result, named=named)
 
 
 def to_cards(audits: Sequence[AuditResult]) -> str:
     """Return audits as a piece of HTML that can stand in another page, such as a notebook."""
     # A page may hold cards of several runs. Each card must find its own plots.
     names = [f"audit-{zlib.crc32(repr((a.name, a.claim, a.bound, a.seed)).encode()):x}" for a in audits]
-    return tag("div", _style("card.css"), *map(_card, audits, names), class_="auditor")
+    return environment().get_template("cards").render(named=list(zip(audits, names, strict=True)))
 
 
-def _style(*names: str) -> Markup:
-    return tag("style", *(Markup(files("auditor.report").joinpath(name).read_text(encoding="utf-8")) for name in names))
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Return what reads the templates. All text is made visible and escaped, except Markup."""
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
+    )
+    words = (counted_events, finding, headline, in_columns, verdict_words)
+    parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, share, style, tone, tried)
+    made.globals |= {function.__name__: function for function in (*words, *parts)}
+    made.globals |= {"COLUMNS": COLUMNS, "MANY": MANY}
+    return made
 
 
-def _title(result: RunResult) -> Markup:
-    kicker, name = tag("p", "Privacy audit", class_="kicker"), tag("h1", result.name)
-    return tag("header", kicker, name, tag("p", headline(result), class_=f"headline {_tone(result)}"), id="top")
+def _template(name: str) -> str:
+    """Return a template without the line breaks and indents that are for its reader."""
+    return "".join(line.strip() for line in _file(f"{name}.html.jinja").splitlines())
 
 
-def _tone(shown: AuditResult | RunResult) -> str:
+def _file(name: str) -> str:
+    return files("auditor.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def style(*names: str) -> Markup:
+    """Return style sheets in a row."""
+    return Markup("".join(map(_file, names)))
+
+
+def tone(shown: AuditResult | RunResult) -> str:
     """Return the classes that give a verdict its colour."""
     return shown.verdict if shown.passed else f"{shown.verdict} unexpected"
 
 
-def _table(named: Sequence[tuple[AuditResult, str]]) -> Markup:
-    rows = []
-    for audit, name in named:
-        cells = {**in_columns(audit), "verdict": _badge(audit)}
-        link = tag("th", tag("a", cells.pop("audit"), href=f"#{name}"), scope="row")
-        rows.append(tag("tr", link, *(tag("td", cell or "–", data_label=term) for term, cell in cells.items())))
-    return tag("table", tag("caption", "All audits"), _head(*COLUMNS), tag("tbody", *rows), class_="summary")
-
-
-def _head(*headings: str) -> Markup:
-    return tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))
-
-
-def _badge(audit: AuditResult) -> Markup:
-    badge = tag("span", verdict_words(audit.verdict), class_=f"badge {_tone(audit)}")
-    note = "as expected" if audit.passed else f"expected: {verdict_words(audit.expected)}"
-    return joined(badge, " ", tag("small", note))
-
-
-def _contents(named: Sequence[tuple[AuditResult, str]]) -> Markup:
-    items = [tag("li", tag("a", audit.name, href=f"#{name}"), class_=_tone(audit)) for audit, name in named]
-    return tag("nav", tag("a", "Summary", href="#top"), tag("ol", *items), aria_label="Audits")
-
-
-def _how_to_read(result: RunResult) -> Markup:
-    allowed = f"{100 * (1 - result.confidence):.3g} %"
-    said = {
-        "Violation": "the outputs prove that the claim is broken on the pair shown. If every mechanism here kept its claim, the "
-        f"chance that any of these audits said so would be at most {allowed}.",
-        "No violation found": "is not a proof of privacy. Each audit says which violations it would have caught, where it looked, "
-        "and where not.",
-        "Proved": "is a lower limit of the privacy loss, which the outputs prove at the stated confidence.",
-        "Exact": "is the true loss on the pair found, where it can be computed.",
-    }
-    items = [joined(tag("dt", term), tag("dd", text)) for term, text in said.items()]
-    return tag("details", tag("summary", "How to read this report"), tag("dl", *items), class_="guide")
-
-
-# --- a card ---
-
-
-def _card(audit: AuditResult, name: str, link_back: bool = False) -> Markup:
-    back = tag("a", "↑ all audits", href="#top", class_="back") if link_back else Markup()
-    parts = [
-        tag("header", tag("h2", audit.name), _badge(audit), back),
-        tag("p", finding(audit), class_="finding"),
-        *(tag("p", tag("strong", "Warning: "), f"{warning}.", class_="warning") for warning in audit.warnings),
-        _facts(audit),
-        tag("div", *_figures(audit, name), class_="figures"),
-        _smallest(audit),
-        _counts(audit),
-        _tried(audit),
-        _again(audit),
-    ]
-    return tag("section", *parts, class_=f"card {_tone(audit)}", id=name)
-
-
-def _facts(audit: AuditResult) -> Markup:
-    facts = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
+def facts(audit: AuditResult) -> list[tuple[str, str]]:
+    """Return what is known of an audit, by name."""
+    known = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
-            facts.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
+            known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
         also = audit.bound.also.items()
-        facts += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
+        known += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
     if audit.exact is not None:
-        facts.append(("Exact on this pair", number(audit.exact.value)))
-    facts.append(("Mechanism", _breakable(audit.mechanism)))
+        known.append(("Exact on this pair", number(audit.exact.value)))
+    known.append(("Mechanism", _breakable(audit.mechanism)))
     if audit.pair is not None:
-        facts += [(_of(audit.pair), pair_words(audit.pair)), ("Unit of privacy", relation_words(audit.pair.relation))]
-    return _list(facts)
+        known += [
+            (pair_or_data_set(audit.pair), pair_words(audit.pair)),
+            ("Unit of privacy", relation_words(audit.pair.relation)),
+        ]
+    return known
 
 
 def _breakable(name: str) -> Markup:
     """Let a long name break where its parts meet."""
     parts = re.split(r"(?<=[.:/_])", name)
-    return joined(*(piece for part in parts for piece in (part, tag("wbr"))))
+    return Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)
 
 
-def _list(facts: Sequence[tuple[str, str]]) -> Markup:
-    return tag("dl", *(tag("div", tag("dt", term), tag("dd", text)) for term, text in facts), class_="facts")
-
-
-def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
+def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
+    """Yield plots, each with its title and its caption."""
     shown, is_sequential = audit.illustration, isinstance(audit.event, ObservedBets)
     for place, histogram in enumerate(shown.histograms):
         plot = histogram_plot(f"{name}-outputs-{place}", histogram)
-        yield _figure(plot, "Outputs on the two data sets", _histogram_caption(histogram, is_sequential))
+        yield (plot, "Outputs on the two data sets", _histogram_caption(histogram, is_sequential))
     if audit.bound is not None:
-        yield _figure(bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
+        yield (bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
     if audit.bound is not None and len(shown.growth) > 1:
         looked = (
             "The audit could stop at any of these points."
@@ -177,12 +129,12 @@ def _figures(audit: AuditResult, name: str) -> Iterator[Markup]:
         )
         exact = " Dotted is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
         caption = f"The bound after each part of the outputs; dashed is the claim.{exact} {looked}"
-        yield _figure(growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
+        yield (growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
-        yield _figure(plot, "Privacy profile", _profile_caption(audit.claim))
+        yield (plot, "Privacy profile", _profile_caption(audit.claim))
     elif is_sequential:
-        yield _figure(Markup(), "Privacy profile", NO_PROFILE)
+        yield (Markup(), "Privacy profile", NO_PROFILE)
 
 
 # The caption of sequential audits.
@@ -203,6 +155,9 @@ def _profile_caption(claim: PrivacyClaim) -> str:
     return f"{line}. The claim allows what lies below the dashes."
 
 
+KEY = Markup('<span class="key"><i class="swatch {0}"></i>{0} data set</span> ')
+
+
 def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
     says = "the last bets say" if is_sequential else "the event says"
     origin = (
@@ -216,12 +171,7 @@ def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
         parts.append(f" Shaded is where {says} which side an output came from.")
     if shown.edges:
         parts.append(" The outermost steps hold everything beyond.")
-    swatches = [(tag("i", class_=f"swatch {side}"), f"{side} data set") for side in ("left", "right")]
-    return joined(*(part for swatch in swatches for part in (tag("span", *swatch, class_="key"), " ")), *parts)
-
-
-def _figure(plot: Markup, title: str, caption: str) -> Markup:
-    return tag("figure", tag("figcaption", tag("strong", title)), plot, tag("figcaption", caption))
+    return KEY.format("left") + KEY.format("right") + visible("".join(parts))
 
 
 def _bound_caption(audit: AuditResult) -> str:
@@ -240,71 +190,49 @@ def _bound_caption(audit: AuditResult) -> str:
     return f"{ranges} A true value at the diamond “would be caught” is detected with 95 % chance."
 
 
-def _smallest(audit: AuditResult) -> Markup:
-    if audit.smallest is None:
-        return Markup()
-    small, what = audit.smallest, _of(audit.smallest.pair)
-    facts = [(what, pair_words(small.pair)), ("Event", small.event.description)]
-    facts.append(("Proved", smallest_proved(audit.claim, small)))
-    return tag("details", tag("summary", f"The smallest {what.lower()} that still breaks the claim"), _list(facts))
+def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
+    """Return what is known of the smallest pair, by name."""
+    what, event = pair_or_data_set(small.pair), small.event.description
+    return [(what, pair_words(small.pair)), ("Event", event), ("Proved", smallest_proved(claim, small))]
 
 
-def _of(pair: Pair) -> str:
+def pair_or_data_set(pair: Pair) -> str:
+    """Say what a pair is, which may be a single data set."""
     return "Data set" if pair.relation is Relation.ALONE else "Pair"
 
 
-def _counts(audit: AuditResult) -> Markup:
-    """Return how often each event happened, side by side; nothing where no single event was counted."""
-    counted = counted_events(audit.event)
-    if not counted:
-        return Markup()
-    rows = [
-        tag("tr", tag("th", event, scope="row"), *(tag("td", _share(*seen)) for seen in counts))
-        for event, counts in counted
-    ]
-    headings = ("left", "right") if len(counted[0][1]) == 2 else ("hits of trials",)
-    table = tag("table", _head("event", *headings), tag("tbody", *rows))
-    return tag("details", tag("summary", "Counts"), tag("div", table, class_="scroll"))
-
-
-def _share(hits: int, trials: int) -> str:
+def share(hits: int, trials: int) -> str:
+    """Write how often an event happened."""
     return f"{hits:,} of {trials:,} ({100 * hits / max(1, trials):.3g} %)"
 
 
-def _tried(audit: AuditResult) -> Markup:
-    tried, not_tried = [], []
-    looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
+def tried(audit: AuditResult) -> list[str]:
+    """Say where an audit looked, and what it would have caught."""
+    lines = []
     if audit.tried is not None:
-        tried.append(f"Data sets: {audit.tried.neighbours}.")
-        tried.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
+        lines.append(f"Data sets: {audit.tried.neighbours}.")
+        looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
+        lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
         if (fitted := audit.tried.search) is not None:
             fits = f"Outputs that fitted into the seconds of the search: {fitted:,}"
-            tried.append(f"{fits}; search: {{outputs: {fitted}}} repeats it.")
-        bits = BITS in audit.tried.events
-        if bits:
-            tried.append("Events on floating-point representations, too.")
-        elif not isinstance(audit.claim, QueryClaim):
-            not_tried.append("Floating-point representations of the outputs.")
-    tried += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
-    not_tried.append("Data sets outside those named, and pairs of them not reached by the search.")
-    if not isinstance(audit.claim, QueryClaim | Probability):
-        not_tried.append("Events other than the one chosen, beyond what was seen of them while choosing.")
+            lines.append(f"{fits}; search: {{outputs: {fitted}}} repeats it.")
+        if BITS in audit.tried.events:
+            lines.append("Events on floating-point representations, too.")
+    lines += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
     if audit.power:
         caught = [f"{number(value)} ({chance.replace('%', ' %')} chance)" for chance, value in audit.power.items()]
         on = "down" if refuting_side(audit.claim) == "upper" else "on"
-        tried.append(f"On this event, violations from these values {on} would have been caught: {', '.join(caught)}.")
+        lines.append(f"On this event, violations from these values {on} would have been caught: {', '.join(caught)}.")
     elif isinstance(audit.claim, QueryClaim) and audit.bound is not None:
-        tried.append("On any of the pairs looked at, a violation would have been found.")
-    lists = [
-        joined(tag("h3", title), tag("ul", *(tag("li", item) for item in items)))
-        for title, items in (("Tried", tried), ("Not tried", not_tried))
-    ]
-    return tag("details", tag("summary", "What was tried, and what was not"), *lists)
+        lines.append("On any of the pairs looked at, a violation would have been found.")
+    return lines
 
 
-def _again(audit: AuditResult) -> Markup:
-    same = "The same seed draws the same outputs again."
-    other = "The mechanism has entropy of its own, so that another run draws other outputs."
-    seeded = f"Seed {audit.seed}. {same if audit.reproducible else other}"
-    command = tag("pre", tag("code", audit.reproduce)) if audit.reproduce else Markup()
-    return tag("details", tag("summary", "How to reproduce it"), tag("p", seeded), command)
+def not_tried(audit: AuditResult) -> list[str]:
+    """Say where an audit did not look."""
+    lines = ["Data sets outside those named, and pairs of them not reached by the search."]
+    if audit.tried is not None and BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
+        lines.insert(0, "Floating-point representations of the outputs.")
+    if not isinstance(audit.claim, QueryClaim | Probability):
+        lines.append("Events other than the one chosen, beyond what was seen of them while choosing.")
+    return lines

@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from markupsafe import Markup
+
 from auditor.bounds.conversions import implied_delta
 from auditor.claims import Claim, Probability, QueryClaim
 from auditor.events.histogram import Histogram
-from auditor.report.markup import Markup, joined, tag, visible
+from auditor.report.phrases import visible
 from auditor.results.result import AuditResult
 from auditor.verdict import refuting_side
 
@@ -97,7 +99,8 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
     for colour, variable in VARIABLES.items():
         inner = inner.replace(colour, f"var(--{variable})")
     inner = re.sub(r"\s*\n\s*", " ", inner)
-    texts = joined(tag("title", title, id=f"{name}-title"), tag("desc", description, id=f"{name}-desc"))
+    texts = Markup('<title id="{0}-title">{1}</title><desc id="{0}-desc">{2}</desc>')
+    texts = texts.format(name, visible(title), visible(description))
     return Markup(
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {box[0]} role="img" '
         f'aria-labelledby="{name}-title {name}-desc">{texts}{inner}</svg>'

@@ -4,8 +4,7 @@ import rich.markup
 from rich.console import Console
 from rich.table import Table
 
-from auditor.report.markup import visible
-from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns
+from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, visible
 from auditor.results.result import RunResult
 
 

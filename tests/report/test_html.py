@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_results import changed as with_changes
 from made_results import event_of
+from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
 from auditor.claims import (
@@ -32,8 +33,8 @@ from auditor.claims import (
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.neighbours.pair import Pair
-from auditor.report.html import to_html
-from auditor.report.markup import Markup, joined, tag, visible
+from auditor.report.html import environment, to_html
+from auditor.report.phrases import visible
 from auditor.report.plots import _reach, bound_plot, histogram_plot
 from auditor.results.reader import read_report
 from auditor.results.result import AuditResult, Illustration, RunResult, Tried
@@ -230,15 +231,15 @@ def test_any_text_is_shown_and_never_read_as_html(text: str) -> None:
 
 @given(st.text(st.characters(), max_size=20))
 def test_markup_reads_back_as_the_text_it_was_made_of(text: str) -> None:
-    page = Page(tag("p", text, title=text))
+    page = Page(environment().from_string('<p title="{{ text }}">{{ text }}</p>').render(text=text))
     assert "".join(page.texts) == visible(text)
     assert page.elements == [("p", {"title": visible(text)})]
 
 
 def test_only_markup_is_not_escaped() -> None:
-    assert joined("<b>", tag("b", "<")) == "&lt;b&gt;<b>&lt;</b>"
-    assert html.unescape(joined("<&>\"'")) == "<&>\"'"
-    assert isinstance(joined("x"), Markup)
+    shown = environment().from_string("{{ text }}{{ markup }}")
+    assert shown.render(text="<b>", markup=Markup("<b>&lt;</b>")) == "&lt;b&gt;<b>&lt;</b>"
+    assert html.unescape(shown.render(text="<>&\"'", markup="")) == "<>&\"'"
 
 
 # --- Plots ---
