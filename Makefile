@@ -6,6 +6,9 @@ READY := $(VENV)/.ready
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
 
+# A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: audit libraries test slow check bench studies docs lock clean
 
 audit: $(READY)

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import itertools
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from auditor.defaults import BackendName
 from auditor.errors import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from rich.console import Console
 
@@ -148,8 +149,6 @@ def _audit(
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
 ) -> int:
-    from rich.markup import escape
-
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line, closing_line_of_all
@@ -161,13 +160,12 @@ def _audit(
     if options.junit is not None:
         make_folder(options.junit.parent)
     statuses, results = [], []
-    with all_to_stderr() if options.json == STANDARD_OUTPUT else contextlib.nullcontext():
+    with contextlib.ExitStack() as opened:
+        if options.json == STANDARD_OUTPUT:
+            opened.enter_context(all_to_stderr())
         console = open_console(options.quiet)
-        for configuration in configurations:
-            console.print(
-                f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
-            )
-            result = _run_plans(configuration, console)
+        found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
+        for configuration, result in zip(configurations, found, strict=True):
             report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
@@ -209,29 +207,40 @@ def _compared(
     return compare(replace(baseline, audits=asked), result, look_again)
 
 
-def _run_plans(configuration: "Configuration", console: "Console") -> "RunResult":
+def _run_files(configurations: "Sequence[Configuration]", console: "Console") -> "Generator[RunResult, None, None]":
+    """Yield the results of each file. Workers go on with the next files while the report of one is written."""
+    from rich.markup import escape
+
     from auditor.auditing import run_all, settle, stop_all
     from auditor.cli.progress import ProgressLines
     from auditor.report.phrases import bound_words, visible
     from auditor.results.result import RunResult
 
-    started = time.monotonic()
-    audits = []
+    plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
-        with ProgressLines(console, configuration.plans) as lines:
-            for ended in run_all(configuration.plans, lines.show):
-                lines.end(ended.name)
-                if not console.is_terminal:
-                    audit = ended.result()
-                    line = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
-                    console.print(line, highlight=False, markup=False)
-                audits.append(ended)
+        with ProgressLines(console, plans) as lines:
+            ended, begun = run_all(plans, lines.show), time.monotonic()
+            for configuration in configurations:
+                audits = []
+                console.print(
+                    f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
+                )
+                for one in itertools.islice(ended, len(configuration.plans)):
+                    lines.end(one.name)
+                    if not console.is_terminal:
+                        audit = one.result()
+                        line = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
+                        console.print(line, highlight=False, markup=False)
+                    audits.append(one)
+                settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+                now = time.monotonic()
+                yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
+                begun = now
     except BaseException:
-        configuration.close()  # first: processes that are stopped must not be recorded as failures of a mechanism
+        for configuration in configurations:
+            configuration.close()  # first: processes that are stopped must not be recorded as failures of a mechanism
         stop_all()
         raise
-    settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
-    return RunResult(configuration.name, configuration.confidence, settled, time.monotonic() - started)
 
 
 def _status(result: "RunResult") -> int:
