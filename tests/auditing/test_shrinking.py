@@ -239,6 +239,7 @@ def respond(seed: int, claimed: float, samples: int) -> Any:
     return run(Plan("some", source, claim, ANSWERS, ALPHA, Settings(samples, seed=seed, execution=execution)))
 
 
+@pytest.mark.slow
 def test_the_bound_on_the_smallest_pair_exceeds_the_truth_as_seldom_as_it_says() -> None:
     """A false failure has probability below 1e-6."""
     found = [result.smallest for seed in range(RUNS) if (result := respond(seed, 0.2, 8000)).smallest is not None]
@@ -476,6 +477,7 @@ def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
     return run(Plan("some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
 
 
+@pytest.mark.slow
 def test_the_bound_after_a_sequential_audit_exceeds_the_truth_as_seldom_as_it_says() -> None:
     """A false failure has probability below 1e-6. That bets stopped at a good time lends the confirmation no luck."""
     results = [settled(s, auditor.PureDP(0.2), response, samples=10**6, method="sequential") for s in range(RUNS)]

@@ -295,7 +295,8 @@ def test_bad_input_writes_nothing_over_an_existing_report(
 
 
 @pytest.mark.parametrize(
-    ("audits", "status"), [([SOUND], 0), ([BROKEN], 1), ([SOUND.replace("epsilon", "epsilom")], 2), ([FAILING], 3)]
+    ("audits", "status"),  # 0 is for the tests below
+    [([BROKEN], 1), ([SOUND.replace("epsilon", "epsilom")], 2), ([FAILING], 3)],
 )
 def test_the_exit_status_reaches_the_shell(folder: Folder, audits: list[str], status: int) -> None:
     file = folder.write("some.yaml", config(*audits))

@@ -151,11 +151,26 @@ def places(data: Any) -> Iterator[list[Any]]:
         yield from ([key, *rest] for rest in places(value))
 
 
+def different_places(data: Any) -> list[list[Any]]:
+    """List one way to each kind of place: places with the same keys on the way, and the same keys or type there, are read alike."""
+
+    def kind(place: list[Any]) -> tuple[Any, ...]:
+        value, around = data, None
+        for key in place:
+            around, value = value, value[key]
+        here = tuple(value) if isinstance(value, dict) else type(value)
+        keys = tuple("…" if isinstance(key, int) else key for key in place)
+        return keys, tuple(around) if isinstance(around, dict) and len(place) > 3 else None, here
+
+    return list({kind(place): place for place in places(data)}.values())
+
+
 @pytest.mark.parametrize("wrong", [None, -3, "x", [], {}], ids=str)
 def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult, tmp_path: Path, wrong: Any) -> None:
     report = json.loads(to_json(whole.to_dict()))
     refused = 0
-    for place in places(report):
+    tried = different_places(report)
+    for place in tried:
         spoilt = copy.deepcopy(report)
         inner = spoilt
         for key in place[:-1]:
@@ -170,4 +185,4 @@ def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult,
             bare = [changed(audit, bound=None, illustration=Illustration()) for audit in result.audits]
             assert to_markdown(result), place
             assert to_html(replace(result, audits=bare)), place
-    assert refused > 100
+    assert refused > 2 / 3 * len(tried) > 60
