@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from auditor.results.reader import read_report as read_report
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
+    from auditor.scores import ScoreBounds as ScoreBounds
+    from auditor.scores import audit_scores as audit_scores
     from auditor.specimens import specimen as specimen
     from auditor.verdict import Verdict as Verdict
 
@@ -60,6 +62,7 @@ _NAMES = {
     "auditor.neighbours.totals": ("Totals",),
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),
+    "auditor.scores": ("ScoreBounds", "audit_scores"),
     "auditor.specimens": ("specimen",),
     "auditor.verdict": ("Verdict",),
 }

@@ -18,6 +18,7 @@ ROOMS: list[tuple[str, ...]] = [
     ("auditor.errors", "auditor.defaults"),
     ("auditor.claims",),
     ("auditor.bounds",),
+    ("auditor.scores",),
     ("auditor.neighbours",),
     ("auditor.blackbox",),
     ("auditor.events",),
@@ -208,7 +209,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "matplotlib": ("auditor.report.plots",),
     "jinja2": ("auditor.report.html",),
     "markupsafe": ("auditor.report",),
-    "pandas": ("auditor.results.result",),
+    "pandas": ("auditor.results.result", "auditor.scores"),
     "shtab": ("auditor.cli",),
 }
 

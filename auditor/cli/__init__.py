@@ -17,7 +17,7 @@ from typing import Any
 import shtab
 
 from auditor import __version__
-from auditor.cli import planning, release, run, self_check, show, specimens, writing
+from auditor.cli import planning, release, run, scores, self_check, show, specimens, writing
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS
 from auditor.errors import AuditorError
 
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (run, show, planning, release, writing, self_check, specimens):
+    for module in (run, show, planning, release, writing, scores, self_check, specimens):
         module.add_commands(commands)
     return parser
 

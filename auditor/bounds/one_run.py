@@ -1,0 +1,253 @@
+"""Bounds from one run with many canaries: how many of the surest guesses of coins may be right?
+
+Each of n canaries is in the data or out of it, by a fair coin of its own. From the output each canary gets a score. The K most
+extreme scores are guessed on, where K is fixed beforehand, and V guesses are right. Two theorems say how many may be.
+
+**Any mechanism.** Canaries may depend on each other in any way that the claim allows. Let p_w be the probability of exactly w
+right guesses. Pick one canary at random. With the coins of all others fixed, the claim holds for this coin. So the outcome
+"its guess is right, and at least c are right in all" obeys R ≤ e^ε W + δ. When its coin is flipped, its guess is wrong, and at
+least c − 1 are right in all. With
+
+    R_c = Σ_{w≥c} (w/n) p_w,        W_c = Σ_{w≥c} ((K − w)/n) p_w,
+
+the claim demands that (W_{c−1}, R_c) lies on or below its curve for every c: the average of points below a concave curve is
+below it. This is the f-DP bound of Mahloujifar, Melis & Chaudhuri 2024 (2410.22235). For a single (ε, δ) more is true. The
+parts by which single numbers of right guesses break R ≤ e^ε W add up to at most δ, and the exact maximum follows
+(:func:`limit_of_line`). It replaces the theorem of Steinke, Nasr & Jagielski 2023 (2305.08846), which is the same for δ = 0.
+All mechanisms that keep a claim make a linear program in p. The tests solve it for few canaries: the limit for a line is its
+maximum, the one for a curve is above it.
+
+**Canaries that do not touch each other.** Suppose that the scores, each with its coin, are independent. They are for scores of
+independent runs, or where each canary has a coordinate of its own with noise of its own. Then each score is a processed output of
+the pair of distributions that the curve describes (Blackwell; Dong, Roth & Su 2022, Theorem 2). No rule has fewer wrong
+guesses than the one that guesses on the K largest of n independent log-ratios: to exchange one of them for a smaller one makes
+the number of wrong guesses stochastically larger. Given the share 1 − T of log-ratios that is cut off, the K guesses are
+independent, and each is wrong with probability W(T)/T, where T ~ Beta(K + 1, n − K). So of all mechanisms and rules the best
+one has
+
+    P[wrong ≤ u] = E[ P[Bin(K, W(T)/T) ≤ u] ],
+
+the formula of Xiang et al. 2025 (2509.08704). Where canaries do touch each other, it is **not** valid: a mechanism that draws one
+log-ratio for all canaries together, instead of one for each, keeps its claim and has far more right guesses in a lucky run.
+"""
+
+import bisect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.tradeoff import Tradeoff, at_value, tradeoff
+from auditor.claims import PrivacyClaim, PrivacyProfile
+from auditor.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+
+CELLS = 2_000  # of the integral over T; each rounded up
+SPREAD = 9.0  # standard deviations of T that the cells cover
+MOST_VALUE = 1e4
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """``wins`` of ``guesses`` were right, of ``canaries`` that could be guessed on."""
+
+    canaries: int
+    guesses: int
+    wins: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.wins <= self.guesses <= self.canaries:
+            raise InvalidInputError(
+                f"{self.wins} of {self.guesses} guesses on {self.canaries} canaries are right; each must be at most the next"
+            )
+
+
+def refutes_any(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
+    """Whether so large a number of right guesses has probability at most ``alpha`` under every mechanism within the curve."""
+    if len(curve.wrong) > 2:
+        return _mahloujifar(curve, seen, alpha)
+    delta = float(curve.right[0])
+    return limit_of_line(seen, float(curve.right[1] - delta) / (1 - delta) if delta < 1 else 1.0, delta) <= alpha
+
+
+def limit_of_line(seen: Guessed, rate: float, delta: float) -> float:
+    """Return the largest P[V ≥ v] under (ε, δ), where ``rate`` is σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), at most 1.
+
+    Here b is the distribution Bin(K, σ(ε)), and β = P[B ≥ v]. Proof: let z_w ≥ 0 be the part by which w right guesses, one of them
+    that of the random canary, break the line: w p_w ≤ e^ε (K − w + 1) p_{w−1} + n z_w. Their sum is at most δ, since the events are
+    disjoint. For ρ_w = p_w/b_w that is ρ_w ≤ ρ_{w−1} + n z_w/(w b_w). So p is a mixture of b, cut off above, and of parts of b from
+    some c on, cut off above, each of mass at most n z_c P[B ≥ c]/(c b_c). Cutting off does not help. A part from c on adds
+    n z_c β P[B < c]/(c b_c) for c ≤ v, and n z_c P[B ≥ c](1 − β)/(c b_c) for c > v. The first rises with c, as P[B < c]/(c b_c)
+    does, and the second falls, as P[B ≥ c]/b_c does. So all of δ is best spent at c = v.
+    """
+    from scipy.special import bdtrc, gammaln, xlog1py, xlogy
+
+    k, v = seen.guesses, seen.wins
+    if v == 0:
+        return 1.0
+    beta = float(bdtrc(v - 1, k, rate))
+    if delta == 0:
+        return beta
+    log_b = gammaln(k + 1) - gammaln(v + 1) - gammaln(k - v + 1) + xlogy(v, rate) + xlog1py(k - v, -rate)
+    if log_b > -700:
+        ratio = beta / math.exp(log_b)
+    else:  # both are too small for a double; b falls at least as fast as a geometric series
+        fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else math.inf
+        ratio = min(float(k), 1 / (1 - fall)) if fall < 1 else float(k)
+    return min(1.0, beta + delta * seen.canaries * (1 - beta) * ratio / v)
+
+
+def _mahloujifar(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
+    """Whether no p with P[V ≥ v] ≥ alpha meets the conditions on R and W.
+
+    All of that at w = v makes W_v largest and R_v smallest. Then W_{c−1} is the least that R_c allows, for c = v, v − 1, …. Since
+    R_c = Σ λ_w (W_w − W_{w+1}) with λ_w = w/(K − w) falling with c, a p with larger W has larger R, so that this one needs least
+    probability in all. It exists unless that is more than 1, which is R + W > K/n.
+    """
+    n, k, v = seen.canaries, seen.guesses, seen.wins
+    if v == 0:
+        return False
+    wrong_at, right_at = curve.wrong.tolist(), curve.right.tolist()
+    right, wrong, limit = alpha * v / n, alpha * (k - v) / n, k / n
+    for w in range(v - 1, -1, -1):
+        if right > right_at[-1]:
+            return True
+        i = bisect.bisect_left(right_at, right)
+        if i == 0:
+            break
+        step = (right - right_at[i - 1]) / (right_at[i] - right_at[i - 1])
+        needed = wrong_at[i - 1] + step * (wrong_at[i] - wrong_at[i - 1])
+        if needed <= wrong:
+            break
+        right += w / (k - w) * (needed - wrong)
+        wrong = needed
+        if right + wrong > limit:
+            return True
+    return False
+
+
+def p_value_apart(curve: Tradeoff, seen: Guessed) -> float:
+    """Return an upper limit on the chance of as many right guesses, for canaries that do not touch each other.
+
+    The integral over T is cut into cells, and each has the largest value in it: the chance falls with W(T)/T, which rises with T.
+    """
+    from scipy.special import bdtr, betainc
+
+    n, k, u = seen.canaries, seen.guesses, seen.guesses - seen.wins
+    if seen.wins == 0:
+        return 1.0
+    if k == n:
+        return float(bdtr(u, k, curve.mistakes(np.ones(1)))[0])
+    mean = (k + 1) / (n + 1)
+    spread = SPREAD * math.sqrt(mean * (1 - mean) / (n + 2))
+    ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), CELLS), 1.0]
+    chances = np.diff(betainc(k + 1, n - k, ends))
+    least = ends[:-1]
+    rates = np.where(least > 0, curve.mistakes(least) / np.maximum(least, 1e-300), 0.0)
+    return float(min(1.0, chances @ bdtr(u, k, rates)))
+
+
+# Where nobody says how many of the surest guesses count: all, a half, a quarter, and so on, down to this number.
+FEWEST_GUESSES, MOST_LOOKS = 10, 8
+
+
+def usual_guesses(canaries: int) -> tuple[int, ...]:
+    """Return the numbers of guesses that are looked at by default.
+
+    >>> usual_guesses(100)
+    (100, 50, 25, 12)
+    """
+    halves = (canaries >> i for i in range(MOST_LOOKS))
+    return tuple(guesses for guesses in halves if guesses >= min(FEWEST_GUESSES, canaries))
+
+
+def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> Guessed:
+    """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
+
+    Arrays are of shape (canaries,). Equal scores count in their order, which must not depend on the coins.
+    """
+    order = np.argsort(scores, kind="stable")
+    low = guesses // 2
+    outs, ins = order[:low], order[len(order) - (guesses - low) :]
+    return Guessed(len(scores), guesses, int(np.count_nonzero(inside[ins]) + np.count_nonzero(~inside[outs])))
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What was seen for several numbers of guesses on the same canaries. Each has an equal share of alpha.
+
+    ``apart`` says that canaries do not touch each other. Numbers of guesses are fixed before the coins are looked at.
+    """
+
+    seen: tuple[Guessed, ...]
+    apart: bool = False
+
+    def refute(self, claim: PrivacyClaim, alpha: float) -> bool:
+        """Whether they refute a claim; of mechanisms that keep it, with probability at most ``alpha``."""
+        curve = tradeoff(claim)
+        return any(self._refutes(curve, one, alpha) for one in self.seen)
+
+    def _refutes(self, curve: Tradeoff, one: Guessed, alpha: float) -> bool:
+        share = alpha / len(self.seen)
+        return p_value_apart(curve, one) <= share if self.apart else refutes_any(curve, one, share)
+
+    def bound(self, claim: PrivacyClaim, alpha: float) -> float:
+        """Return a lower bound on the quantity of a kind of claim; it exceeds the truth with probability at most ``alpha``.
+
+        Claims with a larger value allow more, so that what is refuted is an interval. Bounds on several quantities, and those of
+        :meth:`deltas`, hold together: each follows from the look whose number of right guesses the truth makes unlikely.
+        """
+        least = -max(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else 0.0
+        return largest_refuted(lambda value: self.refute(at_value(claim, value), alpha), least)
+
+    def deltas(self, epsilons: Sequence[float], alpha: float) -> list[float]:
+        """Return lower bounds on δ at each ε (nats), to within a factor 1.05; they hold together."""
+        return [self._delta(epsilon, alpha) for epsilon in epsilons]
+
+    def _delta(self, epsilon: float, alpha: float) -> float:
+        best = 0.0
+        for one in self.seen:
+
+            def refuted(delta: float, one: Guessed = one) -> bool:
+                return self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
+
+            low = max(best, LEAST_DELTA)
+            if refuted(low):
+                best = halved(lambda delta: not refuted(delta), low, 1.0, lambda low, high: high <= 1.05 * low)[0]
+        return best
+
+    def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
+        """Return the smallest value of the quantity that would have refuted a claim with this chance; infinite if none would.
+
+        That is of a mechanism whose outputs tell as much of each canary as the value allows, and of canaries that do not touch each
+        other. The best one of the looks is taken.
+        """
+        curve = tradeoff(claim)
+        return min(self._caught(claim, curve, one, alpha, chance) for one in self.seen)
+
+    def _caught(self, claim: PrivacyClaim, curve: Tradeoff, one: Guessed, alpha: float, chance: float) -> float:
+        if not self._refutes(curve, replace(one, wins=one.guesses), alpha):
+            return math.inf
+        _, critical = halved(
+            lambda wins: self._refutes(curve, replace(one, wins=wins), alpha), 0, one.guesses, lambda low, high: False
+        )
+        needed = replace(one, wins=critical)
+        value = claim.value
+        return largest_refuted(lambda more: p_value_apart(tradeoff(at_value(claim, more)), needed) < chance, value)
+
+
+LEAST_DELTA = 1e-9
+
+
+def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:
+    """Return the largest value, to within 1e-5, that is refuted; ``least`` where none is, infinite where all up to 1e4 are."""
+    if not refuted(least):
+        return least
+    ends = doubled(lambda more: not refuted(least + more), 0.0, 1.0, MOST_VALUE)
+    if ends is None:
+        return math.inf
+    return least + halved(lambda more: not refuted(least + more), *ends, lambda low, high: high - low <= 1e-5)[0]

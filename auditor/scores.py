@@ -1,0 +1,269 @@
+"""Bounds from scores that exist already, such as an attack's scores of records that were trained on and of others."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from auditor.bounds.bisection import halved
+from auditor.bounds.conversions import implied_delta
+from auditor.bounds.one_run import Guessed, Looks, surest_guesses, usual_guesses
+from auditor.claims import ApproximateDP, GaussianDP
+from auditor.defaults import CONFIDENCE
+from auditor.errors import InvalidInputError, did_you_mean, require_number
+
+Floats = NDArray[np.float64]
+Origin = Literal["independent-runs", "one-run", "one-run-apart"]
+
+ASSUMED: dict[Origin, tuple[str, ...]] = {
+    "independent-runs": (
+        "each score is of a run of its own, and all runs inside are alike, as are all outside",
+        "what a score is computed by was fixed before these runs",
+    ),
+    "one-run": (
+        "a fair coin of its own decided for each canary whether it is inside",
+        "the mechanism and the attack do not know the coins; canaries may affect each other",
+    ),
+    "one-run-apart": (
+        "a fair coin of its own decided for each canary whether it is inside",
+        "no canary affects another one's score: else the bounds are too large",
+    ),
+}
+EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+# Of alpha, for the case that coins ask for more scores of one side than there are.
+SHARE_FOR_COINS = 0.01
+# Coins as uneven as this are not fair: the chance is below one in a million.
+UNFAIR = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBounds:
+    """What scores prove. All bounds hold together with probability ``confidence``, if what is ``assumed`` is so.
+
+    ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` one on μ, and ``profile`` lists (ε, lower bound on δ).
+    ``guesses`` lists for each number of guesses that was looked at how many were right, of ``canaries`` that could be guessed on.
+    """
+
+    origin: Origin
+    epsilon: float
+    delta: float
+    mu: float
+    profile: tuple[tuple[float, float], ...]
+    confidence: float
+    canaries: int
+    guesses: tuple[tuple[int, int], ...]
+    assumed: tuple[str, ...]
+
+    @property
+    def epsilon_if_gaussian(self) -> float:
+        """What ``mu`` is as ε at δ. That is a bound on ε only for a mechanism that is no less private than some Gaussian noise."""
+        if not 0 < self.mu < math.inf or not 0 < self.delta < 1:
+            return 0.0 if self.mu == 0 or self.delta >= 1 else math.inf
+        noise = GaussianDP(self.mu)
+        if implied_delta(noise, 0.0) <= self.delta:
+            return 0.0
+        most = self.mu * (self.mu / 2 + 40)
+        return halved(lambda e: implied_delta(noise, e) <= self.delta, 0.0, most, lambda low, high: high - low < 1e-9)[
+            0
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields by name, and ``epsilon_if_gaussian``."""
+        return {**asdict(self), "epsilon_if_gaussian": self.epsilon_if_gaussian}
+
+    def __str__(self) -> str:
+        """Return the bounds in lines, each rounded down."""
+        points = ", ".join(f"{_down(delta, 4)} at ε = {epsilon:g}" for epsilon, delta in self.profile if delta > 0)
+        seen = ", ".join(f"{wins:,} of {guesses:,}" for guesses, wins in self.guesses)
+        return "\n".join(
+            [
+                f"ε ≥ {_down(self.epsilon)} at δ = {self.delta:g}, with {100 * self.confidence:g} % confidence",
+                f"μ ≥ {_down(self.mu)}; of Gaussian noise that is ε ≥ {_down(self.epsilon_if_gaussian)} at δ = {self.delta:g}",
+                f"δ ≥ {points or '0 at every ε'}",
+                f"right guesses, of the surest on {self.canaries:,} canaries: {seen}",
+                *(f"assumed: {sentence}" for sentence in self.assumed),
+            ]
+        )
+
+
+def _down(value: float, digits: int = 3) -> str:
+    return "∞" if math.isinf(value) else f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
+
+
+def audit_scores(
+    inside: ArrayLike,
+    outside: ArrayLike,
+    origin: Origin,
+    *,
+    delta: float = 1e-5,
+    confidence: float = CONFIDENCE,
+    guesses: Sequence[int] | None = None,
+) -> ScoreBounds:
+    """Bound ε at δ, μ and the privacy profile from scores of canaries that were in the data, and of others that were not.
+
+    A higher score says "inside". The highest scores are guessed to be inside, and as many of the lowest outside. The number of
+    guesses needs no threshold, so that no scores are spent on choosing one. See :mod:`auditor.bounds.one_run` for the theorems.
+
+    Args:
+        inside: the scores of canaries that were in the data, one each.
+        outside: the scores of those that were not.
+        origin: "independent-runs" where each score is of a run of its own; "one-run" where a fair coin for each canary
+            decided, and all scores are of one run; "one-run-apart" where canaries do not affect each other's scores, besides.
+        delta: at which ε is bounded.
+        confidence: the chance that no bound exceeds the truth.
+        guesses: how many of the surest guesses count, one number or several, chosen without a look at the scores. By default all, a
+            half, a quarter, and so on.
+
+    Raises InvalidInputError for scores that are no numbers, too few or NaN, and for coins that cannot have been fair.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> proved = audit_scores(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000), "independent-runs")
+    >>> 0.7 < proved.mu < 1, 1 < proved.epsilon < 4.377 > proved.epsilon_if_gaussian > 3
+    (True, True)
+    """
+    if origin not in get_args(Origin):
+        raise InvalidInputError(f'origin is "{origin}"; {did_you_mean(str(origin), get_args(Origin))}')
+    require_number("delta", delta, 0, 1)
+    if not 0 < confidence < 1:
+        raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
+    sides = _numbers("inside", inside), _numbers("outside", outside)
+    alpha, rng = 1 - confidence, np.random.default_rng(0)
+    if origin == "independent-runs":
+        sides, alpha = _by_coins(*sides, alpha, rng), (1 - SHARE_FOR_COINS) * alpha
+    else:
+        _check_fair(*map(len, sides))
+    looks = _looks(*sides, rng, guesses, apart=origin != "one-run")
+    return ScoreBounds(
+        origin,
+        looks.bound(ApproximateDP(0, delta), alpha),
+        delta,
+        looks.bound(GaussianDP(0), alpha),
+        tuple(zip(EPSILONS, looks.deltas(EPSILONS, alpha), strict=True)),
+        confidence,
+        looks.seen[0].canaries,
+        tuple((one.guesses, one.wins) for one in looks.seen),
+        ASSUMED[origin],
+    )
+
+
+def _numbers(name: str, given: ArrayLike) -> Floats:
+    try:
+        scores = np.asarray(given, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} holds something that is no number; it must be a list of scores") from None
+    if not len(scores) or np.isnan(scores).any():
+        missing = (
+            "no scores" if not len(scores) else f"{np.isnan(scores).sum():,} of {len(scores):,} scores that are NaN"
+        )
+        raise InvalidInputError(
+            f"{name} has {missing}; every canary needs a score, and a failed one the same on both sides"
+        )
+    return scores
+
+
+def _by_coins(inside: Floats, outside: Floats, alpha: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return random scores of both sides, as many as coins ask for; fewer of one side than asked with probability 1 % of alpha."""
+    from scipy.special import bdtrc
+
+    def may_run_out(trials: int) -> bool:
+        few, many = sorted((len(inside), len(outside)))
+        return bool(bdtrc(few, trials, 0.5) + bdtrc(many, trials, 0.5) > SHARE_FOR_COINS * alpha)
+
+    trials, _ = halved(may_run_out, 0, len(inside) + len(outside), lambda low, high: False)
+    left = int(np.clip(rng.binomial(trials, 0.5), trials - len(outside), len(inside)))
+    return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
+
+
+def _check_fair(inside: int, outside: int) -> None:
+    from scipy.stats import binomtest
+
+    if binomtest(inside, inside + outside).pvalue < UNFAIR:
+        raise InvalidInputError(
+            f"{inside:,} canaries are inside and {outside:,} outside; of one run, a fair coin for each canary must decide that. "
+            'Scores of runs of their own are "independent-runs"'
+        )
+
+
+def _looks(
+    inside: Floats, outside: Floats, rng: np.random.Generator, guesses: Sequence[int] | None, *, apart: bool
+) -> Looks:
+    scores = np.concatenate([inside, outside])
+    # In random order, since equal scores count in their order.
+    order = rng.permutation(len(scores))
+    is_inside = np.arange(len(scores)) < len(inside)
+    numbers = usual_guesses(len(scores)) if guesses is None else tuple(guesses)
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= len(scores):
+            raise InvalidInputError(f"guesses are {list(numbers)}; each must be an integer from 1 to {len(scores):,}")
+    if not numbers:
+        seen = Guessed(len(scores), 0, 0)
+        return Looks((seen,), apart)
+    return Looks(tuple(surest_guesses(scores[order], is_inside[order], number) for number in numbers), apart)
+
+
+def read_scores(place: str) -> Floats:
+    """Read scores from a file: .npy, .csv, .json or .parquet; of several columns one, "file.csv:column".
+
+    Raises InvalidInputError that names the file, and what is wrong with it.
+    """
+    path, column = Path(place), ""
+    if not path.exists() and ":" in place:
+        name, _, column = place.rpartition(":")
+        path = Path(name)
+    read = {".npy": _from_npy, ".csv": _from_csv, ".json": _from_json, ".parquet": _from_parquet}.get(path.suffix)
+    if read is None:
+        raise InvalidInputError(f"{path} is none of .npy, .csv, .json and .parquet")
+    try:
+        found = read(path, column)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InvalidInputError(f"{path}: {error}") from None
+    return _numbers(place, found)
+
+
+def _from_npy(path: Path, column: str) -> Any:
+    return np.load(path, allow_pickle=False)
+
+
+def _from_json(path: Path, column: str) -> Any:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return _column(found, column) if isinstance(found, dict) else found
+
+
+def _from_csv(path: Path, column: str) -> Any:
+    import csv
+
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    if not rows:
+        raise InvalidInputError("it is empty")
+    try:
+        [*map(float, rows[0])]
+        names = [str(i) for i in range(len(rows[0]))]
+    except ValueError:
+        names, *rows = rows
+    return _column({name: [float(row[i]) for row in rows] for i, name in enumerate(names)}, column)
+
+
+def _from_parquet(path: Path, column: str) -> Any:
+    try:
+        import pandas as pd
+
+        frame = pd.read_parquet(path)
+    except ImportError:
+        raise InvalidInputError("Parquet needs pandas and pyarrow; pip install dp-auditor[scores]") from None
+    return _column({str(name): frame[name] for name in frame.columns}, column)
+
+
+def _column(columns: dict[str, Any], column: str) -> Any:
+    if column not in columns and (column or len(columns) != 1):
+        wanted = f'it has no column "{column}"' if column else "it has several columns; write FILE:COLUMN"
+        raise InvalidInputError(f"{wanted}; {did_you_mean(column, columns)}")
+    return columns[column] if column else next(iter(columns.values()))

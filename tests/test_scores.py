@@ -1,0 +1,153 @@
+"""Bounds from scores that exist already: what they prove, what is assumed, and files of every kind."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from auditor.bounds.conversions import gaussian_delta
+from auditor.cli import main
+from auditor.errors import InvalidInputError
+from auditor.scores import Origin, audit_scores, read_scores
+
+Floats = NDArray[np.float64]
+TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
+
+
+def gaussian(number: int, seed: int = 0, mu: float = 1.0) -> tuple[Floats, Floats]:
+    """Return scores inside and outside, with one coin for each."""
+    rng = np.random.default_rng(seed)
+    inside = rng.random(number) < 0.5
+    scores = rng.normal(size=number) + mu * inside
+    return scores[inside], scores[~inside]
+
+
+ORIGINS: list[Origin] = ["independent-runs", "one-run", "one-run-apart"]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_bounds_are_below_the_truth_and_near_it(origin: Origin) -> None:
+    proved = audit_scores(*gaussian(20_000), origin, confidence=0.95)
+    assert 2.3 < proved.epsilon < proved.epsilon_if_gaussian < TRUE_EPSILON
+    assert (0.93 if origin != "one-run" else 0.6) < proved.mu < 1
+    for epsilon, delta in proved.profile:
+        assert delta <= gaussian_delta(1.0, epsilon)
+    assert gaussian_delta(proved.mu, proved.epsilon_if_gaussian) == pytest.approx(1e-5, rel=1e-3)
+
+
+def test_each_origin_says_what_it_assumes() -> None:
+    said = {origin: audit_scores(*gaussian(200), origin) for origin in ORIGINS}
+    assert len({proved.assumed for proved in said.values()}) == 3
+    for proved in said.values():
+        assert all(f"assumed: {sentence}" in str(proved) for sentence in proved.assumed)
+    assert said["one-run"].mu <= said["one-run-apart"].mu
+
+
+def test_equal_scores_do_not_show_the_side() -> None:
+    """All scores are equal, and the files have all of one side first."""
+    for origin in ORIGINS:
+        proved = audit_scores(np.zeros(5000), np.zeros(5000), origin, confidence=0.95)
+        assert proved.epsilon == proved.mu == 0
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_scores_that_say_nothing_seldom_alarm(origin: Origin) -> None:
+    """Of 30 sets, more than 11 alarms at a level of 5 % have probability below 1e-7."""
+    alarms = sum(audit_scores(*gaussian(60, seed, 0.0), origin, confidence=0.95).epsilon > 0 for seed in range(30))
+    assert alarms <= 11
+
+
+def test_scores_of_one_side_only_prove_nothing() -> None:
+    assert audit_scores([1.0], [0.0], "independent-runs").mu == 0
+
+
+def test_given_numbers_of_guesses_count() -> None:
+    proved = audit_scores(*gaussian(2000), "one-run", guesses=[500, 100])
+    assert [guesses for guesses, _ in proved.guesses] == [500, 100]
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "options", "words"),
+    [
+        ([1.0, math.nan], [0.0], {}, "inside has 1 of 2 scores that are NaN"),
+        ([1.0], [], {}, "outside has no scores"),
+        ([1.0], ["x"], {}, "outside holds something that is no number"),
+        ([1.0] * 90, [0.0] * 10, {"origin": "one-run"}, "90 canaries are inside and 10 outside"),
+        ([1.0], [0.0], {"origin": "one"}, 'origin is "one"'),
+        ([1.0], [0.0], {"delta": 2}, "delta is 2"),
+        ([1.0], [0.0], {"confidence": 1}, "confidence is 1"),
+        ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": [19]}, "each must be an integer from 1 to 18"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    inside: list[float], outside: list[float], options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        audit_scores(inside, outside, **{"origin": "independent-runs", **options})  # type: ignore[arg-type]
+
+
+def test_files_of_every_kind_hold_the_same(tmp_path: Path) -> None:
+    scores = np.array([0.5, -1.25, 3e-9])
+    np.save(tmp_path / "a.npy", scores)
+    (tmp_path / "a.json").write_text(json.dumps(scores.tolist()))
+    (tmp_path / "b.json").write_text(json.dumps({"loss": scores.tolist(), "id": [1, 2, 3]}))
+    (tmp_path / "a.csv").write_text("\n".join(map(repr, scores.tolist())))
+    (tmp_path / "b.csv").write_text("id,loss\n" + "\n".join(f"{i},{s!r}" for i, s in enumerate(scores.tolist())) + "\n")
+    for place in ("a.npy", "a.json", "b.json:loss", "a.csv", "b.csv:loss"):
+        assert read_scores(str(tmp_path / place)).tolist() == scores.tolist(), place
+
+
+def test_parquet_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    pd.DataFrame({"score": [0.5, 1.5]}).to_parquet(tmp_path / "a.parquet")
+    assert read_scores(str(tmp_path / "a.parquet")).tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", "x,y\n1,2\n", "it has several columns; write FILE:COLUMN; allowed: x, y"),
+        ("a.csv:z", "x,y\n1,2\n", 'it has no column "z"'),
+        ("a.csv", "x\n1\nfoo\n", "could not convert"),
+        ("a.csv", "", "it is empty"),
+        ("a.json", "[1, ", "Expecting value"),
+        ("a.txt", "1", "is none of .npy, .csv, .json and .parquet"),
+        ("a.npy", "nonsense", "a.npy"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(name: str, text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / name.partition(":")[0]).write_text(text)
+    with pytest.raises(InvalidInputError, match=words):
+        read_scores(str(tmp_path / name))
+    with pytest.raises(InvalidInputError, match=r"gone\.csv cannot be read"):
+        read_scores(str(tmp_path / "gone.csv"))
+
+
+def test_the_command_prints_what_the_function_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inside, outside = gaussian(600)
+    np.save(tmp_path / "in.npy", inside)
+    np.save(tmp_path / "out.npy", outside)
+    files = [str(tmp_path / "in.npy"), str(tmp_path / "out.npy")]
+    options = ["--from", "one-run", "--delta", "1e-3", "--confidence", "0.9", "--guesses", "200"]
+    proved = audit_scores(inside, outside, "one-run", delta=1e-3, confidence=0.9, guesses=[200])
+    assert main(["scores", *files, *options]) == 0
+    assert capsys.readouterr().out == f"{proved}\n"
+    assert main(["scores", *files, *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(proved.to_dict()))
+    assert main(["scores", files[0], str(tmp_path / "x.npy"), *options]) == 2
+
+
+def test_no_library_but_numpy_and_scipy_is_loaded_for_scores() -> None:
+    script = (
+        "import sys, auditor\nauditor.audit_scores([1.0] * 9, [0.0] * 9, 'one-run')\n"
+        "print([m for m in ('pandas', 'pydantic', 'matplotlib', 'joblib') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
