@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
+from auditor.blackbox.number_text import JsonNumber, json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.blackbox.sample import SIDES, TRIAL, Isolated, Labels, Sample, Stream, sides_of
@@ -25,6 +26,8 @@ TRIAL_SECONDS = 10.0
 LONGER = "; if it only needs longer, set execution: {timeout: seconds}"
 # The most outputs of a request. With more, a program would wait while its last answer is read.
 LARGEST = 16_384
+# Lines that are compared at once with how Python writes their numbers.
+BLOCK = 64
 # Seeds are below this, so that they are exact in a language whose numbers are doubles.
 SEEDS = 2**53
 
@@ -250,7 +253,7 @@ def from_answer(answer: bytes, size: int) -> Outputs:
             values = []
         table = from_numbers(values) if len(values) == size else None
         if table is not None:
-            return table
+            return _as_written(answer, values) or table
     lines = answer[:-1].split(b"\n")
     # Outputs that are no numbers often have few distinct values.
     distinct: dict[bytes, int] = {}
@@ -263,6 +266,24 @@ def from_answer(answer: bytes, size: int) -> Outputs:
         values_of(lines)  # its error names the line by its number in the answer
         raise
     return from_list(few)[np.array(places, np.intp)]
+
+
+def _as_written(answer: bytes, values: list[Any]) -> Outputs | None:
+    """Return the table of numbers, or of vectors, if any number is written in another way than Python writes it; else None."""
+    between = (b"],[", b"]\n[") if answer.startswith(b"[") else (b",", b"\n")
+    written, again = answer[:-1].replace(b" ", b""), to_json(values)[1:-1].replace(*between)
+    if written == again:
+        return None
+    lines, expected = written.split(b"\n"), again.split(b"\n")
+    odd = False
+    for start in range(0, len(lines), BLOCK):
+        if lines[start : start + BLOCK] == expected[start : start + BLOCK]:
+            continue
+        for at in range(start, min(start + BLOCK, len(lines))):
+            if lines[at] != expected[at]:
+                values[at] = value = _value(lines[at], at + 1)
+                odd = odd or any(type(number) is JsonNumber for number in (value if type(value) is list else (value,)))
+    return from_list(values) if odd else None
 
 
 def values_of(lines: Sequence[bytes]) -> list[Any]:
@@ -279,7 +300,7 @@ class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of th
 
 def _value(line: bytes, number: int) -> Any:
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_float=json_number, parse_int=json_integer)
     except (ValueError, RecursionError) as error:
         raise MechanismError(
             f"line {number} of the program's answer is not JSON: {_shown(line)} ({error}); each output is one JSON value "

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.flatten import ARRAY_OF_NUMBERS, EXACT, KIND, Leaf, row_of
+from auditor.blackbox.flatten import ARRAY_OF_NUMBERS, KIND, row_of
+from auditor.blackbox.number_text import EXACT, MINUS_ZERO, Leaf
 from auditor.errors import MechanismError
 
 NUMBER = -1  # the code of a cell that holds a number
@@ -225,20 +226,36 @@ _ZERO = bytes(8)
 
 
 def _number_columns(name: str, values: NDArray[Any]) -> list[Column]:
-    """Return the column of the numbers, and one of rounding errors if integers are too large for floats."""
+    """Return the column of the numbers; another where a zero has a minus, or where integers are too large for floats."""
     # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
     if values.dtype.kind == "f":
+        columns = [Column(name, numbers)]
         if np.isnan(numbers.min(initial=0.0)):  # the fastest way to see a NaN
             missing = np.isnan(numbers)
             numbers[missing] = 0.0
-            return [Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]
-    elif (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
+            columns = [Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]
+        if _has_minus_zero(values):
+            minus = np.signbit(values) & (values == 0)
+            # Atoms are numbered in the order of their first outputs, as everywhere.
+            atoms = (MINUS_ZERO, ABSENT) if minus[0] else (ABSENT, MINUS_ZERO)
+            columns.append(
+                Column(f"sign of {name}", np.zeros(len(numbers)), (minus != minus[0]).astype(np.int32), atoms)
+            )
+        return columns
+    if (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER
         return [Column(name, numbers), Column(f"rounded off {name}", left_over, codes, (ABSENT,))]
     return [Column(name, numbers)]
+
+
+def _has_minus_zero(values: NDArray[Any]) -> bool:
+    if values.dtype == np.float64:
+        # Of all doubles −0.0 alone has the smallest 64-bit integer.
+        return bool(values.view(np.int64).min(initial=0) == np.iinfo(np.int64).min)
+    return bool((np.signbit(values) & (values == 0)).any())
 
 
 def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:

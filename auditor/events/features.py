@@ -99,6 +99,52 @@ class LowestBit:
         return Column(self.name, np.where(finite, ends, column.numbers), column.codes, column.atoms)
 
 
+@dataclass(frozen=True, slots=True)
+class Decimals:
+    """How many decimals it takes to write a number: 0 for a whole one, UNROUNDED if twelve digits are not enough."""
+
+    place: str
+
+    @property
+    def name(self) -> str:
+        """What the values are, as a reader would say it."""
+        return f"decimals of {self.place}, as short as it can be written"
+
+    def extract(self, outputs: Outputs) -> Column:
+        """Return the number of decimals of each finite number; atoms and infinities stay what they are."""
+        column = outputs.column(self.place)
+        finite = np.isfinite(column.numbers)
+        found = np.where(finite, UNROUNDED, column.numbers)
+        left = np.flatnonzero(finite)
+        for decimals in range(MOST_DIGITS):
+            numbers = column.numbers[left]
+            # A division by an exact power of ten is rounded once, so that it gives the double that is nearest to the decimal.
+            with np.errstate(over="ignore"):
+                scaled = numbers * 10.0**decimals
+            short = np.rint(scaled) / 10.0**decimals == numbers
+            if decimals:
+                short &= np.abs(scaled) < 10.0**MOST_DIGITS
+            found[left[short]] = decimals
+            left = left[~short]
+        return Column(self.name, found, column.codes, column.atoms)
+
+    def varies(self, outputs: Outputs) -> bool:
+        """Whether some numbers look rounded, by a part of the outputs: ten values or more are short, and not all alike.
+
+        One double in ten thousand is short by chance. Fewer values are looked at by themselves.
+        """
+        part = outputs[:: max(1, outputs.size // LOOKED_AT)]
+        numbers, decimals = part.column(self.place), self.extract(part).numbers
+        there = np.isfinite(numbers.numbers) & (True if numbers.codes is None else numbers.codes < 0)
+        short = np.unique(numbers.numbers[there & (decimals < UNROUNDED)])
+        return len(short) >= LEAST_ROUNDED and len(np.unique(decimals[there])) > 1
+
+
+# Digits of a number that was rounded, at most, and the value that stands for the decimals of all others.
+MOST_DIGITS, UNROUNDED = 12, 17.0
+# Outputs that show whether a place looks rounded, and the distinct numbers among them that it takes.
+LOOKED_AT, LEAST_ROUNDED = 1_000, 10
+
 BITS = "exponent of the lowest bit of"
 
 

@@ -29,7 +29,7 @@ from auditor.events.blocks import (
 )
 from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
-from auditor.events.features import MOST_JOINT_ATOMS, EvidenceSum, Feature, LowestBit, Place, Whole
+from auditor.events.features import MOST_JOINT_ATOMS, Decimals, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import beaten_at, place_thresholds
@@ -88,6 +88,7 @@ def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
     if VALUES not in kinds:
         return
     yield from (Place(name) for name in places)
+    yield from (decimals for decimals in map(Decimals, places) if decimals.varies(both))
     if len(places) > 1:
         yield from vector_features(both, places)
         if _distinct_at_most(both, places, MOST_JOINT_ATOMS):

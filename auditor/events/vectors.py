@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.blackbox.flatten import WRITTEN
 from auditor.blackbox.outputs import Column, Outputs
 from auditor.events.features import Feature, Place
 
@@ -143,7 +144,8 @@ def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
 
 
 def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:
-    return tuple(place for place in places if outputs.column(place).codes is None)
+    # How a number is written is no number of the output, to be compared with the others.
+    return tuple(place for place in places if outputs.column(place).codes is None and not place.startswith(WRITTEN))
 
 
 def _takes_many_values(outputs: Outputs, place: str) -> bool:

@@ -380,6 +380,7 @@ def test_one_and_one_point_nought_are_told_apart_and_words_for_numbers_are_read(
     assert table(outputs) == {
         "output": [1.0, 1.0, "NaN", "NaN", -np.inf, 0.0],
         "type": ["int", "float", "float", "float", "float", "float"],
+        "sign of output": [ABSENT] * 5 + ["-0.0"],
     }
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -46,11 +47,30 @@ class WordlessError(Exception):
         raise RuntimeError("no words")
 
 
+DIGITS = st.text("0123456789", max_size=3)
+NUMBER_TEXTS = (
+    st.builds(
+        "{}{}{}{}{}".format,
+        st.sampled_from(["", "-", "+", " "]),
+        DIGITS,
+        st.sampled_from(["", "."]),
+        DIGITS,
+        st.sampled_from(["", "e5", "E-7", "e+05", "e-07", " "]),
+    )
+    | st.floats().map(repr)
+    | st.floats(-1e9, 1e9).map("{:.17g}".format)
+    | st.integers(0, 10**25).map(str)
+)
+TEXTS = st.text(max_size=3) | NUMBER_TEXTS | st.lists(NUMBER_TEXTS, max_size=3).map(",".join)
 NUMBERS = st.floats() | st.integers() | st.integers(-(2**70), 2**70) | st.booleans() | st.sampled_from([-0.0, 2**53])
 LEAVES = (
     NUMBERS
     | st.none()
-    | st.text(max_size=3)
+    | TEXTS
+    | st.datetimes()
+    | st.dates()
+    | st.times()
+    | st.timedeltas()
     | st.binary(max_size=3)
     | st.complex_numbers()
     | st.fractions()
@@ -76,21 +96,26 @@ ARRAYS = arrays.arrays(
 OUTPUTS = st.lists(NESTED | ARRAYS, max_size=6) | st.lists(st.integers()) | st.lists(st.floats()) | st.lists(NUMBERS)
 
 
+def _written(number: float) -> Any:
+    """Return a number of an array, of which nobody can say whether it was an integer."""
+    return repr(number) if math.isnan(number) or (number == 0 and math.copysign(1, number) < 0) else number
+
+
 def identity(output: Any) -> Any:
     """Say what an output is, in an independent way: equal exactly where nothing tells two outputs apart."""
     value = output.item() if isinstance(output, np.generic) else output
     says = {
-        float: lambda: "NaN" if math.isnan(value) else value + 0.0,
-        Decimal: lambda: "NaN" if value.is_nan() else (value, value.as_tuple().exponent),
+        float: lambda: repr(value),
+        Decimal: lambda: "NaN" if value.is_nan() else str(value.as_tuple()),
         complex: lambda: (identity(value.real), identity(value.imag)),
         np.ndarray: lambda: (
-            ("numbers", value.shape, *("NaN" if math.isnan(number) else number for number in value.ravel().tolist()))
+            ("numbers", value.shape, *map(_written, value.ravel().tolist()))
             if value.dtype.kind in "biuf"
             else (value.dtype.kind, value.shape, *map(identity, value.ravel().tolist()))
         ),
         list: lambda: [*map(identity, value)],
         tuple: lambda: [*map(identity, value)],
-        dict: lambda: {repr(key): identity(item) for key, item in value.items()},
+        dict: lambda: [(repr(key), identity(item)) for key, item in value.items()],
         set: lambda: {*map(repr, value)},
         ValueError: lambda: str(value),
         KeyError: lambda: str(value),
@@ -360,3 +385,48 @@ def test_exact_numbers_lie_on_the_line() -> None:
     assert row(Decimal("0.10")) != row(Decimal("0.1"))
     assert row(Fraction(1, 3)) != row(Fraction(1, 3) + Fraction(1, 10**40))
     assert [row(Decimal(word))["output"] for word in ("NaN", "-Infinity")] == ["NaN", -math.inf]
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ({"b": 1.5, "a": 2.5}, {"position of output['b']": 0.0, "position of output['a']": 1.0}),
+        ({2: 1.5, 10: 2.5}, {"position of output[2]": None, "output[10]": 2.5}),
+        ({10: 1.5, 2: 2.5}, {"position of output[10]": 0.0, "position of output[2]": 1.0}),
+        ("2.50", {"output": 2.5, "decimals of output": 2.0, "length of output": 4.0, "type": "str"}),
+        ("1e-07", {"output": 1e-07, "form of output": "scientific"}),
+        ("-0", {"output": 0.0, "sign of output": "-0.0"}),
+        ("mean,2.5", {"output field 0": "'mean'", "output field 1": 2.5, "fields of output": 2.0}),
+        ("Smith, John", {"output": "'Smith, John'"}),
+        ("1" * 61, {"output": repr("1" * 61)}),
+        (date(1970, 1, 3), {"output": 2.0, "type": "date"}),
+        (datetime(1970, 1, 1, 0, 0, 1), {"output": 1e6, "type": "datetime"}),
+        (datetime(1970, 1, 1, tzinfo=UTC), {"time zone of output": "datetime.timezone.utc, 0:00:00"}),
+        (timedelta(days=-1), {"output": -86_400e6}),
+        (np.datetime64("1970-01-02", "s"), {"output": 86_400.0, "type": "datetime64[s]"}),
+        (np.timedelta64("NaT"), {"output": "NaT"}),
+    ],
+    ids=str,
+)
+def test_how_an_output_is_written_stands_beside_its_value(output: Any, expected: Row) -> None:
+    found = row(output)
+    assert {name: found.get(name) for name in expected} == expected
+
+
+@given(st.lists(st.datetimes(), min_size=2, max_size=2) | st.lists(st.timedeltas(), min_size=2, max_size=2))
+def test_times_keep_their_order(times: list[Any]) -> None:
+    first, second = (row(time) for time in sorted(times))
+    assert first["output"] <= second["output"]
+
+
+def test_scalars_of_pandas_are_numbers() -> None:
+    pd = pytest.importorskip("pandas")
+    for early, late in (
+        (pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01 00:00:01")),
+        (pd.Timedelta("1s"), pd.Timedelta("2s")),
+    ):
+        assert row(early)["output"] < row(late)["output"]
+    assert row(pd.Timestamp("2026-01-01") + pd.Timedelta("1ns"))["nanoseconds of output"] == 1.0
+    assert row(pd.NaT)["output"] == "NaT"
+    assert row(pd.Period("2026-01", "M"))["output.ordinal"] < row(pd.Period("2026-02", "M"))["output.ordinal"]
+    assert row(pd.Interval(0, 5))["output.right"] == 5.0

@@ -1,0 +1,91 @@
+"""Text that spells a number, as its value and as how it is written. Both together give the text again."""
+
+import math
+import re
+from fractions import Fraction
+
+Leaf = float | str
+
+EXACT = 2.0**53 - 1  # up to here each integer is a float, and no other integer rounds to it
+MINUS_ZERO = "-0.0"
+# Longer texts of digits are codes, and no numbers.
+LONGEST = 60
+# Spaces, sign, digits, point, decimals, and perhaps e, sign and digits of the exponent.
+_NUMBER = re.compile(r"( *)([+-]?)([0-9]*)(\.?)([0-9]*)(?:([eE][+-]?)([0-9]{1,3}))?( *)")
+SEPARATORS = (",", ";", "\t")
+
+
+class JsonNumber(str):
+    """A number of a program's answer that is not written as Python writes it, such as ``1.50`` or ``1E3``."""
+
+    __slots__ = ()
+
+
+def json_number(text: str) -> float | JsonNumber:
+    """Return the number that a JSON text spells; with its text, if Python writes the number in another way.
+
+    >>> json_number("1.5"), json_number("1.50"), json_number("-0")
+    (1.5, '1.50', '-0')
+    """
+    value = float(text)
+    return value if repr(value) == text or math.isinf(value) else JsonNumber(text)
+
+
+def json_integer(text: str) -> int | JsonNumber:
+    """Return the integer that a JSON text spells; with its text, if it is a zero with a minus."""
+    return JsonNumber(text) if text == "-0" else int(text)
+
+
+def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
+    """Return the leaves of a text that spells a finite number; None for other texts.
+
+    The value stands at the place. ``decimals`` is the number of digits after the point. ``form`` is what value and decimals do
+    not say, with 0 for digits: leading zeros, a plus sign, an exponent. ``rounded off`` counts units of the last decimal between
+    the text and the float. Each is there only where the text is not what ``f"{value:.{decimals}f}"`` gives.
+
+    >>> number_leaves("output", "2.50")
+    {'output': 2.5, 'decimals of output': 2.0}
+    >>> number_leaves("output", "+1E6")
+    {'output': 1000000.0, 'decimals of output': 0.0, 'form of output': '+0E0', 'exponent of output': 6.0}
+    """
+    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    if found is None:
+        return None
+    before, sign, whole, point, fraction, e, exponent, after = found.groups()
+    if not whole and not fraction:
+        return None
+    value, decimals = float(text), len(fraction)
+    if math.isinf(value) or (value == 0 and (whole + fraction).strip("0")):
+        return None  # beyond all floats
+    leaves: dict[str, Leaf] = {place: value + 0.0, f"decimals of {place}": float(decimals)}
+    if value == 0 and sign == "-":
+        leaves[f"sign of {place}"] = MINUS_ZERO
+    written = f"{value:.{decimals}{'e' if e else 'f'}}"
+    if written == text:
+        if e:
+            leaves[f"form of {place}"] = "scientific"
+        return leaves
+    zeros = whole if whole.strip("0") == "" else whole[: len(whole) - len(whole.lstrip("0"))] + "0"
+    shape = [
+        before,
+        sign.replace("-", ""),
+        zeros,
+        point,
+        fraction[:1] and "0",
+        e or "",
+        "0" * len(exponent or ""),
+        after,
+    ]
+    leaves[f"form of {place}"] = "".join(shape)
+    if e:
+        leaves[f"exponent of {place}"] = float(int(exponent) * (-1 if "-" in e else 1))
+    left_over = Fraction(text) - Fraction(repr(value)) if e else (Fraction(text) - Fraction(written)) * 10**decimals
+    if left_over:
+        leaves[f"rounded off {place}"] = counted(left_over)
+    return leaves
+
+
+def counted(number: Fraction) -> Leaf:
+    """Return a number that is a float, and its exact text if it is none."""
+    whole = number.denominator == 1 and abs(number) <= EXACT
+    return float(number) if whole else str(number)
