@@ -84,7 +84,9 @@ def _fit_search(plan: Plan, drawing: Drawing, search: Search) -> int:
         aside, before = drawing.aside(), time.monotonic()
         search(plan, aside, outputs, stage)
         took = time.monotonic() - before
-        if took >= BELIEVED * seconds or outputs >= ENOUGH or not aside.spent.search:
+        if not aside.spent.search:  # there is nothing to search
+            return outputs
+        if took >= BELIEVED * seconds or outputs >= ENOUGH:
             break
         outputs *= GROWTH
     left = max(0.0, seconds - (time.monotonic() - started))

@@ -35,7 +35,7 @@ class Drawing:
     plan: Plan
     listener: Listener
     reproducible: bool = True
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
     guard: RepeatGuard = field(default_factory=RepeatGuard)

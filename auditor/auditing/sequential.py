@@ -96,6 +96,8 @@ def audit_sequentially(plan: Plan, drawing: Drawing) -> Outcome:
     if play.failure:
         return inconclusive(plan, f"the mechanism failed on every call: {play.failure}", pair)
     reason = play.reason or f"all {settings.samples:,} outputs drawn"
+    if not drawing.spent.bound:
+        return inconclusive(plan, f"{reason}: no output was drawn for the bound", pair)
     evidence = BetEvidence(claim, play.game, play.wealth, play.game.histograms(), reason)
     # A game that ends where its bets are won has no equal halves.
     warnings = () if play.refuted else drift(play.game.halves())
@@ -161,10 +163,12 @@ class _Play:
 
     def on(self, pair: Pair, outputs: int) -> None:
         """Play a new game on a pair until outputs, time or the claim give out, and carry its wealth on."""
-        self.game = self._new_game()
+        before, spent, self.game = self.game, self.drawing.spent.bound, self._new_game()
         self._play(pair, outputs)
         self.wealth.carried = self.wealth.carried + self.game.log_wealth()
         self.stage += 1
+        if self.drawing.spent.bound == spent:  # nothing was seen of this game, so the last one is that before
+            self.game = before
 
     def _play(self, pair: Pair, outputs: int) -> None:
         drawing, wealth, alpha = self.drawing, self.wealth, self.plan.alpha

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -15,6 +16,8 @@ from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
 
 RelationName = Literal["add_remove", "substitute"]
+# More pairs than any search looks at, so that a generator without an end is an error.
+MOST_PAIRS = 100_000
 
 
 class Form(Strict):
@@ -154,25 +157,34 @@ class Generated(Form):
     """What neighbours may differ in; each pair is checked. A domain has its own."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        made = load(self.generator, search_path)()
+        generator = f'generator "{self.generator}"'
+        function = load(self.generator, search_path)
+        try:
+            made = function()
+            pairs = (
+                [] if hasattr(made, "corners") or not isinstance(made, Iterable) else list(islice(made, MOST_PAIRS + 1))
+            )
+        except (Exception, SystemExit) as error:  # whatever the user's own code raises
+            raise InvalidInputError(
+                f"{generator} raised {type(error).__name__}: {error}; it is called without arguments, and must yield pairs "
+                "(left, right), or return a domain"
+            ) from error
         if hasattr(made, "corners"):
             if self.relation is not None:
                 raise InvalidInputError(
-                    f'generator "{self.generator}" returned a domain, which has its own relation; leave out relation'
+                    f"{generator} returned a domain, which has its own relation; leave out relation"
                 )
             domain: Domain = made
             return domain
         if not isinstance(made, Iterable):
             raise InvalidInputError(
-                f'generator "{self.generator}" returned {type(made).__name__}; it must yield pairs (left, right), or return '
-                "a domain"
+                f"{generator} returned {type(made).__name__}; it must yield pairs (left, right), or return a domain"
             )
-        pairs = list(made)
+        if len(pairs) > MOST_PAIRS:
+            raise InvalidInputError(f"{generator} yields more than {MOST_PAIRS:,} pairs; return a domain instead")
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise InvalidInputError(
-                    f'generator "{self.generator}" yielded {pair!r}; it must yield pairs (left, right)'
-                )
+                raise InvalidInputError(f"{generator} yielded {pair!r}; it must yield pairs (left, right)")
         return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 

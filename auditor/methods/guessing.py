@@ -79,6 +79,9 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
 
+# The least that a rule is taken to show before it is seen to show more: a claim of ε = 0 allows nothing.
+LEAST_SIZE = 1e-3
+
 
 @dataclass(frozen=True, slots=True)
 class Guesses(_EpsilonMethod):
@@ -93,7 +96,7 @@ class Guesses(_EpsilonMethod):
 
     def with_prior(self) -> Self:
         """See Method; rules are taken to show about as much as the claim allows until they are seen to show more."""
-        return replace(self, prior=2 / self.claim.relative_size**2)
+        return replace(self, prior=2 / max(self.claim.relative_size, LEAST_SIZE) ** 2)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_epsilon(counts, self.claim.delta, self.alpha)

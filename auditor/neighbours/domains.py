@@ -21,6 +21,17 @@ from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, 
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
 MOST_CORNERS = 400
+# The numbers of one data set. The corners alone hold several hundred data sets.
+MOST_NUMBERS = 1_000_000
+
+
+def require_memory(name: str, given: str, numbers: int) -> None:
+    """Raise InvalidInputError for data sets of too many numbers. ``given`` says how large the setting ``name`` is."""
+    if numbers > MOST_NUMBERS:
+        raise InvalidInputError(
+            f"{name} {given}, so that a data set has up to {numbers:,} numbers; it may have {MOST_NUMBERS:,}, since a search holds "
+            "hundreds of data sets. Write larger ones as pairs, or let a generator yield them"
+        )
 
 
 class Domain(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import MOST_CORNERS, Domain, retried
+from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, Domain, require_memory, retried
 from auditor.neighbours.numbers import Number, Range, one_changed, spelling
 from auditor.neighbours.pair import Pair, Relation, relation_named, same
 
@@ -84,8 +84,9 @@ class Records(Domain):
         if columns is not None and columns < 1:
             raise InvalidInputError(f"columns is {columns}; it must be at least 1")
         self._relation = relation_named(self.relation)
-        if self.distance < 1:
-            raise InvalidInputError(f"distance is {self.distance}; it must be at least 1")
+        if not 1 <= self.distance <= MOST_NUMBERS:
+            raise InvalidInputError(f"distance is {self.distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
+        require_memory("size", f"goes to {high:,}", int(high) * (columns or 1))
         if self.container not in CONTAINERS:
             raise InvalidInputError(f'container is "{self.container}"; {did_you_mean(str(self.container), CONTAINERS)}')
         if not self.corners():

@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
-from auditor.neighbours.domains import MOST_CORNERS, Domain, retried
+from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
 from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Pair, Relation, relation_named
 
@@ -314,6 +314,7 @@ def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number]
     ends = Range.of("values", values)
     if not isinstance(cells, int) or cells < 1:
         raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
+    require_memory("cells", f"is {cells:,}", cells)
     if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
         raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}} or {{linf: s}}")
     [(norm, reach)] = contribution.items()

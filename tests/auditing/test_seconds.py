@@ -1,6 +1,6 @@
 """A run that must end, ends, with the bound it has: on a number of outputs that was fixed before any of them was drawn."""
 
-import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,20 +21,38 @@ from auditor.results.result import RunResult
 ENDLESS = 10**12
 
 
+class Clock:
+    """Time passes only where a mechanism takes some, so that no test depends on the load of the machine."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    perf_counter = monotonic
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    for module in ("auditing.drawing", "auditing.deadline", "blackbox.batches"):
+        monkeypatch.setattr(f"auditor.{module}.time", made)
+    return made
+
+
+def taking(mechanism: Callable[..., Any], clock: Clock, seconds: float = 1e-5) -> Callable[..., Any]:
+    """Let an output of a mechanism take a time."""
+
+    def timed(dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        clock.now += seconds * size
+        return mechanism(dataset, size, rng)
+
+    return timed
+
+
 def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(dataset, 1.0, size)
-
-
-class Slower:
-    """Takes no time for so many outputs, and then a lot for each batch."""
-
-    def __init__(self, quick: int) -> None:
-        self.quick, self.drawn = quick, 0
-
-    def __call__(self, dataset: float, size: int, rng: np.random.Generator) -> Any:
-        self.drawn += size
-        time.sleep(0.3 if self.drawn > self.quick else 0)
-        return rng.laplace(dataset, 1.0, size)
 
 
 def audit(mechanism: Any, **options: Any) -> auditor.AuditResult:
@@ -43,17 +61,19 @@ def audit(mechanism: Any, **options: Any) -> auditor.AuditResult:
     return auditor.audit(mechanism, auditor.PureDP(1.0), [(0.0, 1.0)], **options)
 
 
-def test_an_endless_audit_ends_with_the_bound_it_has() -> None:
-    result = audit(noisy, seconds=2)
+def test_an_endless_audit_ends_with_the_bound_it_has(clock: Clock) -> None:
+    result = audit(taking(noisy, clock), seconds=2)
     assert result.verdict == "no_violation_found"
     assert result.bound is not None
     assert result.bound.value > 0.5
-    assert 0 < result.outputs.bound < ENDLESS
+    assert 50_000 < result.outputs.bound < 200_000
+    assert result.seconds is not None
+    assert 1 < result.seconds < 2
     counts = result.to_dict()["event"]["counts"]
     assert counts["left"][1] + counts["right"][1] == result.outputs.bound
 
 
-def test_the_methods_with_other_bounds_end_too() -> None:
+def test_the_methods_with_other_bounds_end_too(clock: Clock) -> None:
     for method, claim in (
         ("two-intervals", auditor.PureDP(1.0)),
         ("fixed", auditor.RenyiDP(2.0, 1.0)),
@@ -61,10 +81,17 @@ def test_the_methods_with_other_bounds_end_too() -> None:
     ):
         mechanism = (lambda dataset, size, rng: rng.random(size) < 0.5) if method == "fixed" else noisy
         result = auditor.audit(
-            mechanism, claim, [(0.0, 1.0)], method=method, samples=ENDLESS, seconds=1, workers=1, isolate=False
+            taking(mechanism, clock),
+            claim,
+            [(0.0, 1.0)],
+            method=method,
+            samples=ENDLESS,
+            seconds=1,
+            workers=1,
+            isolate=False,
         )
         assert result.verdict == "no_violation_found"
-        assert result.outputs.bound < ENDLESS
+        assert 20_000 < result.outputs.bound < 100_000
 
 
 def test_an_audit_that_fits_is_not_cut() -> None:
@@ -73,19 +100,28 @@ def test_an_audit_that_fits_is_not_cut() -> None:
     assert limited.stop_reason == unlimited.stop_reason == "all 2,000 outputs drawn"
 
 
-def test_where_it_becomes_slower_the_clock_ends_it_and_the_report_says_what_was_drawn() -> None:
-    result = audit(Slower(quick=200_000), seconds=2)
+def test_where_it_becomes_slower_the_clock_ends_it_and_the_report_says_what_was_drawn(clock: Clock) -> None:
+    drawn = 0
+
+    def slower(dataset: float, size: int, rng: np.random.Generator) -> Any:
+        nonlocal drawn
+        drawn += size
+        clock.now += 1e-5 * size if drawn < 50_000 else 0.3
+        return noisy(dataset, size, rng)
+
+    result = audit(slower, seconds=2)
     assert result.stop_reason.startswith("2 seconds were over: ")
     assert f"{result.outputs.bound:,} of " in result.stop_reason
     assert result.verdict == "no_violation_found"
 
 
-def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else() -> None:
+def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else(clock: Clock) -> None:
     """The number depends on the clock alone: a mechanism whose outputs differ in all but their time gets as many."""
     asked: list[int] = []
 
     def mechanism(dataset: float, size: int, rng: np.random.Generator) -> Any:
         asked.append(size)
+        clock.now += 1e-5 * size
         return rng.laplace(dataset, 1.0, size)
 
     plan = Plan(
@@ -132,7 +168,8 @@ def searched(mechanism: Any, claim: Any, search: Any, **options: Any) -> auditor
         (total, auditor.Sensitivity(2.0)),
     ],
 )
-def test_as_many_outputs_repeat_a_search_that_had_seconds(mechanism: Any, claim: Any) -> None:
+def test_as_many_outputs_repeat_a_search_that_had_seconds(mechanism: Any, claim: Any, clock: Clock) -> None:
+    mechanism = taking(mechanism, clock) if mechanism is not total else mechanism
     first = searched(mechanism, claim, {"seconds": 0.5})
     assert first.tried is not None
     assert first.tried.search is not None
@@ -144,13 +181,14 @@ def test_as_many_outputs_repeat_a_search_that_had_seconds(mechanism: Any, claim:
     assert f"search: {{outputs: {first.tried.search}}} repeats it" in to_html(RunResult("some", 0.999, [first], 1.0))
 
 
-def test_what_measures_a_search_serves_for_nothing_else() -> None:
+def test_what_measures_a_search_serves_for_nothing_else(clock: Clock) -> None:
     """Outputs that are drawn in the search's own place were not drawn before, and are all that it is said to have spent."""
     drawn = 0
 
     def counting(records: Any, size: int, rng: np.random.Generator) -> Any:
         nonlocal drawn
         drawn += size
+        clock.now += 1e-5 * size
         return noisy_sum(records, size, rng)
 
     result = searched(counting, auditor.PureDP(1.0), {"seconds": 0.5})
@@ -161,16 +199,16 @@ def test_what_measures_a_search_serves_for_nothing_else() -> None:
     assert drawn > spent + 2 * TRIAL, "and some to measure"
 
 
-def test_a_search_with_seconds_leaves_some_to_an_audit_with_seconds() -> None:
-    result = searched(noisy_sum, auditor.PureDP(1.0), {"seconds": 100}, samples=ENDLESS, seconds=2)
+def test_a_search_with_seconds_leaves_some_to_an_audit_with_seconds(clock: Clock) -> None:
+    result = searched(taking(noisy_sum, clock), auditor.PureDP(1.0), {"seconds": 100}, samples=ENDLESS, seconds=2)
     assert result.verdict == "no_violation_found"
     assert 100 <= result.outputs.bound < ENDLESS
     assert result.tried is not None
     assert result.tried.search is not None
 
 
-def test_where_there_is_one_pair_a_search_with_seconds_has_nothing_to_do() -> None:
-    result = audit(noisy, samples=2_000, search={"seconds": 100})
+def test_where_there_is_one_pair_a_search_with_seconds_has_nothing_to_do(clock: Clock) -> None:
+    result = audit(taking(noisy, clock), samples=2_000, search={"seconds": 100})
     assert (result.verdict, result.outputs.search) == ("no_violation_found", 0)
 
 

@@ -15,7 +15,8 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing import Ended, carry_out, planned
-from auditor.auditing.sequential import Wealth
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.sequential import FIRST_STAGE, Wealth
 from auditor.blackbox.sample import TRIAL
 from auditor.bounds.betting import EpsilonNull, GaussianNull
 from auditor.errors import AuditorError
@@ -302,11 +303,40 @@ def test_wealth_is_the_product_of_the_games_and_its_highest_counts() -> None:
 # --- ends ---
 
 
-def test_time_ends_it() -> None:
+def test_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Drawing, "elapsed", lambda drawing: drawing.spent.bound / 1e6)
     result = audit(laplace, parameters={"epsilon": 1.0}, samples=10**9, seconds=0.05)
     assert result.stop_reason == "0.05 seconds were over"
     assert result.verdict == "no_violation_found"
-    assert result.outputs.bound < 10**8
+    assert 50_000 <= result.outputs.bound < 100_000
+
+
+SEVERAL = [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("claim", [PURE, auditor.ZeroConcentratedDP(0.5)])
+@pytest.mark.parametrize("neighbours", [BITS, SEVERAL])
+def test_time_that_is_over_before_any_output_leaves_no_answer(
+    neighbours: Any, claim: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Drawing, "elapsed", lambda drawing: 1.0)
+    result = audit(laplace, claim, neighbours, parameters={"epsilon": 1.0}, seconds=0.5)
+    assert result.verdict == "inconclusive"
+    assert result.stop_reason == "0.5 seconds were over: no output was drawn for the bound"
+    assert result.bound is None
+
+
+@pytest.mark.parametrize("claim", [PURE, auditor.ZeroConcentratedDP(0.5)])
+def test_time_that_is_over_before_a_later_game_keeps_what_was_won_before(
+    claim: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Drawing, "elapsed", lambda drawing: drawing.spent.bound / FIRST_STAGE)
+    result = audit(laplace, claim, SEVERAL, parameters={"epsilon": 1.0}, samples=10**6, seconds=0.5)
+    assert result.stop_reason == "0.5 seconds were over"
+    assert result.verdict == "no_violation_found"
+    assert 0 < result.outputs.bound < FIRST_STAGE
+    assert result.bound.value > 0
+    assert result.illustration.histograms
 
 
 def always_raises(bit: int, size: int, rng: np.random.Generator) -> Any:
@@ -325,7 +355,7 @@ def raises_now_and_then_on_the_right(bit: int, size: int, rng: np.random.Generat
     return np.zeros(size)
 
 
-@pytest.mark.parametrize("neighbours", [BITS, [(0, 1), (1, 2), (2, 3)]])
+@pytest.mark.parametrize("neighbours", [BITS, SEVERAL])
 def test_a_mechanism_that_always_raises_is_inconclusive(neighbours: Any) -> None:
     result = audit(always_raises, neighbours=neighbours)
     assert result.verdict == "inconclusive"

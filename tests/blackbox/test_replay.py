@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auditor.auditing.drawing import Drawing
 from auditor.cli import main
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -207,9 +208,13 @@ def test_several_audits_workers_and_options_of_the_command_line_are_kept(folder:
     assert [entry["seed"] for entry in report(folder, "second")["audits"]] == [8, 8]
 
 
-def test_a_sequential_audit_whose_time_was_over_ends_at_the_same_output(folder: Path) -> None:
+def test_a_sequential_audit_whose_time_was_over_ends_at_the_same_output(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entry = audit("sound bets", "laplace", "{epsilon: 1.5}", more="method: sequential")
-    record(folder, entry, options=("--seconds", "0.3", "--samples", "100000000"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Drawing, "elapsed", lambda drawing: drawing.spent.bound / 1e5)
+        record(folder, entry, options=("--seconds", "0.3", "--samples", "100000000"))
     replay(folder)
     assert report(folder, "second") == report(folder, "first")
     assert report(folder, "first")["audits"][0]["stop_reason"] == "0.3 seconds were over"

@@ -28,6 +28,17 @@ def far_apart():
 
 def singles():
     yield from [1, 2]
+
+def needs_a_path(path):
+    yield [], [path]
+
+def fails():
+    yield [], [1]
+    raise KeyError("column")
+
+def endless():
+    while True:
+        yield [], [1]
 """
 
 
@@ -44,7 +55,14 @@ def test_the_pairs_a_function_yields_are_those_audited(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("generator", "message"),
-    [("far_apart", "not neighbouring under add_remove"), ("singles", "must yield pairs"), ("pears", 'mean "pairs"')],
+    [
+        ("far_apart", "not neighbouring under add_remove"),
+        ("singles", "must yield pairs"),
+        ("pears", 'mean "pairs"'),
+        ("needs_a_path", "raised TypeError: .*path'; it is called without arguments, and must yield pairs"),
+        ("fails", "raised KeyError: 'column'; it is called without arguments"),
+        ("endless", "yields more than 100,000 pairs; return a domain instead"),
+    ],
 )
 def test_what_cannot_be_meant_is_told_with_its_line(tmp_path: Path, generator: str, message: str) -> None:
     with pytest.raises(InvalidInputError, match=f"line 7.*{message}"):
