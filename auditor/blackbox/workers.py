@@ -16,7 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from auditor.blackbox.process import lead_a_group
+from auditor.blackbox.process import lead_a_group, print_nowhere
 from auditor.errors import WorkerLostError
 
 # A task that is expected to take less (s) is queued at a busy worker, which then need not wait for its next task. A longer one is
@@ -199,6 +199,11 @@ class Workers:
         self.pool.close()
 
 
+def _begin() -> None:
+    lead_a_group()
+    print_nowhere()
+
+
 class Processes:
     """Processes on this machine, kept from one audit to the next.
 
@@ -220,7 +225,7 @@ class Processes:
             with self._changing:
                 if self._executor is None:
                     self._executor = ProcessPoolExecutor(
-                        self.size, timeout=IDLE, env=ENVIRONMENT, initializer=lead_a_group
+                        self.size, timeout=IDLE, env=ENVIRONMENT, initializer=_begin
                     )
                 executor = self._executor
             try:

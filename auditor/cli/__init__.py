@@ -5,20 +5,24 @@ once.
 """
 
 import argparse
+import contextlib
 import io
 import os
 import shlex
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import shtab
 
 from auditor import __version__
 from auditor.cli import planning, release, run, scores, self_check, show, specimens, writing
-from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS
+from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED
 from auditor.errors import AuditorError
 
 
@@ -26,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.
 
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration
-    or the command line is wrong. 3: no answer, and nothing worse. 141: the reader of the output closed it before its end.
+    or the command line is wrong. 3: no answer, and nothing worse. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the
+    output closed it before its end.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -57,7 +62,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _run(options: argparse.Namespace) -> int:
     try:
-        status: int = options.command(options)
+        with _sigterm_interrupts():
+            status: int = options.command(options)
     except AuditorError as error:
         if options.traceback:
             traceback.print_exc()
@@ -69,13 +75,34 @@ def _run(options: argparse.Namespace) -> int:
         traceback.print_exc()
         print("auditor: no answer, because of the error above, which is a defect of the auditor", file=sys.stderr)
         return NO_ANSWER
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         print(
             "auditor: interrupted; what is done is kept, and the same command with --resume goes on from there",
             file=sys.stderr,
         )
-        return INTERRUPTED
+        return TERMINATED if isinstance(stopped, _Terminated) else INTERRUPTED
     return status
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, after which there is as much to be put in order as after SIGINT."""
+
+
+@contextlib.contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """Let SIGTERM end a command as SIGINT does: no process is left behind, and what is done is kept."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (run, show, planning, release, writing, scores, self_check, specimens):
         module.add_commands(commands)
+    for command in commands.choices.values():  # behind the command as well, where what was said before it stays
+        command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from auditor.auditing import Plan
     from auditor.config import Configuration
 
-AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
+AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 NOBODY_READS = 141  # as of a command that SIGPIPE ends
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

@@ -44,7 +44,7 @@ def add_commands(commands: Commands) -> None:
     """Add both to the command line."""
     run_parser = commands.add_parser("run", help="run the audits of configuration files")
     add_configs(run_parser)
-    run_parser.add_argument("--only", action="append", metavar="NAME", help="run this audit only (may be repeated)")
+    run_parser.add_argument("--only", action="append", metavar="NAME", help="run this audit only, or those with NAME in their names (may be repeated)")
     run_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
     run_parser.add_argument(
         "--seconds", type=float, metavar="S", help="end each audit after S seconds, with the bound it has"
@@ -121,14 +121,16 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _selected(configurations: "list[Configuration]", only: list[str] | None) -> "list[Configuration]":
-    """Return the configurations with the audits of these names. Configurations that have none of them are left out."""
+    """Return the configurations with the audits of these names, or parts of names. Those without any are left out."""
     known = [plan.name for configuration in configurations for plan in configuration.plans]
+    chosen = set(known) if not only else set[str]()
     for name in only or ():
-        if name not in known:
+        # A part of names means all that have it, unless it is a name itself.
+        meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
+        if not meant:
             raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
-    selected = [
-        replace(c, plans=tuple(plan for plan in c.plans if not only or plan.name in only)) for c in configurations
-    ]
+        chosen |= meant
+    selected = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
     return [configuration for configuration in selected if configuration.plans]
 
 
@@ -203,7 +205,8 @@ def _compared(
         assert earlier.pair is not None  # without a pair there is no bound to compare
         return run(on_pair(plan, earlier.pair), refuse=True)
 
-    asked = [audit for audit in baseline.audits if not only or audit.name in only]
+    ran = {plan.name for plan in configuration.plans}
+    asked = [audit for audit in baseline.audits if not only or audit.name in ran]
     return compare(replace(baseline, audits=asked), result, look_again)
 
 
