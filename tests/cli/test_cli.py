@@ -560,6 +560,23 @@ def test_only_the_named_audits_run(folder: Folder) -> None:
     assert [entry["name"] for entry in folder.report()["audits"]] == ["sound", "known"]
 
 
+def test_a_part_of_names_means_all_that_have_it_unless_it_is_a_name(folder: Folder) -> None:
+    text = config(SOUND, SOUND.replace("name: sound", "name: sound too"), BROKEN)
+    assert folder.run(text, "--only", "Sound") == 0
+    assert [audit["name"] for audit in folder.report()["audits"]] == ["sound", "sound too"]
+    assert folder.run(text, "--only", "sound") == 0
+    assert [audit["name"] for audit in folder.report()["audits"]] == ["sound"]
+
+
+def test_traceback_may_stand_behind_the_command(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(folder.write("a.yaml", config(SOUND)))
+    for arguments in (["--traceback", "run", file], ["run", file, "--traceback"]):
+        assert main([*arguments, "--only", "nothing like it"]) == 2
+        assert "Traceback" in capsys.readouterr().err
+    assert main(["run", file, "--only", "nothing like it"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_only_leaves_configurations_without_such_an_audit_alone(folder: Folder) -> None:
     files = [folder.write("one.yaml", config(SOUND)), folder.write("two.yaml", config(BROKEN))]
     assert main(["run", *files, "--only", "sound"]) == 0
