@@ -224,9 +224,7 @@ class Processes:
         while True:
             with self._changing:
                 if self._executor is None:
-                    self._executor = ProcessPoolExecutor(
-                        self.size, timeout=IDLE, env=ENVIRONMENT, initializer=_begin
-                    )
+                    self._executor = ProcessPoolExecutor(self.size, timeout=IDLE, env=ENVIRONMENT, initializer=_begin)
                 executor = self._executor
             try:
                 drawn = executor.submit(function, *arguments)

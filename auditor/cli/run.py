@@ -44,7 +44,8 @@ def add_commands(commands: Commands) -> None:
     """Add both to the command line."""
     run_parser = commands.add_parser("run", help="run the audits of configuration files")
     add_configs(run_parser)
-    run_parser.add_argument("--only", action="append", metavar="NAME", help="run this audit only, or those with NAME in their names (may be repeated)")
+    only = "run this audit only, or those with NAME in their names (may be repeated)"
+    run_parser.add_argument("--only", action="append", metavar="NAME", help=only)
     run_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
     run_parser.add_argument(
         "--seconds", type=float, metavar="S", help="end each audit after S seconds, with the bound it has"

@@ -79,6 +79,7 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
 
+
 # The least that a rule is taken to show before it is seen to show more: a claim of ε = 0 allows nothing.
 LEAST_SIZE = 1e-3
 
