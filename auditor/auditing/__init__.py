@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
-from auditor.auditing.check import CHECK_SECONDS, check, draw_once
-from auditor.auditing.concurrent import stop_all
-from auditor.auditing.flow import carry_out, journalled, on_pair, recorded, replayed, run, run_all
-from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, spread
+from auditor.auditing.check import check, draw_once
+from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.plan import Plan, Progress
 from auditor.auditing.settings import AuditKeywords, Settings, SettingsKeywords
@@ -21,31 +19,21 @@ from auditor.results.result import AuditResult
 from auditor.verdict import alpha_for_each
 
 __all__ = [
-    "CHECK_SECONDS",
-    "NO_EFFECT",
     "Ended",
     "Plan",
     "Progress",
     "Settings",
     "SettingsKeywords",
     "Store",
-    "alike",
     "audit",
     "carry_out",
     "check",
-    "data_arrive",
     "draw_once",
     "history",
-    "journalled",
-    "on_pair",
     "planned",
-    "recorded",
-    "replayed",
     "run",
     "run_all",
     "settle",
-    "spread",
-    "stop_all",
 ]
 
 

@@ -50,7 +50,8 @@ def _check(options: argparse.Namespace) -> int:
 
 def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
     """Return a warning about outputs of two neighbours; an empty text if there is none."""
-    from auditor.auditing import CHECK_SECONDS, NO_EFFECT, alike, data_arrive, spread
+    from auditor.auditing.check import CHECK_SECONDS
+    from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, spread
     from auditor.blackbox.process import ProcessFailure, TimedOut
     from auditor.neighbours.pair import plain
 

@@ -87,7 +87,8 @@ def add_commands(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from auditor.auditing import Store, check, journalled
+    from auditor.auditing import Store, check
+    from auditor.auditing.flow import journalled
     from auditor.config.recordings import record
     from auditor.config.run_identity import identity
 
@@ -198,7 +199,7 @@ def _compared(
     result: "RunResult", configuration: "Configuration", baseline: "RunResult", only: list[str] | None
 ) -> "list[Change]":
     """Compare with the baseline what was run."""
-    from auditor.auditing import on_pair, run
+    from auditor.auditing.flow import on_pair, run
     from auditor.report.compare import compare
 
     def look_again(earlier: "AuditResult") -> "AuditResult":
@@ -215,7 +216,8 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
     """Yield the results of each file. Workers go on with the next files while the report of one is written."""
     from rich.markup import escape
 
-    from auditor.auditing import run_all, settle, stop_all
+    from auditor.auditing import run_all, settle
+    from auditor.auditing.concurrent import stop_all
     from auditor.cli.progress import ProgressLines
     from auditor.report.phrases import bound_words, visible
     from auditor.results.result import RunResult

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auditor.auditing import CHECK_SECONDS, draw_once
+from auditor.auditing.check import CHECK_SECONDS, draw_once
 from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.process import ProcessFailure, TimedOut

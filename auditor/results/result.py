@@ -1,22 +1,22 @@
 """Results as data: all that a report shows, and all that is needed to recompute its bounds."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
-from auditor.bounds.evidence import Bound
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
-from auditor.events.observed import Observed
 from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField
 from auditor.verdict import Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+T = TypeVar("T")
 
 FORMAT = 1
 # The entry of an audit in report.json, in this order.
@@ -90,7 +90,13 @@ class Illustration:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the outputs say of the claim, at one level. AuditResult has each field as a property, which describes it."""
+    """What the outputs say of the claim, at one level.
+
+    ``stop_reason`` says why no more outputs were drawn. ``bound`` is what was proved. ``event`` is what was looked at and
+    counted; its fields have the names of report.json. ``power`` holds the values of the quantity that would have been caught
+    with a chance of "80%" and of "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute the
+    claim, and ``alpha`` the chance that was allowed. Both are None where nothing is random.
+    """
 
     verdict: Verdict
     stop_reason: str
@@ -118,10 +124,21 @@ class Provenance:
     tried: Tried | None = None
 
 
+class _Of(Generic[T]):
+    """An attribute of a result that is a field of one of its parts."""
+
+    def __init__(self, get: Callable[["AuditResult"], T]) -> None:
+        self._get = get
+
+    def __get__(self, result: "AuditResult", owner: type["AuditResult"]) -> T:
+        return self._get(result)
+
+
 @dataclass(frozen=True, slots=True)
 class AuditResult:
     """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
 
+    The fields of ``judgement`` and of ``provenance`` are attributes of the result as well, such as ``result.verdict``.
     ``name`` is the audit's, ``mechanism`` the name of what was audited, ``claim`` what was put to the test, and ``expected`` the
     verdict that was expected. ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
@@ -140,80 +157,25 @@ class AuditResult:
     warnings: Sequence[str] = ()
     reproduce: str | None = None
 
+    verdict = _Of(lambda result: result.judgement.verdict)
+    stop_reason = _Of(lambda result: result.judgement.stop_reason)
+    bound = _Of(lambda result: result.judgement.bound)
+    event = _Of(lambda result: result.judgement.event)
+    power = _Of(lambda result: result.judgement.power)
+    p_value = _Of(lambda result: result.judgement.p_value)
+    alpha = _Of(lambda result: result.judgement.alpha)
+    illustration = _Of(lambda result: result.judgement.illustration)
+    outputs = _Of(lambda result: result.provenance.outputs)
+    seconds = _Of(lambda result: result.provenance.seconds)
+    reproducible = _Of(lambda result: result.provenance.reproducible)
+    seed = _Of(lambda result: result.provenance.seed)
+    drawn_by = _Of(lambda result: result.provenance.drawn_by)
+    tried = _Of(lambda result: result.provenance.tried)
+
     @property
     def passed(self) -> bool:
         """Whether the audit ended as expected."""
         return self.verdict == self.expected
-
-    @property
-    def verdict(self) -> Verdict:
-        """How the audit ended."""
-        return self.judgement.verdict
-
-    @property
-    def stop_reason(self) -> str:
-        """Why no more outputs were drawn."""
-        return self.judgement.stop_reason
-
-    @property
-    def bound(self) -> Bound | None:
-        """What was proved."""
-        return self.judgement.bound
-
-    @property
-    def event(self) -> Observed | None:
-        """What was looked at and counted. Its fields have the names of report.json."""
-        return self.judgement.event
-
-    @property
-    def power(self) -> Mapping[str, float] | None:
-        """The values of the quantity that would have been caught with a chance of "80%" and of "95%"."""
-        return self.judgement.power
-
-    @property
-    def p_value(self) -> float | None:
-        """The smallest chance of a false alarm at which these outputs refute the claim; None where nothing is random."""
-        return self.judgement.p_value
-
-    @property
-    def alpha(self) -> float | None:
-        """The chance of a false alarm that was allowed; None where nothing is random."""
-        return self.judgement.alpha
-
-    @property
-    def illustration(self) -> Illustration:
-        """What the plots show."""
-        return self.judgement.illustration
-
-    @property
-    def outputs(self) -> OutputsSpent:
-        """How many outputs went into each phase."""
-        return self.provenance.outputs
-
-    @property
-    def seconds(self) -> float | None:
-        """How long the audit took; None in a report that was read."""
-        return self.provenance.seconds
-
-    @property
-    def reproducible(self) -> bool:
-        """Whether the same seed draws the same outputs again."""
-        return self.provenance.reproducible
-
-    @property
-    def seed(self) -> int:
-        """The root of all randomness."""
-        return self.provenance.seed
-
-    @property
-    def drawn_by(self) -> str:
-        """What drew the outputs of the bound. No number depends on it. Empty in a report that was read."""
-        return self.provenance.drawn_by
-
-    @property
-    def tried(self) -> Tried | None:
-        """Where the audit looked; None in a report of an earlier auditor."""
-        return self.provenance.tried
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
