@@ -207,7 +207,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "rich": ("auditor.cli", "auditor.report.terminal"),
     "argparse": ("auditor.cli",),
     "matplotlib": ("auditor.report.plots",),
-    "jinja2": ("auditor.report.html",),
+    "jinja2": ("auditor.report.html", "auditor.config.scaffold"),
     "markupsafe": ("auditor.report",),
     "pandas": ("auditor.results.result", "auditor.scores"),
     "shtab": ("auditor.cli",),

@@ -157,6 +157,16 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
         return module
 
 
+def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
+    """Return the signature of a mechanism. Raises MechanismError where Python can read none."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        raise MechanismError(
+            f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
+        ) from None
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism(Drawer):
     """A callable bound to its parameters; draws labelled outputs on a pair.
@@ -175,12 +185,7 @@ class Mechanism(Drawer):
     @classmethod
     def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
         """Read the signature and bind the parameters. Raises MechanismError that says what does not fit."""
-        try:
-            signature = inspect.signature(function)
-        except (TypeError, ValueError):
-            raise MechanismError(
-                f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
-            ) from None
+        signature = signature_of(function, name)
         takes = signature.parameters
         batched, takes_rng = "size" in takes, "rng" in takes
         own = {key: None for key, wanted in (("size", batched), ("rng", takes_rng)) if wanted}

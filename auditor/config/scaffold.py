@@ -11,12 +11,13 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from auditor.auditing.check import CHECK_SECONDS, draw_once
 from auditor.blackbox.command import LONGER
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import Source, signature_of
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.config.load import load_configuration, search_path
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError
@@ -113,12 +114,7 @@ def _python(name: str, file: Path) -> _Found:
         raise MechanismError(
             f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name'
         )
-    try:
-        taken = dict(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        raise MechanismError(
-            f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
-        ) from None
+    taken = dict(signature_of(function, name).parameters)
     if not taken:
         raise MechanismError(f'mechanism "{name}" takes no arguments; it must take a data set: f(dataset, rng)')
     dataset = taken.pop(next(iter(taken)))
@@ -182,33 +178,14 @@ def _claim(parameters: Mapping[str, tuple[Any, bool]], *, is_query: bool) -> dic
 
 
 def _text(found: _Found, neighbours: tuple[str, str]) -> str:
+    import jinja2
+
+    template = files("auditor.config").joinpath("audit.yaml.jinja").read_text(encoding="utf-8")
+    reader = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     about, spelled = neighbours
-    parameters = [
-        f"      {name}: {_yaml(value)}{GUESS if is_guess else ''}"
-        for name, (value, is_guess) in found.parameters.items()
-    ]
     claim = ", ".join(f"{key}: {_yaml(value)}" for key, value in (found.claim or {"epsilon": 1.0}).items())
-    guess = "" if found.claim else GUESS
-    return "\n".join(
-        [
-            "# auditor check FILE: validates, and draws one output from each side.   auditor run FILE: audits.",
-            "# Completion in editors: `auditor schema` prints a JSON Schema of this file.",
-            "version: 1",
-            "seed: 0                  # the same seed, the same result",
-            f"samples: {found.samples:<16}# outputs for the bound; `auditor plan FILE` says what violation they would catch",
-            "audits:",
-            f"  - name: {_yaml(found.name)}",
-            f"    # {found.kind}",
-            f"    mechanism: {found.mechanism}",
-            *(["    parameters:", *parameters] if parameters else []),
-            "    # what it promises: {epsilon}, {epsilon, delta}, {rho}, {mu}, {order, epsilon}, ...",
-            f"    claim: {{{claim}}}{guess}",
-            f"    # the data sets it may see: {about}",
-            f"    neighbours: {spelled}{GUESS}",
-            "    # expect: violation    # for a mechanism that is known to break its claim",
-            "",
-        ]
-    )
+    known = {"found": found, "claim": f"{{{claim}}}", "about": about, "spelled": spelled}
+    return reader.from_string(template).render(known, yaml=_yaml, guess=GUESS)
 
 
 def _yaml(value: Any) -> str:

@@ -17,6 +17,7 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
     SideCounts,
+    counted_events,
 )
 from auditor.neighbours.pair import Relation, pair_words
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
@@ -157,6 +158,29 @@ def _event_words(event: Observed) -> str:
         case ObservedProfile() | ObservedScore() | ObservedBets():
             return f"there is evidence ({event.description})"
     assert_never(event)
+
+
+def event_lines(event: Observed) -> list[str]:
+    """Return each event with its counts, in a line of its own.
+
+    >>> from auditor.events.observed import Hits
+    >>> event_lines(ObservedReport("the mechanism reports the event", Hits((75, 100)), confirmed=True))
+    ['the mechanism reports the event: 75 of 100 outputs']
+    """
+    match event:
+        case ObservedRule() | ObservedProfile() | ObservedReport():
+            return [f"{words}: {_seen(*counts)}" for words, counts in counted_events(event)]
+        case ObservedScore(description=words, counts=cells):
+            left, right = sum(cells.left), sum(cells.right)
+            return [f"{words}: {left:,} outputs on the left and {right:,} on the right, in {len(cells.left)} cells"]
+        case QueryAnswers(description=words) | ObservedBets(description=words):
+            return [words]
+    assert_never(event)
+
+
+def _seen(*counts: tuple[int, int]) -> str:
+    left, *right = (f"{hits:,} of {trials:,}" for hits, trials in counts)
+    return f"{left} outputs on the left, {right[0]} on the right" if right else f"{left} outputs"
 
 
 def _rule_words(event: ObservedRule) -> str:

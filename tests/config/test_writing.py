@@ -12,7 +12,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from auditor import auditing
 from auditor.cli import main
 from auditor.config import scaffold
 from auditor.config.json_schema import json_schema
@@ -334,7 +333,7 @@ def test_a_mechanism_that_takes_none_of_the_data_sets_is_written_with_what_is_mi
 def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in (auditing, sys.modules["auditor.auditing.check"], scaffold):
+    for module in (sys.modules["auditor.auditing.check"], scaffold):
         monkeypatch.setattr(module, "CHECK_SECONDS", 3.0)
     Path("slow.py").write_text(
         # The process that runs it may have been started in another folder.
