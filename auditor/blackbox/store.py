@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.batches import Batch, Drawn
+from auditor.blackbox.batches import Batch, Drawn, Phase
 from auditor.blackbox.encoding import SPOILT, decode, encode, packed
 from auditor.blackbox.sample import Answers, Sample
 from auditor.errors import InvalidInputError, MechanismError
@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY KEY (audit, name)) WITHOUT ROWID;
 """
 VERSION = 1
+DIGEST = hashlib.sha256().digest_size  # bytes for the pair, before the outputs of a batch
 # The note that says why a recorded run stopped drawing.
 ENDED = "ended"
 
@@ -143,6 +144,12 @@ class Store:
                 raise InvalidInputError(f"{self.path} cannot be read: {error}; record anew") from None
         return found
 
+    def names(self, audit: str, start: str) -> list[str]:
+        """Return the names of an audit's batches that begin so."""
+        with self._opened() as file:
+            query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
+            return [name for (name,) in file.execute(query, (audit, len(start), start))]
+
 
 def history(path: Path) -> list[tuple[str, str]]:
     """Return when each run ended, and its report as JSON, the earliest first; nothing if there is no such file."""
@@ -240,6 +247,15 @@ class AuditStore:
                 raise self._error(f"{what} was recorded on another pair than {batch.pair.to_dict()}")
             seen = observe(self._decoded(content[len(digest) :], what))
         return Drawn(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
+
+    def samples(self, phase: Phase) -> Iterator[Sample]:
+        """Yield the recorded outputs of a phase on its one pair, in order; not those of games, or of rounds of a search."""
+        start = f"{phase.name.lower()}-"
+        names = [] if self.file is None else self.file.names(self.audit, start)
+        for number in sorted(int(name.removeprefix(start)) for name in names if name.count("-") == 1):
+            row = self._row("SELECT seen FROM batches WHERE audit = ? AND name = ?", f"{start}{number}")
+            if row is not None:
+                yield self._decoded(row[0][DIGEST:], f"batch {start}{number}")
 
     def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
         """Return what workers apply to each sample, for ``record``."""

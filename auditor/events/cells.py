@@ -66,15 +66,17 @@ class Cells:
         """The values that any entry can have."""
         return {*self.values, *self.atoms.values(), self.otherwise}
 
-    def describe(self, name: str, value: float, threshold: str = "{:.12g}") -> str:
+    def describe(self, name: str, value: float, threshold: str = "{:.12g}", longest: int = 0) -> str:
         """Say in words where the cells of that value lie; thresholds are written in that format.
+
+        Of more than six atoms the first six are named, unless the list of all has at most ``longest`` characters.
 
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
         """
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
         atoms = [atom for atom, worth in self.atoms.items() if worth == value]
-        if len(atoms) > 6:
+        if len(atoms) > 6 and len(", ".join(atoms)) > longest:
             parts.append(f"{name} is one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
         elif atoms:
             parts.append(f"{name} is {'one of ' if len(atoms) > 1 else ''}{', '.join(atoms)}")

@@ -9,6 +9,10 @@ from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
+from auditor.events.written import read, written
+
+# Characters of a list of values in a description. Of a longer list it names the first.
+LONGEST_LIST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,11 @@ class Event:
 
     feature: Feature
     rule: Cells
+
+    @classmethod
+    def of(cls, seen: ObservedRule) -> "Event":
+        """Return the event that was reported. Raises InvalidInputError where a report of an earlier auditor lacks its rule."""
+        return cls(*read(seen.rule or {}, "feature", "cells"))
 
     def count(self, sample: Sample) -> GuessCounts:
         """Count the guesses on each side."""
@@ -36,7 +45,7 @@ class Event:
 
     def describe(self, side: float) -> str:
         """Say in words on which outputs the rule guesses that side."""
-        return self.rule.describe(self.feature.name, side)
+        return self.rule.describe(self.feature.name, side, longest=LONGEST_LIST)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
         """Return the event with what was counted.
@@ -49,7 +58,8 @@ class Event:
             sides = [side for side in sides if side.description != "never"]
         first = sides[0]
         opposite = sides[1] if len(sides) > 1 else None
-        return ObservedRule(first.description, first.guess, first.counts, first.looks_at, first.form, opposite)
+        seen = first.description, first.guess, first.counts, first.looks_at, first.form
+        return ObservedRule(*seen, opposite, written(feature=self.feature, cells=self.rule))
 
     def _side(self, side: float, seen: Counts) -> Guessed:
         return Guessed(

@@ -1,5 +1,6 @@
 """The events of a report, and how often each was seen. They hold all that is needed to recompute a bound."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -55,9 +56,14 @@ class Guessed(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedRule(Guessed):
-    """A rule that guesses the side: its event and, if there is one, the event on which it guesses the other side."""
+    """A rule that guesses the side: its event and, if there is one, the event on which it guesses the other side.
+
+    ``rule`` holds the feature and the cells as they were frozen (see ``auditor.events.written``); None in a report of an earlier
+    auditor.
+    """
 
     opposite: Guessed | None
+    rule: Mapping[str, Any] | None = None
 
     @property
     def sides(self) -> tuple[Guessed, ...]:
@@ -85,7 +91,10 @@ class ObservedProfile(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedScore(Fields):
-    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), with each side's outputs in each cell."""
+    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), with each side's outputs in each cell.
+
+    ``rule`` holds the score and the edges of the cells; None in a report of an earlier auditor.
+    """
 
     description: str
     order: float
@@ -94,6 +103,7 @@ class ObservedScore(Fields):
     tilt: float
     values: tuple[float, ...]
     counts: ScoreCounts
+    rule: Mapping[str, Any] | None = None
 
     def counted(self) -> ScoreCounts:
         return self.counts

@@ -24,6 +24,7 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
+from auditor.events.written import read, written
 from auditor.methods.base import ExactNumber, Learned, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
@@ -78,6 +79,15 @@ class ScoreTest:
             wager.tilt,
             wager.values,
             counts,
+            written(feature=self.feature, edges=self.edges),
+        )
+
+    @classmethod
+    def of(cls, seen: ObservedScore) -> "ScoreTest":
+        """Return the test that was reported. Raises InvalidInputError where a report of an earlier auditor lacks its rule."""
+        feature, edges = read(seen.rule or {}, "feature", "edges")
+        return cls(
+            feature, tuple(map(float, edges)), Wager(seen.order, seen.values, seen.swapped, seen.stake, seen.tilt)
         )
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:

@@ -18,6 +18,7 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
 )
+from auditor.events.written import read
 from auditor.neighbours.pair import Pair, Relation, relation_named
 
 SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -72,6 +73,8 @@ def _event(value: Any) -> Any:
         event["points"] = [_event(point) for point in event["points"]]
     if isinstance(event.get("opposite"), dict):
         event["opposite"] = _event(event["opposite"])
+    if isinstance(event.get("rule"), dict):
+        read(event["rule"], "feature", *event["rule"])  # raises where it is spoilt
     words = event.get("description")
     if "guess" in event and isinstance(words, str):
         looks_at = "bits" if _BITS in words else "score" if _SCORE in words else "values"

@@ -351,7 +351,7 @@ ENTRY_BEYOND = {
     "tried",
     "illustration",
 }
-EVENT_BEYOND = {"guess", "looks_at", "form", "opposite"}
+EVENT_BEYOND = {"guess", "looks_at", "form", "opposite", "rule"}
 KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,
     "auditor": str,
