@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from auditor.errors import AuditorError as AuditorError
     from auditor.errors import InvalidInputError as InvalidInputError
     from auditor.errors import MechanismError as MechanismError
+    from auditor.neighbours.canaries import Canaries as Canaries
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Value as Value
     from auditor.neighbours.records import Records as Records
@@ -57,6 +58,7 @@ _NAMES = {
         "ZeroConcentratedDP",
     ),
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
+    "auditor.neighbours.canaries": ("Canaries",),
     "auditor.neighbours.domains": ("Pairs", "Value"),
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("Totals",),

@@ -8,6 +8,6 @@ BATCH = 65_536
 # −1 is one for each core.
 WORKERS = -1
 
-MethodName = Literal["fixed", "sequential", "two-intervals"]
+MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
 BackendName = Literal["auto", "loky", "threading", "dask", "ray"]
 EventKind = Literal["values", "bits"]

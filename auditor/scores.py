@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.conversions import implied_delta
+from auditor.bounds.intervals import Floats
 from auditor.bounds.one_run import Guessed, Looks, surest_guesses, usual_guesses
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 
-Floats = NDArray[np.float64]
 Origin = Literal["independent-runs", "one-run", "one-run-apart"]
 
 ASSUMED: dict[Origin, tuple[str, ...]] = {

@@ -8,6 +8,7 @@ import numpy as np
 from auditor.auditing import Ended, Plan, Settings, carry_out, settle
 from auditor.blackbox.mechanism import Source
 from auditor.claims import claim_from_dict
+from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
 from auditor.results.result import AuditResult, RunResult
 
@@ -32,6 +33,19 @@ def total(dataset: Any) -> Any:
     return sum(dataset)
 
 
+def noisy_records(dataset: Any, rng: np.random.Generator) -> Any:
+    """Return for each of 200 canaries whether it is in, with noise of its own."""
+    return np.isin(np.arange(200), dataset) + rng.normal(0, 0.5, 200)
+
+
+def own_place(output: Any, canary: int) -> float:
+    return float(output[canary])
+
+
+CANARIES = Canaries(np.arange(200), own_place)
+APART = Canaries(list(range(200)), own_place, runs=2, guesses=[100], apart=True)
+
+
 AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "sound": (laplace, {"epsilon": 1.0}, {}),
     "broken": (laplace, {"epsilon": 0.3}, {}),
@@ -45,6 +59,8 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "mixed": (mixed, {"epsilon": 5.0}, {}),
     "probability": (coin, {"probability": 0.6, "at_most": True}, {}),
     "query": (total, {"sensitivity": 1.0}, {"domain": Pairs([([1, float("inf")], [1, 3])])}),
+    "canaries": (noisy_records, {"mu": 1.0}, {"method": "one-run", "domain": CANARIES}),
+    "canaries apart": (noisy_records, {"epsilon": 0.1, "delta": 1e-5}, {"method": "one-run", "domain": APART}),
     "failing": (failing, {"epsilon": 1.0}, {}),
 }
 

@@ -60,7 +60,7 @@ def audit(
 
     Keyword Args:
         samples (int): outputs for the bound, both sides together, 1,000,000 by default; search and selection come on top.
-        method (str): "fixed", the default, "sequential" or "two-intervals".
+        method (str): "fixed", the default, "sequential", "two-intervals", or "one-run" for Canaries.
         search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
         seconds (float | None): after which the audit ends with the bound it has; outputs are fewer then.
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.

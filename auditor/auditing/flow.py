@@ -11,6 +11,7 @@ from auditor.auditing.check import imported
 from auditor.auditing.concurrent import run_concurrently
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.health_checks import nothing_differs
+from auditor.auditing.one_run import audit_one_run
 from auditor.auditing.outcome import Ended, Outcome, inconclusive
 from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.privacy import audit_privacy
@@ -77,6 +78,8 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 def _flow(plan: Plan, drawing: Drawing) -> Outcome:
     if isinstance(plan.claim, QueryClaim):
         return audit_query(plan, drawing, lambda: imported(plan))
+    if plan.settings.method == "one-run":
+        return audit_one_run(plan, drawing)
     start = _Start(**plan.store.recall(START, lambda: asdict(_start(plan, drawing))))
     drawing.reproducible = start.reproducible
     if start.failure:

@@ -12,6 +12,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError
 from auditor.methods import method_for
 from auditor.methods.base import AnyMethod
+from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import check_differ
 from auditor.verdict import Verdict
@@ -48,6 +49,12 @@ class Plan:
             check_differ(self.domain.corners())
         if isinstance(self.claim, PrivacyClaim):
             self.method()
+        one_run = self.settings.method == "one-run"
+        if one_run != isinstance(self.domain, Canaries) or (one_run and not isinstance(self.claim, PrivacyClaim)):
+            raise InvalidInputError(
+                f"method is {self.settings.method}, the claim {self.claim}, and neighbours are {self.domain}; method: one-run, "
+                "domain: canaries and a claim of privacy go together"
+            )
 
     def method(self, outputs: int | None = None) -> AnyMethod:
         """Return the method of the audit, for a bound of this number of outputs, by default all of the settings.

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.one_run import Guessed, Looks
 from auditor.claims import PrivacyClaim, Probability
 from auditor.methods import game_for, method_for
+from auditor.neighbours.canaries import Canaries
 
 SHARES = (1.0, 0.1, 0.01)
 # A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
@@ -22,7 +24,10 @@ MOST_OUTPUTS = 10**13
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """For one share of outputs and one chance: the smallest violation caught, and the outputs needed for EXCESS."""
+    """For one share of outputs and one chance: the smallest violation caught, and the outputs needed for EXCESS.
+
+    ``needed`` is NaN where it is not computed, as for canaries.
+    """
 
     share: float
     chance: float
@@ -34,12 +39,21 @@ def foresee(plan: Plan) -> list[Foresight]:
     """Return what a plan can be expected to catch; empty for claims in which nothing is random."""
     if not isinstance(plan.claim, PrivacyClaim | Probability):
         return []
+    if isinstance(plan.domain, Canaries):
+        return [Foresight(1.0, chance, canaries_caught(plan, plan.domain, chance), math.nan) for _, chance in CHANCES]
     method = method_for(plan.claim, plan.settings.method, plan.alpha, plan.settings.samples)
     return [
         Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
         for share in (SHARES if method.may_abstain else SHARES[:1])
         for _, chance in CHANCES
     ]
+
+
+def canaries_caught(plan: Plan, domain: Canaries, chance: float) -> float:
+    """Return the smallest value of a mechanism on each canary, none of which affects another, that is caught with this chance."""
+    assert isinstance(plan.claim, PrivacyClaim)
+    seen = tuple(Guessed(domain.runs * len(domain.canaries), guesses, 0) for guesses in domain.guesses)
+    return Looks(seen, domain.apart).detectable(plan.claim, plan.alpha, chance)
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:

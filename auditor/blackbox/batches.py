@@ -99,7 +99,8 @@ FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 
 COIN, NOISE, AGAIN = 0, 1, 2  # uses of streams; AGAIN is for outputs that are drawn again
 
 
-def _stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator:
+def stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator:
+    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN."""
     address = np.random.SeedSequence(seed, spawn_key=(audit, batch.phase, *batch.number, use))
     return np.random.Generator(np.random.PCG64(address))
 
@@ -122,17 +123,17 @@ def draw_all(
 
 
 def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
-    coin = _stream(seed, audit, batch, COIN).bytes(math.ceil(batch.size / 8))
+    coin = stream(seed, audit, batch, COIN).bytes(math.ceil(batch.size / 8))
     labels: Labels = np.unpackbits(np.frombuffer(coin, np.uint8), count=batch.size).view(np.bool_)
     if batch.pair.relation is Relation.ALONE:
         labels[:] = True
-    noise, learning = _stream(seed, audit, batch, NOISE), batch.learning
+    noise, learning = stream(seed, audit, batch, NOISE), batch.learning
     # These outputs prove nothing, so there may be fewer of them.
     patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
     sample = mechanism.draw(batch.pair, labels, noise, one_by_one=batch.one_by_one, patience=patience)
     if learning and mechanism.batched and not batch.one_by_one and sample.raised():
         # To learn from, each output must be a value or a failure of its own.
-        again = _stream(seed, audit, batch, AGAIN)
+        again = stream(seed, audit, batch, AGAIN)
         sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
     return sample
 
@@ -142,8 +143,8 @@ def draws_the_same_twice(origin: Origin, seed: int, audit: int, batch: Batch) ->
     mechanism = origin.drawer()
     labels, seen = np.arange(batch.size) % 2 == 0, []
     for _ in range(2):
-        stream, patience = _stream(seed, audit, batch, NOISE), Patience(FAILURES[batch.phase])
-        sample = mechanism.draw(batch.pair, labels, stream, patience=patience)
+        noise, patience = stream(seed, audit, batch, NOISE), Patience(FAILURES[batch.phase])
+        sample = mechanism.draw(batch.pair, labels, noise, patience=patience)
         if sample.raised():
             return True
         seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))

@@ -158,7 +158,7 @@ class Sampler:
         if self.source.command is not None:
             return self.source.program(self.execution.timeout).repeats_itself(pair)
         how, origin = self.execution, self.origin()
-        arguments = origin, self.seed, _audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
+        arguments = origin, self.seed, audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
         if processes(how.workers) == 1:
             return draws_the_same_twice(*arguments)
         workers, here = self._workers(origin)
@@ -215,7 +215,7 @@ class Sampler:
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], at: int
     ) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
-        common = self.origin(), self.seed, _audit_key(self.name), observe
+        common = self.origin(), self.seed, audit_key(self.name), observe
         run = self._run_here if processes(self.execution.workers) == 1 else self._run_by_workers
         return run(common, batches, at)
 
@@ -260,7 +260,7 @@ class Sampler:
 _Group = tuple[list[Drawn[T]], MechanismError | None]
 
 
-def _audit_key(name: str) -> int:
+def audit_key(name: str) -> int:
     """Return 64 bits of the audit's name, so that other audits do not change what an audit draws."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 

@@ -40,11 +40,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.intervals import Floats
 from auditor.bounds.tradeoff import Tradeoff, at_value, tradeoff
 from auditor.claims import PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 CELLS = 2_000  # of the integral over T; each rounded up
 SPREAD = 9.0  # standard deviations of T that the cells cover
@@ -195,6 +194,10 @@ class Looks:
         share = alpha / len(self.seen)
         return p_value_apart(curve, one) <= share if self.apart else refutes_any(curve, one, share)
 
+    def p_value_apart(self, claim: PrivacyClaim) -> float:
+        """Return the smallest level at which they refute a claim, for canaries that do not touch each other."""
+        return min(1.0, len(self.seen) * min(p_value_apart(tradeoff(claim), one) for one in self.seen))
+
     def bound(self, claim: PrivacyClaim, alpha: float) -> float:
         """Return a lower bound on the quantity of a kind of claim; it exceeds the truth with probability at most ``alpha``.
 
@@ -203,6 +206,11 @@ class Looks:
         """
         least = -max(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else 0.0
         return largest_refuted(lambda value: self.refute(at_value(claim, value), alpha), least)
+
+    def best(self, claim: PrivacyClaim, alpha: float) -> Guessed:
+        """Return the look that proves most of a claim's quantity."""
+        alone = {one: Looks((one,), self.apart).bound(claim, alpha / len(self.seen)) for one in self.seen}
+        return max(alone, key=lambda one: alone[one])
 
     def deltas(self, epsilons: Sequence[float], alpha: float) -> list[float]:
         """Return lower bounds on δ at each ε (nats), to within a factor 1.05; they hold together."""

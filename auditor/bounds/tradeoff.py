@@ -10,16 +10,15 @@ A finite number of them allows more than all of them do, so that a bound that ho
 lines holds for every mechanism within the claim. Where a claim is (ε, δ) or a list of such points, nothing is lost.
 """
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.bounds.conversions import implied_delta
+from auditor.bounds.intervals import Floats
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP
-
-Floats = NDArray[np.float64]
 
 LINES = 1_500
 # Of a Gaussian mechanism: standard deviations of the log-ratio above its mean, up to which lines are drawn. δ is below 1e-18 there.
@@ -70,6 +69,7 @@ class Tradeoff:
         return np.interp(share, self.wrong + self.right, self.wrong)
 
 
+@functools.lru_cache(maxsize=64)
 def tradeoff(claim: PrivacyClaim) -> Tradeoff:
     """Return the curve that a claim allows, or one that allows more.
 

@@ -91,6 +91,7 @@ def _plan(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from auditor.auditing.planning import EXCESS, foresee
+    from auditor.neighbours.canaries import Canaries
     from auditor.report.phrases import number
 
     console = open_console()
@@ -108,7 +109,9 @@ def _plan(options: argparse.Namespace) -> int:
                 table.add_row(*audit, "–", "–", "–", "any counterexample found settles it", "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
-                share, chance = f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
-                table.add_row(*audit, f"{plan.settings.samples:,}", share, chance, number(row.caught), needed)
+                drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
+                if isinstance(plan.domain, Canaries):
+                    drawn, share, needed = f"{plan.domain.runs:,}", "canaries", "–"
+                table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
         console.print(table)
     return AS_EXPECTED

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 from auditor.blackbox.mechanism import load
 from auditor.config.strict import LowHigh, Number, Strict
 from auditor.errors import InvalidInputError
+from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
@@ -127,6 +128,34 @@ class TotalsOfPeople(Form):
         return Totals(**self.arguments())
 
 
+class CanariesByCoins(Form):
+    """Canaries, each in the data by a fair coin, for method: one-run."""
+
+    domain: Literal["canaries"]
+    """Canaries, each in the data by a fair coin, for method: one-run."""
+    canaries: str | list[Any]
+    """file.py:function that returns the canaries, as a list or an array; or the list."""
+    score: str
+    """file.py:function(output, canary), a number that is larger where the canary is in the data."""
+    records: str | list[Any] | None = None
+    """file.py:function that returns the records beside them; or the list."""
+    runs: int | None = None
+    """How many runs there are, each with coins of its own; 1 by default."""
+    guesses: int | list[int] | None = None
+    """How many of the surest guesses count, one number or several; by default all, a half, a quarter, and so on."""
+    apart: bool | None = None
+    """Whether no canary affects another one's score, as you can prove. Else the bound is wrong."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        given = self.arguments()
+        for key in ("canaries", "records"):
+            if isinstance(name := given.get(key), str):
+                given[key] = load(name, search_path)()
+        domain = Canaries(**given)
+        domain.search_path = search_path
+        return domain
+
+
 class PairSpelledOut(Strict):
     """Two data sets as written."""
 
@@ -194,7 +223,7 @@ def _form(given: Any) -> str | None:
 
 
 # A new domain is registered here, by its class.
-_Domains = Annotated[OneValue | ListOfRecords | TotalsOfPeople, Field(discriminator="domain")]
+_Domains = Annotated[OneValue | CanariesByCoins | ListOfRecords | TotalsOfPeople, Field(discriminator="domain")]
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]
     | Annotated[ListOfPairs, Tag("by pairs")]
@@ -202,8 +231,8 @@ Neighbours = Annotated[
     Discriminator(
         _form,
         custom_error_type="no_form",
-        custom_error_message="it must be a mapping with a domain (value, records, totals), pairs: [{left: ..., right: ...}, ...], "
-        "or generator: module:name",
+        custom_error_message="it must be a mapping with a domain (value, records, totals, canaries), "
+        "pairs: [{left: ..., right: ...}, ...], or generator: module:name",
     ),
     BeforeValidator(_without_null),
 ]

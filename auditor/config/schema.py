@@ -49,7 +49,7 @@ class Shared(Strict):
     samples: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.samples
     """Outputs for the bound of an audit, both sides together."""
     method: MethodName | None = _DEFAULT.method
-    """fixed: one bound after all outputs; sequential: stops as soon as the claim is refuted; two-intervals: the textbook form."""
+    """fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: the textbook form; one-run: canaries."""
     execution: Execution | None = None
     """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
     search: Search | None = None

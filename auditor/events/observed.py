@@ -157,7 +157,24 @@ class ObservedBets(Fields):
     highest_log_capital: tuple[float, ...]
 
 
-Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedBets
+@dataclass(frozen=True, slots=True)
+class ObservedCanaries(Fields):
+    """Guesses of which canaries were in the data, in ``runs`` with the same number of ``canaries`` each.
+
+    ``guesses`` lists (guesses, right ones) for each number of guesses that was looked at, the one that proves most first. ``apart``
+    says that canaries were taken not to affect each other's scores.
+    """
+
+    description: str
+    canaries: int
+    runs: int
+    apart: bool
+    guesses: tuple[tuple[int, int], ...]
+
+
+Observed = (
+    ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedBets | ObservedCanaries
+)
 
 
 def sides_of(event: Observed | None) -> list[Guessed]:

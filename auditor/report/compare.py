@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from auditor.claims import PrivacyClaim
-from auditor.events.observed import ObservedBets, QueryAnswers, sides_of
+from auditor.events.observed import ObservedBets, ObservedCanaries, QueryAnswers, sides_of
 from auditor.methods import method_for
 from auditor.methods.base import Interval
 from auditor.report.phrases import bound_words, number, verdict_words
@@ -213,7 +213,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     sign is turned. None where the counts give no upper limit.
     """
     match audit.event:
-        case None | ObservedBets():
+        case None | ObservedBets() | ObservedCanaries():
             return None
         case QueryAnswers():
             return (audit.bound.value, audit.bound.value) if audit.bound else None

@@ -15,12 +15,13 @@ from markupsafe import Markup
 
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.events.histogram import Histogram
-from auditor.events.observed import ObservedBets, counted_events
+from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.phrases import (
     COLUMNS,
     bound_words,
+    canary_words,
     confidence_words,
     finding,
     headline,
@@ -212,7 +213,10 @@ def tried(audit: AuditResult) -> list[str]:
     if audit.tried is not None:
         lines.append(f"Data sets: {audit.tried.neighbours}.")
         looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
-        lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
+        if isinstance(audit.event, ObservedCanaries):
+            lines += [f"{words}." for words in canary_words(audit.event)]
+        else:
+            lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
         if (fitted := audit.tried.search) is not None:
             fits = f"Outputs that fitted into the seconds of the search: {fitted:,}"
             lines.append(f"{fits}; search: {{outputs: {fitted}}} repeats it.")
@@ -230,6 +234,8 @@ def tried(audit: AuditResult) -> list[str]:
 
 def not_tried(audit: AuditResult) -> list[str]:
     """Say where an audit did not look."""
+    if isinstance(audit.event, ObservedCanaries):
+        return ["Other canaries, other data beside them, and other scores."]
     lines = ["Data sets outside those named, and pairs of them not reached by the search."]
     if audit.tried is not None and BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
         lines.insert(0, "Floating-point representations of the outputs.")

@@ -11,6 +11,7 @@ from auditor.events.observed import (
     BothAnswers,
     Observed,
     ObservedBets,
+    ObservedCanaries,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -93,6 +94,8 @@ def finding(audit: AuditResult) -> str:
             return _query_finding(audit, values)
         case ObservedReport() as event:
             return _probability_finding(audit, event, bound)
+        case ObservedCanaries() as event:
+            return _canary_finding(audit, event, bound)
         case event:
             return _privacy_finding(audit, event, bound)
 
@@ -146,6 +149,31 @@ def _probability_finding(audit: AuditResult, event: ObservedReport, bound: str) 
     return f"{seen}, {state} ({audit.claim}); other data sets were only searched, not tested."
 
 
+def _canary_finding(audit: AuditResult, event: ObservedCanaries, bound: str) -> str:
+    proved = f"{_event_words(event)}; this proves {bound}"
+    if event.apart:
+        proved += ", if no canary affects another one's score"
+    if audit.verdict is Verdict.VIOLATION:
+        return f"{proved}, above the claimed {audit.claim}."
+    caught = (audit.power or {}).get("95%", math.inf)
+    would = (
+        f"a mechanism with {audit.claim.symbol} of {number(caught)} on each canary, none of which affects another, would have been "
+        "caught with 95 % chance"
+        if caught < math.inf
+        else "no violation could have been caught with this number of canaries"
+    )
+    return f"{proved}, within the claimed {audit.claim}; {would}."
+
+
+def canary_words(event: ObservedCanaries) -> list[str]:
+    """Say how many guesses were right, for each number of guesses that was looked at."""
+    runs = "" if event.runs == 1 else f" in each of {event.runs:,} runs"
+    return [
+        f"{wins:,} of the {guesses:,} surest guesses on {event.canaries:,} canaries{runs} are right"
+        for guesses, wins in event.guesses
+    ]
+
+
 def _event_words(event: Observed) -> str:
     match event:
         case QueryAnswers(description=words):
@@ -157,6 +185,8 @@ def _event_words(event: Observed) -> str:
             return _rule_words(event)
         case ObservedProfile() | ObservedScore() | ObservedBets():
             return f"there is evidence ({event.description})"
+        case ObservedCanaries():
+            return canary_words(event)[0]
     assert_never(event)
 
 
@@ -173,6 +203,8 @@ def event_lines(event: Observed) -> list[str]:
         case ObservedScore(description=words, counts=cells):
             left, right = sum(cells.left), sum(cells.right)
             return [f"{words}: {left:,} outputs on the left and {right:,} on the right, in {len(cells.left)} cells"]
+        case ObservedCanaries():
+            return canary_words(event)
         case QueryAnswers(description=words) | ObservedBets(description=words):
             return [words]
     assert_never(event)

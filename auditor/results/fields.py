@@ -12,6 +12,7 @@ from auditor.claims import Claim, claim_from_dict
 from auditor.errors import InvalidInputError
 from auditor.events.observed import (
     ObservedBets,
+    ObservedCanaries,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -83,7 +84,7 @@ def _event(value: Any) -> Any:
 
 
 # Each kind of event has a key of its own. The first of these that is there decides.
-KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "hypotheses")
+KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "hypotheses", "apart")
 
 
 def _kind(event: Any) -> str | None:
@@ -101,7 +102,8 @@ EventField = Annotated[
     | Annotated[ObservedScore, Tag("order")]
     | Annotated[ObservedReport, Tag("confirmed")]
     | Annotated[QueryAnswers, Tag("values")]
-    | Annotated[ObservedBets, Tag("hypotheses")],
+    | Annotated[ObservedBets, Tag("hypotheses")]
+    | Annotated[ObservedCanaries, Tag("apart")],
     Discriminator(_kind),
     BeforeValidator(_event),
 ]

@@ -169,6 +169,14 @@ def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_touch_eac
 CLAIMS = [PureDP(0.2), ApproximateDP(0.2, 1e-5), GaussianDP(0.2), PrivacyProfile([(0.2, 1e-3)])]
 
 
+def test_the_p_value_of_canaries_apart_is_the_smallest_level_that_refutes() -> None:
+    looks = Looks((Guessed(400, 400, 250), Guessed(400, 100, 72)), apart=True)
+    for claim in CLAIMS:
+        p = looks.p_value_apart(claim)
+        assert looks.refute(claim, 1.001 * p) or p == 1
+        assert not looks.refute(claim, 0.999 * p)
+
+
 @pytest.mark.parametrize("claim", [*CLAIMS, ZeroConcentratedDP(0.02)])
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart: bool) -> None:

@@ -173,7 +173,7 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
 
 def test_counts_are_those_of_events_only() -> None:
     told = {audit.name: "<summary>Counts</summary>" in audit._repr_html_() for audit in every_kind().audits}
-    without = {"concentrated", "rényi", "sequential", "query", "failing"}
+    without = {"concentrated", "rényi", "sequential", "query", "canaries", "canaries apart", "failing"}
     assert told == {name: name not in without for name in told}
 
 
@@ -375,7 +375,9 @@ def test_every_audit_with_an_answer_says_what_violation_it_would_have_caught() -
 def test_every_audit_of_outputs_shows_them() -> None:
     for audit in every_kind().audits:
         shown = "Outputs on the two data sets" in audit._repr_html_()
-        assert shown == (audit.name not in {"probability", "query", "failing"}), audit.name
+        assert shown == (audit.name not in {"probability", "query", "canaries", "canaries apart", "failing"}), (
+            audit.name
+        )
         if audit.name == "sequential":
             assert "of those that were bet on" in audit._repr_html_()
 

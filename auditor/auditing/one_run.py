@@ -1,0 +1,114 @@
+"""The flow for mechanisms that run once, or a few times: coins decide which canaries are in, and scores guess the coins."""
+
+import functools
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from auditor.auditing.check import imported
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.plan import CHANCES, Plan
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.scored import Run, run_once
+from auditor.bounds.evidence import Bound
+from auditor.bounds.one_run import Looks, surest_guesses
+from auditor.claims import PrivacyClaim
+from auditor.events.observed import ObservedCanaries
+from auditor.neighbours.canaries import Canaries
+from auditor.results.result import Illustration, Judgement
+from auditor.verdict import judge
+
+PROFILE_POINTS = 17
+
+
+def audit_one_run(plan: Plan, drawing: Drawing) -> Outcome:
+    """Audit a claim by the guesses that scores of canaries make, all runs together.
+
+    Coins of different runs are independent, so that several runs are one run with more canaries. Raises MechanismError where the
+    mechanism or the score cannot be had.
+    """
+    domain = plan.domain
+    assert isinstance(domain, Canaries)
+    runs, reason = list[Run](), ""
+    for number in range(domain.runs):
+        if number and drawing.time_is_up(number):
+            reason = f"{plan.settings.seconds:g} seconds were over: {number:,} of {domain.runs:,} runs done"
+            break
+        run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
+        drawing.spend(Phase.BOUND, 1)
+        if run.failure:
+            # What other runs show would be taken only where this one did not fail, which may depend on its coins.
+            return inconclusive(plan, f"run {number + 1} failed: {run.failure}")
+        runs.append(run)
+        drawing.report(Phase.BOUND, number + 1, domain.runs)
+    if plan.source.command is None:
+        drawing.reproducible = plan.store.recall("takes rng", lambda: imported(plan).takes_rng)
+    return Outcome(plan, evidence(plan, domain, runs, reason or _done(len(runs))))
+
+
+def _done(runs: int) -> str:
+    return "the run done" if runs == 1 else f"all {runs:,} runs done"
+
+
+def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
+    settings = plan.settings
+    return asdict(run_once(plan.source, domain, (plan.name, settings.seed, number), settings.execution))
+
+
+def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "CanaryEvidence":
+    """Count the right ones of the surest guesses in all runs."""
+    assert isinstance(plan.claim, PrivacyClaim)
+    scores, inside = (np.concatenate([getattr(run, name) for run in runs]) for name in ("scores", "inside"))
+    numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
+    seen = tuple(surest_guesses(scores, inside.astype(bool), number) for number in numbers)
+    return CanaryEvidence(plan.claim, Looks(seen, domain.apart), len(domain.canaries), len(runs), reason)
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryEvidence(Evidence):
+    """How many guesses were right in so many ``runs`` with so many ``canaries`` each."""
+
+    claim: PrivacyClaim
+    looks: Looks
+    canaries: int
+    runs: int
+    reason: str
+
+    def bound(self, alpha: float) -> float:
+        return self.looks.bound(self.claim, alpha)
+
+    def refutes(self, alpha: float) -> bool:
+        """See Evidence; without the bound, which takes far longer."""
+        return self.looks.refute(self.claim, alpha)
+
+    def p_value(self) -> float:
+        """See Evidence; in closed form where canaries are apart."""
+        return self.looks.p_value_apart(self.claim) if self.looks.apart else Evidence.p_value(self)
+
+    def judge(self, alpha: float) -> Judgement:
+        name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"
+        bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
+        best = self.looks.best(self.claim, alpha)
+        event = ObservedCanaries(
+            f"the surest guesses of which of {self.canaries:,} canaries were in the data",
+            self.canaries,
+            self.runs,
+            self.looks.apart,
+            tuple((one.guesses, one.wins) for one in (best, *(one for one in self.looks.seen if one != best))),
+        )
+        return Judgement(
+            judge(self.claim, bound),
+            self.reason,
+            bound,
+            event,
+            {name: self.looks.detectable(self.claim, alpha, chance) for name, chance in CHANCES},
+            self.p_value(),
+            alpha,
+            Illustration(profile=self._profile(alpha)),
+        )
+
+    def _profile(self, alpha: float) -> tuple[tuple[float, float], ...]:
+        epsilons = np.linspace(0.0, max(1.0, 2 * self.claim.value), PROFILE_POINTS).tolist()
+        return tuple(zip(epsilons, self.looks.deltas(epsilons, alpha), strict=True))

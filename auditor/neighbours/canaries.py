@@ -1,0 +1,80 @@
+"""Records of the auditor's own, each of which is in the data or out of it by a fair coin: for mechanisms that run once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.bounds.one_run import usual_guesses
+from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.pair import Pair, Relation
+
+
+class Canaries(Domain):
+    """Canaries, for ``method="one-run"``: the mechanism gets the records, and the canaries that are in, and a score guesses which.
+
+    Args:
+        canaries: records, as a list or a NumPy array, in an order that says nothing.
+        score: ``f(output, canary)``, a number that is larger where the canary is in the data; or its name, "module:function".
+        records: which are always in the data, as a list or a NumPy array.
+        runs: how many runs there are; each has coins of its own. More runs prove more.
+        guesses: how many of the surest guesses count, of all runs together, one or several; by default all, a half, and so on.
+        apart: that no canary affects another one's score, which proves far more where it is so. Else the bound is **wrong**.
+
+    Raises InvalidInputError for no canaries, and for numbers out of range.
+    """
+
+    search_path: tuple[str, ...] = ()  # folders in which the score is looked for, before Python's own
+
+    def __init__(
+        self,
+        canaries: Sequence[Any] | NDArray[Any],
+        score: Callable[[Any, Any], float] | str,
+        records: Sequence[Any] | NDArray[Any] = (),
+        runs: int = 1,
+        guesses: int | Sequence[int] | None = None,
+        apart: bool = False,
+    ) -> None:
+        self.canaries, self.score, self.records, self.runs, self.apart = canaries, score, records, runs, apart
+        if not len(canaries):
+            raise InvalidInputError("there are no canaries; at least one is needed")
+        if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
+            raise InvalidInputError(f"runs is {self.runs!r}; it must be an integer of at least 1")
+        self.guesses = self._checked(guesses)
+
+    def _checked(self, given: int | Sequence[int] | None) -> tuple[int, ...]:
+        most = self.runs * len(self.canaries)
+        if given is None:
+            return usual_guesses(most)
+        numbers = (given,) if isinstance(given, int) else tuple(given)
+        if not numbers or any(isinstance(k, bool) or not isinstance(k, int) or not 0 < k <= most for k in numbers):
+            raise InvalidInputError(f"guesses is {given!r}; it must be one or several integers from 1 to {most:,}")
+        return numbers
+
+    def __str__(self) -> str:
+        beside = f", beside {len(self.records):,} records" if len(self.records) else ""
+        return f"{len(self.canaries):,} canaries, each in the data or not by a fair coin{beside}"
+
+    def dataset(self, inside: NDArray[np.bool_]) -> Any:
+        """Return the records and the canaries that are inside; ``inside`` is of shape (canaries,)."""
+        if isinstance(self.canaries, np.ndarray):
+            chosen = self.canaries[inside]
+            return np.concatenate([np.asarray(self.records), chosen]) if len(self.records) else chosen
+        return [*self.records, *(canary for canary, is_in in zip(self.canaries, inside, strict=True) if is_in)]
+
+    def corners(self) -> list[Pair]:
+        """Return one pair, to try the mechanism on: all canaries are in, or all but the first."""
+        everything = np.ones(len(self.canaries), bool)
+        but_one = np.arange(len(self.canaries)) > 0
+        return [Pair(self.dataset(everything), self.dataset(but_one), Relation.ADD_REMOVE)]
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        return self.corners()[0]
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        return pair
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        yield from ()
