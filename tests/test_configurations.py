@@ -26,7 +26,7 @@ WEAK = "shifted inverse, sum of signed records"
 
 # The classics alone take minutes; `make audit` runs all of these in full.
 QUICK = [
-    pytest.param(file, id=file.stem, marks=pytest.mark.slow if file.stem.startswith(("001", "003")) else [])
+    pytest.param(file, id=file.stem, marks=pytest.mark.slow if file.stem.startswith(("001", "003", "dp-sgd")) else [])
     for file in CONFIGS
     if file.stem != "classics"
 ]

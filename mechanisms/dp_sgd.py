@@ -1,0 +1,211 @@
+"""DP-SGD for logistic regression, with the faults that shipped libraries had: mechanisms that run once.
+
+A record is a row of features with a label behind them: 1 or −1. A label of 0 makes it a gradient canary: the features are its
+gradient, whatever the weights are. Each gradient is clipped to length ``clip``, those of a batch are added up, noise of
+``noise`` times ``clip`` is added to the sum, and the weights move against it by ``pace`` divided by the expected size of a
+batch (Abadi et al. 2016, Algorithm 1). Each record is in a batch with probability ``rate``, independently of all else. So a
+run is ``steps`` times the Gaussian mechanism on a Poisson sample, whose profile :func:`accounted` has from dp-accounting.
+
+Gradient canaries along axes of their own do not affect each other: a step adds to each axis its canary's clipped gradient, if
+it is in the batch, and noise of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+# What moves the weights in a step: from the weights and the number of the step.
+Rule = Callable[[Reals, int], Reals]
+
+
+class Training(TypedDict):
+    """All that a run reveals where every iterate is published: the sums of each step, the last weights, and public settings."""
+
+    sums: Reals  # (steps, features)
+    weights: Reals  # (features,)
+    rate: float
+    spread: float  # of the noise, in units of the clipping length
+
+
+def train(
+    records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
+) -> Training:
+    """Train soundly."""
+
+    def rule(weights: Reals, step: int) -> Reals:
+        batch = records[rng.random(len(records)) < rate]
+        return _summed(weights, batch, clip) + _noise(records, rng, noise * clip)
+
+    return _descend(rule, records, steps, rate, noise)
+
+
+def train_clipping_the_average(
+    records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
+) -> Training:
+    """Clip the average of a batch, and not each gradient. One record then moves a step by up to 2·clip, not clip/size."""
+
+    def rule(weights: Reals, step: int) -> Reals:
+        batch = records[rng.random(len(records)) < rate]
+        size = max(1.0, rate * len(records))
+        average = np.asarray(_gradients(weights, batch).sum(axis=0, keepdims=True) / size)
+        return np.asarray(size * _clipped(average, clip)[0]) + _noise(records, rng, noise * clip)
+
+    return _descend(rule, records, steps, rate, noise)
+
+
+def train_with_unscaled_noise(
+    records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
+) -> Training:
+    """Add noise that is not scaled by the clipping length."""
+
+    def rule(weights: Reals, step: int) -> Reals:
+        batch = records[rng.random(len(records)) < rate]
+        return _summed(weights, batch, clip) + _noise(records, rng, noise)
+
+    return _descend(rule, records, steps, rate, noise)
+
+
+def train_on_shuffled_batches(
+    records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
+) -> Training:
+    """Shuffle the records and take batches in their order, each record once an epoch, accounted as Poisson samples."""
+    parts = round(1 / rate)
+    place = np.empty(len(records), int)
+
+    def rule(weights: Reals, step: int) -> Reals:
+        if step % parts == 0:
+            place[:] = rng.permutation(len(records)) % parts
+        batch = records[place == step % parts]
+        return _summed(weights, batch, clip) + _noise(records, rng, noise * clip)
+
+    return _descend(rule, records, steps, rate, noise)
+
+
+def train_dividing_by_the_true_size(
+    records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
+) -> Training:
+    """Divide sum and noise by the size that the batch has, and not by the expected one: the spread of the noise shows the size."""
+
+    def rule(weights: Reals, step: int) -> Reals:
+        batch = records[rng.random(len(records)) < rate]
+        total = _summed(weights, batch, clip) + _noise(records, rng, noise * clip)
+        return total / max(1, len(batch))
+
+    return _descend(rule, records, steps, rate, noise)
+
+
+def train_with_noise_every_other_step(
+    records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
+) -> Training:
+    """Add noise half as often as there are steps, as where gradients are accumulated over two batches."""
+
+    def rule(weights: Reals, step: int) -> Reals:
+        batch = records[rng.random(len(records)) < rate]
+        return _summed(weights, batch, clip) + _noise(records, rng, noise * clip * (step % 2))
+
+    return _descend(rule, records, steps, rate, noise)
+
+
+def train_on_few(
+    records: NDArray[Any], rng: np.random.Generator, *, steps: int, noise: float, faulty: bool = False
+) -> Reals:
+    """Return the sums of all steps on whole batches, each record a gradient of one number: to be run often, on few records."""
+    rows = np.hstack([np.reshape(records, (len(records), 1)), np.zeros((len(records), 1))]).astype(float)
+    function = train_dividing_by_the_true_size if faulty else train
+    return np.asarray(function(rows, rng, steps=steps, rate=1.0, noise=noise)["sums"][:, 0])
+
+
+PACE = 1.0
+
+
+def _descend(rule: Rule, records: Reals, steps: int, rate: float, noise: float) -> Training:
+    weights, sums = np.zeros(records.shape[1] - 1), list[Reals]()
+    for step in range(steps):
+        sums.append(rule(weights, step))
+        weights = weights - PACE / 100 * sums[-1]
+    return Training(sums=np.array(sums), weights=weights, rate=rate, spread=noise)
+
+
+def _gradients(weights: Reals, records: Reals) -> Reals:
+    """Return the gradient of each record's logistic loss, of shape (records, features); of a gradient canary, its features."""
+    features, labels = records[:, :-1], records[:, -1]
+    slopes = -labels / (1 + np.exp(np.clip(labels * (features @ weights), -500, 500)))
+    return np.asarray(np.where(labels == 0, 1.0, slopes)[:, None] * features)
+
+
+def _summed(weights: Reals, batch: Reals, clip: float) -> Reals:
+    return np.asarray(_clipped(_gradients(weights, batch), clip).sum(axis=0))
+
+
+def _clipped(gradients: Reals, clip: float) -> Reals:
+    lengths = np.linalg.norm(gradients, axis=1, keepdims=True)
+    return np.asarray(gradients * np.minimum(1.0, clip / np.maximum(lengths, 1e-300)))
+
+
+def _noise(records: Reals, rng: np.random.Generator, spread: float) -> Reals:
+    return np.asarray(rng.normal(0.0, 1.0, records.shape[1] - 1) * spread)
+
+
+# Canaries and their scores -------------------------------------------------------------------------------------------
+
+FEATURES, AXES = 10, 1000  # of the data, and of canaries
+
+
+def people() -> Reals:
+    """Return 200 records of data: labels that depend on the features."""
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(200, FEATURES))
+    labels = np.where(features.sum(axis=1) + rng.normal(size=200) > 0, 1.0, -1.0)
+    return np.hstack([features, np.zeros((200, AXES)), labels[:, None]])
+
+
+def gradient_canaries() -> Reals:
+    """Return AXES gradients along axes of their own, far beyond the clipping length."""
+    return np.hstack([np.zeros((AXES, FEATURES)), 100 * np.eye(AXES), np.zeros((AXES, 1))])
+
+
+def data_canaries() -> Reals:
+    """Return AXES records with a feature that nobody else has."""
+    return np.hstack([np.zeros((AXES, FEATURES)), 10 * np.eye(AXES), np.ones((AXES, 1))])
+
+
+def seen_in_iterates(training: Training, canary: Reals) -> float:
+    """Return the log-likelihood ratio of a gradient canary along its axis, for a Poisson sample in each step.
+
+    The clipping length is taken to be 1, and the noise to be as stated.
+    """
+    axis = int(np.argmax(canary[:-1]))
+    seen, spread, rate = training["sums"][:, axis], training["spread"], training["rate"]
+    bare = (seen == 0) | (seen == 1)  # sums that nothing was added to
+    noisy = np.log1p(rate * np.expm1(np.clip((seen - 0.5) / spread**2, -700, 700)))
+    return float(np.where(bare, np.where(seen == 1, 1e3, np.log1p(-rate)), noisy).sum())
+
+
+def seen_in_an_epoch(training: Training, canary: Reals) -> float:
+    """Return the log-likelihood ratio of a gradient canary, if it is in one step of each epoch."""
+    seen, parts = training["sums"][:, int(np.argmax(canary[:-1]))], round(1 / training["rate"])
+    steps = np.exp(np.clip((seen - 0.5) / training["spread"] ** 2, -700, 700)).reshape(-1, parts)
+    return float(np.log(steps.mean(axis=1)).sum())
+
+
+def seen_in_the_model(training: Training, canary: Reals) -> float:
+    """Return the margin of a data canary under the last model; of a gradient canary, how far the weights moved against it."""
+    margin = float(training["weights"] @ canary[:-1])
+    return -margin if canary[-1] == 0 else margin * float(canary[-1])
+
+
+# The claim -----------------------------------------------------------------------------------------------------------
+
+
+def accounted(steps: int, rate: float, noise: float, epsilons: Sequence[float]) -> list[float]:
+    """Return δ at each ε (nats) of a run, by dp-accounting's privacy loss distributions; a record is added or removed."""
+    import importlib
+
+    losses = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
+
+    options: dict[str, Any] = {"sampling_prob": rate, "value_discretization_interval": 1e-4}
+    whole = losses.from_gaussian_mechanism(noise, **options).self_compose(steps)
+    return [float(whole.get_delta_for_epsilon(epsilon)) for epsilon in epsilons]
