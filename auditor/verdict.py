@@ -1,13 +1,13 @@
 """One error budget for a file, and what a bound says of a claim."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim
+from auditor.claims import Claim, PrivacyClaim
 from auditor.errors import InvalidInputError
 
 
@@ -55,12 +55,27 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
     return levels
 
 
-def judge(claim: Claim, bound: Bound) -> Verdict:
-    """Return VIOLATION only where the bound lies strictly beyond what is claimed; INCONCLUSIVE where it is NaN."""
+def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
+    """Return VIOLATION only where the bound lies strictly beyond what is claimed; INCONCLUSIVE where it is NaN.
+
+    INCONCLUSIVE also where no violation whatever ``could_refute`` the claim by this number of outputs.
+    """
     excess = claim.excess(bound.value)
     if excess > 0:
         return Verdict.VIOLATION
-    return Verdict.NO_VIOLATION_FOUND if excess <= 0 else Verdict.INCONCLUSIVE
+    return Verdict.NO_VIOLATION_FOUND if excess <= 0 and could_refute else Verdict.INCONCLUSIVE
+
+
+# A pass that may have missed a violation of this many times the claim is called weak.
+WEAK = 2.0
+
+
+def is_weak(claim: Claim, power: Mapping[str, float] | None) -> bool:
+    """Whether a violation of WEAK times the claim might not have been caught, with 95 % chance.
+
+    A claim of 0 has no such multiple, nor has a probability.
+    """
+    return power is not None and isinstance(claim, PrivacyClaim) and 0 < WEAK * claim.value < power["95%"]
 
 
 def refuting_side(claim: Claim) -> Literal["lower", "upper"]:

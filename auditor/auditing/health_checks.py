@@ -3,10 +3,12 @@
 Warnings only: no verdict and no number depends on them.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from auditor.auditing.drawing import Drawing
 from auditor.auditing.outcome import Evidence, Outcome
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
@@ -24,6 +26,8 @@ ARRIVE, ALIKE = "arrive", "alike"
 # Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
 # sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
 PAIRS, MOST = 10, 10_000
+# A share of the outputs that are one and the same, from which on an audit is weak; and the factor by which outputs are far fewer.
+NEARLY_ALL, FAR_FEWER = 0.995, 10
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
@@ -55,6 +59,49 @@ def exceptions(plan: Plan, pair: Pair, sample: Sample) -> tuple[str, ...]:
         f"on {pair_words(pair)} the mechanism raises at rates {rates}, such as “{example}”; an exception counts as an output. If "
         f"it is unintended, fix it first{_arrive(plan, pair)}",
     )
+
+
+def commonest(sample: Sample) -> float:
+    """Return the share of the commonest output; 0 where all outputs of a side are one exception."""
+    keys = [shown_keys(side, side.size) for side in (sample.left, sample.right)]
+    if not all(side.size for side in keys):
+        return 0.0
+    counts = np.unique(np.concatenate(keys), return_counts=True)[1]
+    return float(counts.max() / counts.sum())
+
+
+def all_alike(outputs: int) -> str:
+    """Return why there is no answer where all outputs are one: an event is learned from what differs."""
+    return (
+        f"all {outputs:,} outputs that were learned from are one and the same, on both data sets, so that nothing can distinguish "
+        "these: check that the mechanism returns its result, and that the neighbours contain data on which it varies"
+    )
+
+
+def nearly_all_alike(share: float) -> tuple[str, ...]:
+    """Return a warning, for the case of no violation, where nearly all outputs are one."""
+    if share < NEARLY_ALL:
+        return ()
+    return (
+        f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are one and the same on both data sets, so that all rests on "
+        "the few others: choose data sets on which outputs vary, or raise samples",
+    )
+
+
+def cut_short(asked: Plan, drawing: Drawing) -> tuple[str, ...]:
+    """Return warnings, for the case of no violation, where far fewer outputs were drawn than ``asked`` for."""
+    settings, spent, warnings = asked.settings, drawing.spent, list[str]()
+    if settings.seconds is not None and spent.bound < settings.samples / FAR_FEWER:
+        warnings.append(
+            f"weak: only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds"
+        )
+    pairs = len(asked.domain.corners()) if not spent.search and settings.search.outputs is None else 1
+    if pairs > 1:
+        warnings.append(
+            "weak: there was no search, for which there were too few outputs, so that only one pair was looked at: raise "
+            f"{'samples' if settings.seconds is None else 'seconds'}, or set search"
+        )
+    return tuple(warnings)
 
 
 def _arrive(plan: Plan, pair: Pair) -> str:

@@ -1,5 +1,6 @@
 """Evidence apart from judgement: what an audit ends with, and what that says of the claim at the level it is left."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from auditor.auditing.reproduce import command
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair
 from auditor.results.result import AuditResult, ExactValue, Judgement, Provenance, Smallest, Tried
-from auditor.verdict import Verdict, holm_levels, smallest_level
+from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
 
 
 class Evidence(ABC):
@@ -39,7 +40,8 @@ class Evidence(ABC):
 class Outcome:
     """How an audit ended: with evidence, or with a judgement that no level changes, as of queries and where there is no answer.
 
-    ``plan`` has the numbers of outputs that were settled on. ``if_violated`` are warnings for the case of a violation.
+    ``plan`` has the numbers of outputs that were settled on. ``if_violated`` and ``if_passed`` are warnings for
+    the case of a violation, and for that of none.
     """
 
     plan: Plan
@@ -49,6 +51,7 @@ class Outcome:
     smallest: Smallest | None = None
     warnings: tuple[str, ...] = ()
     if_violated: tuple[str, ...] = ()
+    if_passed: tuple[str, ...] = ()
     drawn_by: str = ""
 
 
@@ -96,6 +99,7 @@ class Ended:
         judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
         violated = judgement.verdict is Verdict.VIOLATION
         smallest = outcome.smallest if violated else None
+        first = () if violated else (*outcome.if_passed, *_weak_power(plan.claim, judgement))
         broken = (smallest.pair if smallest else outcome.pair) if violated else None
         return AuditResult(
             plan.name,
@@ -107,9 +111,22 @@ class Ended:
             outcome.pair,
             outcome.exact,
             smallest,
-            (*outcome.warnings, *(outcome.if_violated if violated else ())),
+            (*first, *outcome.warnings, *(outcome.if_violated if violated else ())),
             command(plan, broken),
         )
+
+
+def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
+    """Return a warning where a violation of WEAK times the claim might have been missed."""
+    power = judgement.power
+    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not is_weak(claim, power):
+        return ()
+    if power["95%"] == math.inf:
+        return ("weak: on this event no violation could have been caught; raise samples",)
+    return (
+        f"weak: {claim.symbol} of {WEAK:g} times the claim might have been missed: only {power['95%']:.3g} would have been caught "
+        "with 95 % chance; raise samples",
+    )
 
 
 def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResult]:

@@ -4,14 +4,23 @@ The three phases draw outputs of their own, so what was searched and selected fo
 """
 
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from auditor.auditing.deadline import fit_outputs, fit_search
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.growth import added_up, growth
-from auditor.auditing.health_checks import always_fails, drift, exceptions
+from auditor.auditing.health_checks import (
+    all_alike,
+    always_fails,
+    commonest,
+    cut_short,
+    drift,
+    exceptions,
+    nearly_all_alike,
+)
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
 from auditor.auditing.plan import CHANCES, Plan
@@ -33,6 +42,7 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
 
     Raises MechanismError when the mechanism breaks the protocol of a batch, and TimeoutError.
     """
+    asked = plan
     plan = fit_search(fit_outputs(plan, drawing), drawing, find_pair)
     found = find_pair(plan, drawing, plan.settings.search_outputs)
     pair, at_distance = found.pair, bool(found.path) and plan.method().learns_at_distance
@@ -41,6 +51,9 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
     failure = sample.left.failure() and sample.right.failure()
     if failure:
         return inconclusive(plan, always_fails(plan, pair, failure), pair)
+    share = commonest(sample)
+    if share == 1:
+        return inconclusive(plan, all_alike(sample.size), pair)
     test = _learned(plan, drawing, found, sample) if at_distance else _learner(plan).learn(sample).test
     plan, note = _affordable(plan, sample)
     method = plan.method()
@@ -48,7 +61,7 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
     histograms = functools.cache(lambda: test.histograms(sample))
     batches = drawing.batches(pair, plan.settings.samples, Phase.BOUND, like=sample)
     tally = drawing.count(batches, test, functools.partial(method.bound, test), histograms)
-    drawn_by, reason = drawing.drawn_by(), drawn(plan, tally) + note
+    drawn_by, reason = drawing.drawn_by(), drawn(plan, tally, asked.settings.samples) + note
     if not tally.batches:
         return replace(inconclusive(plan, reason, pair), drawn_by=drawn_by)
     if tally.lost > tally.outputs / 2:
@@ -69,6 +82,7 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
         # A batch that raises is one accident, and no change of all its outputs.
         ((*drift(tally.tables), *warnings) if not tally.lost else tuple(warnings)),
         exceptions(plan, pair, sample),
+        (*cut_short(asked, drawing), *nearly_all_alike(share)),
         drawn_by,
     )
 
@@ -106,12 +120,13 @@ class CountEvidence(Evidence):
     def judge(self, alpha: float) -> Judgement:
         method, test, counts = replace(self.method, alpha=alpha), self.test, self.looks[-1][1]
         bound = method.proved(test, counts)
+        power = {name: method.detectable(test, counts, chance) for name, chance in CHANCES}
         return Judgement(
-            judge(self.claim, bound),
+            judge(self.claim, bound, could_refute=self._could_refute(method, power)),
             self.reason,
             bound,
             test.report(counts),
-            {name: method.detectable(test, counts, chance) for name, chance in CHANCES},
+            power,
             self.p_value(),
             alpha,
             Illustration(
@@ -119,12 +134,20 @@ class CountEvidence(Evidence):
             ),
         )
 
+    def _could_refute(self, method: AnyMethod, power: Mapping[str, float]) -> bool:
+        """Whether some violation refutes the claim by this number of outputs, on this event or on one that tells all."""
+        outputs, _ = self.looks[-1]
+        on_event = any(map(math.isfinite, power.values()))
+        return on_event or replace(method, planned=outputs).foreseen(1.0, CHANCES[0][1]) < math.inf
 
-def drawn(plan: Plan, tally: Tally) -> str:
-    """Say how many outputs of the bound were drawn, as the reason to stop."""
+
+def drawn(plan: Plan, tally: Tally, asked: int) -> str:
+    """Say how many outputs of the bound were drawn of those ``asked`` for, as the reason to stop."""
     settings = plan.settings
     if tally.time_is_up:
-        return f"{settings.seconds:g} seconds were over: {tally.outputs:,} of {settings.samples:,} outputs drawn"
+        return f"{settings.seconds:g} seconds were over: {tally.outputs:,} of {asked:,} outputs drawn"
+    if settings.samples < asked and settings.seconds is not None:
+        return f"{settings.samples:,} outputs drawn, which fit into {settings.seconds:g} seconds, of {asked:,}"
     return f"all {settings.samples:,} outputs drawn"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from auditor.auditing.deadline import fit_outputs, fit_search
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.growth import added_up, growth
-from auditor.auditing.health_checks import drift
+from auditor.auditing.health_checks import cut_short, drift
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.privacy import drawn
@@ -36,6 +36,7 @@ def audit_probability(plan: Plan, drawing: Drawing) -> Outcome:
     """
     claim = plan.claim
     assert isinstance(claim, Probability)
+    asked = plan
     plan = replace(fit_outputs(plan, drawing), domain=DataSets(plan.domain))
     plan = fit_search(plan, drawing, _worst)
     alone = _worst(plan, drawing, plan.settings.search_outputs)
@@ -43,13 +44,14 @@ def audit_probability(plan: Plan, drawing: Drawing) -> Outcome:
     tally = drawing.count(batches, Reported(claim, plan.alpha))
     drawn_by = drawing.drawn_by()
     if not tally.batches:
-        return replace(inconclusive(plan, drawn(plan, tally), alone), drawn_by=drawn_by)
-    evidence = RateEvidence(claim, added_up(tally.pieces), drawn(plan, tally))
+        return replace(inconclusive(plan, drawn(plan, tally, asked.settings.samples), alone), drawn_by=drawn_by)
+    evidence = RateEvidence(claim, added_up(tally.pieces), drawn(plan, tally, asked.settings.samples))
     smallest, warnings = None, list[str]()
     if evidence.refutes(plan.alpha) and plan.settings.shrinks:
         smallest, warnings = without_harm(drawing, lambda: shrink(plan, drawing, alone))
     warned = (*drift(tally.tables), *warnings)
-    return Outcome(plan, evidence, alone, smallest=smallest, warnings=warned, drawn_by=drawn_by)
+    weak = cut_short(asked, drawing)
+    return Outcome(plan, evidence, alone, smallest=smallest, warnings=warned, if_passed=weak, drawn_by=drawn_by)
 
 
 @dataclass(frozen=True, slots=True)

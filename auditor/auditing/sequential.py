@@ -7,13 +7,14 @@ speaks of all pairs.
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.drawing import Drawing, as_drawn
-from auditor.auditing.health_checks import drift
+from auditor.auditing.health_checks import all_alike, commonest, cut_short, drift, nearly_all_alike
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
 from auditor.auditing.plan import CHANCES, Plan
@@ -101,11 +102,16 @@ def audit_sequentially(plan: Plan, drawing: Drawing) -> Outcome:
     evidence = BetEvidence(claim, play.game, play.wealth, play.game.histograms(), reason)
     # A game that ends where its bets are won has no equal halves.
     warnings = () if play.refuted else drift(play.game.halves())
+    refuted, last = evidence.refutes(plan.alpha), play.game.history.sample()
+    share = commonest(last)
+    if share == 1 and not refuted:
+        return inconclusive(plan, all_alike(last.size), pair)
     exact, smallest, stopped = exact_value(plan, pair), None, list[str]()
-    if evidence.refutes(plan.alpha) and settings.shrinks and not play.failures:
+    if refuted and settings.shrinks and not play.failures:
         outputs = min(settings.samples, max(TO_SHRINK * drawing.spent.bound, round(LEAST_TO_SHRINK * settings.samples)))
         smallest, stopped = without_harm(drawing, lambda: shrink(plan, drawing, pair, outputs=outputs))
-    return Outcome(plan, evidence, pair, exact, smallest, (*warnings, *stopped))
+    weak = (*cut_short(plan, drawing), *nearly_all_alike(share))
+    return Outcome(plan, evidence, pair, exact, smallest, (*warnings, *stopped), if_passed=weak)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +138,23 @@ class BetEvidence(Evidence):
             tuple(self.wealth.grid.tolist()),
             tuple(self.wealth.highest.tolist()),
         )
+        power = {name: self.game.detectable(alpha, chance) for name, chance in CHANCES}
         return Judgement(
-            judge(self.claim, bound),
+            judge(self.claim, bound, could_refute=self._could_refute(alpha, power)),
             self.reason,
             bound,
             event,
-            {name: self.game.detectable(alpha, chance) for name, chance in CHANCES},
+            power,
             self.p_value(),
             alpha,
             Illustration(self.histograms, self.wealth.growth(alpha)),
         )
+
+    def _could_refute(self, alpha: float, power: Mapping[str, float]) -> bool:
+        """Whether some violation refutes the claim by this number of outputs, on these bets or on some that tell all."""
+        outputs, chance = self.wealth.looks[-1][0], CHANCES[0][1]
+        foreseen = game_for(self.claim).foreseen
+        return any(map(math.isfinite, power.values())) or foreseen(self.claim, alpha, outputs, 1.0, chance) < math.inf
 
 
 class _Play:

@@ -14,12 +14,14 @@ from auditor.blackbox.sample import Labels
 from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
+from auditor.methods.history import History
 
 
 class Game(ABC):
     """A game on one pair, against every hypothesis of a grid at once."""
 
     claim: Any  # whose quantity the hypotheses are about
+    history: History
 
     @classmethod
     @abstractmethod

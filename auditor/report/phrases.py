@@ -108,6 +108,8 @@ def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
     within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}"
     if not audit.power:
         return f"{within}."
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        return f"No answer: {audit.stop_reason}, by which no violation whatever could refute {audit.claim}. {within}."
     caught = audit.power["95%"]
     seen_by = "event" if isinstance(event, ObservedRule) else "evidence"
     would = (

@@ -289,11 +289,9 @@ def test_exceptions_are_told_apart_by_kind_and_message() -> None:
     assert audit(raising).verdict is Verdict.VIOLATION
 
 
-@pytest.mark.parametrize(
-    ("left", "right"), [(0.0, -0.0), (1.0, np.float64(1.0)), (math.nan, -math.nan), (2, np.int64(2))]
-)
+@pytest.mark.parametrize(("left", "right"), [(1.0, np.float64(1.0)), (math.nan, -math.nan), (2, np.int64(2))])
 def test_what_is_the_same_output_is_not_told_apart(left: Any, right: Any) -> None:
-    result = audit(lambda bit, rng: (left, right)[bit], auditor.PureDP(0.0))
+    result = audit(lambda bit, rng: (left, right)[bit] if rng.random() < 0.5 else "another", auditor.PureDP(0.0))
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert result.bound.value == 0.0
 
@@ -405,15 +403,56 @@ def strong_noise(records: Any, size: int, rng: np.random.Generator) -> Any:
 NUMBERS = auditor.Records((0, 10), size=(0, 4))
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "sequential"}, {"isolate": False}, {"workers": 2}], ids=str)
-@pytest.mark.parametrize("mechanism", [forgetful, blind, of_letters])
+HOW = [{}, {"method": "sequential"}, {"isolate": False}, {"workers": 2}]
+
+
+@pytest.mark.parametrize("options", HOW, ids=str)
+def test_outputs_that_are_all_one_and_the_same_are_no_answer(options: dict[str, Any]) -> None:
+    result = audit(forgetful, neighbours=NUMBERS, samples=1000, **options)
+    assert result.verdict == "inconclusive"
+    assert "are one and the same, on both data sets" in result.stop_reason
+    assert result.bound is None
+
+
+@pytest.mark.parametrize("method", ["fixed", "sequential"])
+@pytest.mark.parametrize("share", [0.004, 0.02])
+def test_outputs_that_are_nearly_all_the_same_are_a_warning(share: float, method: str) -> None:
+    result = audit(lambda bit, size, rng: rng.random(size) < share, samples=100_000, method=method)
+    assert result.verdict == "no_violation_found"
+    few = [warning for warning in result.warnings if "of the outputs are one and the same" in warning]
+    assert len(few) == (share < 0.005)
+    assert result.warnings[: len(few)] == tuple(few)
+
+
+def test_a_violation_has_no_warning_that_a_pass_would_be_weak() -> None:
+    result = audit(lambda bit, size, rng: rng.random(size) < 0.004 * bit, auditor.PureDP(0.5), samples=100_000)
+    assert result.verdict == "violation"
+    assert not any(warning.startswith("weak") for warning in result.warnings)
+
+
+def test_without_a_search_there_is_a_warning_unless_none_was_wanted() -> None:
+    missed = [audit(blind, neighbours=NUMBERS, samples=1000, **search) for search in ({}, {"search": 0})]
+    assert ["there was no search" in str(result) for result in missed] == [True, False]
+
+
+@pytest.mark.parametrize("method", ["fixed", "sequential"])
+def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answer(method: str) -> None:
+    result = audit(blind, auditor.PureDP(11.0), samples=200, method=method)
+    assert result.verdict == "inconclusive"
+    assert result.bound is not None
+    assert str(result).splitlines()[1].startswith("No answer: ")
+
+
+@pytest.mark.parametrize("options", HOW, ids=str)
+@pytest.mark.parametrize("mechanism", [blind, of_letters])
 def test_an_audit_in_which_nothing_told_data_sets_apart_says_so(mechanism: Any, options: dict[str, Any]) -> None:
     given: Any = {"samples": 1000, "seed": 7, "workers": 1, **options}
     ended = carry_out(planned(mechanism, auditor.PureDP(1.0), NUMBERS, **given))
     result = ended.result()
     assert result.verdict == "no_violation_found"
-    assert len(result.warnings) == 1
-    assert "with the same seed, outputs were identical on both data sets of all " in result.warnings[0]
+    *weak, last = result.warnings
+    assert all(warning.startswith("weak: ") for warning in weak)
+    assert "with the same seed, outputs were identical on both data sets of all " in last
     assert ended.result(0.01).warnings == result.warnings
 
 
@@ -426,10 +465,13 @@ def test_an_audit_in_which_nothing_told_data_sets_apart_says_so(mechanism: Any, 
 def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     mechanism: Any, neighbours: Any, claim: Any
 ) -> None:
-    """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never."""
+    """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
+
+    The only warning is that twice so small a claim would not have been caught.
+    """
     result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
-    assert result.warnings == ()
+    assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
 
 
 @pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5, None])
@@ -445,9 +487,9 @@ def test_ends_of_a_range_in_a_dict_are_told_as_such() -> None:
 
 def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
     def breaks_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
-        return np.zeros(size - (size == TRIAL))
+        return rng.random(size - (size == TRIAL)) < 0.5
 
-    result = audit(breaks_at_last, samples=1000, search=0)
+    result = audit(breaks_at_last, samples=10_000, search=0)
     assert (result.verdict, result.warnings) == ("no_violation_found", ())
 
 
@@ -461,4 +503,8 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     silent = str(audit(fails))
     assert silent.splitlines()[1].startswith("No answer: the mechanism failed on every call: raises ValueError")
     assert len(silent) < 400
-    assert "\nwarning: with the same seed" in str(audit(lambda bit, rng: None))
+    nothing = str(audit(lambda bit, rng: None)).splitlines()[1]
+    assert nothing.startswith(
+        "No answer: all 1,000 outputs that were learned from are one and the same, on both data sets"
+    )
+    assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))
