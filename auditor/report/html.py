@@ -30,6 +30,7 @@ from auditor.report.phrases import (
     relation_words,
     smallest_proved,
     spent_words,
+    urgent_first,
     verdict_words,
     visible,
 )
@@ -43,7 +44,7 @@ MANY = 6
 
 def to_html(result: RunResult) -> str:
     """Return the whole report of a run as a page."""
-    named = [(audit, f"audit-{place}") for place, audit in enumerate(result.audits, start=1)]
+    named = [(audit, f"audit-{place}") for place, audit in enumerate(urgent_first(result.audits), start=1)]
     return environment().get_template("page").render(result=result, named=named)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from auditor.report.phrases import closing_line, finding, in_columns, spent_words, verdict_words
+from auditor.report.phrases import closing_line, finding, in_columns, spent_words, urgent_first, verdict_words
 from auditor.results.result import AuditResult, RunResult
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
@@ -11,9 +11,12 @@ _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 def to_markdown(result: RunResult) -> str:
     """Return the summary of a run."""
     lines = [f"# {escape(result.name)}", "", escape(closing_line(result)) + ".", ""]
-    lines += ["| | audit | claim | proved | exact on the pair | verdict | expected |", "|-|-|-|-|-|-|-|"]
-    lines += [_row(audit) for audit in result.audits]
-    for audit in result.audits:
+    lines += [
+        "| | audit | claim | proved | exact on the pair | would catch | verdict | expected |",
+        "|-|-|-|-|-|-|-|-|",
+    ]
+    lines += [_row(audit) for audit in urgent_first(result.audits)]
+    for audit in urgent_first(result.audits):
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace").decode("utf-8")
 

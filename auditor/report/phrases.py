@@ -2,7 +2,7 @@
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from auditor.bounds.evidence import Bound
@@ -22,7 +22,7 @@ from auditor.events.observed import (
 )
 from auditor.neighbours.pair import Relation, pair_words
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
-from auditor.verdict import Verdict
+from auditor.verdict import Verdict, is_weak
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -69,19 +69,28 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 
 
 # What every table of audits shows, by the headings of its columns.
-COLUMNS = ("audit", "claim", "proved", "exact", "verdict")
+COLUMNS = ("audit", "claim", "proved", "exact", "would catch", "verdict")
 
 
 def in_columns(audit: AuditResult) -> dict[str, str]:
     """Return what stands in the columns, without the verdict, which each form of a report shows in its own way."""
     exact = "" if audit.exact is None else number(audit.exact.value)
-    return {"audit": audit.name, "claim": str(audit.claim), "proved": bound_words(audit), "exact": exact}
+    passed = audit.verdict is Verdict.NO_VIOLATION_FOUND
+    catch = number(audit.power["95%"]) if passed and audit.power is not None else ""
+    words = {"audit": audit.name, "claim": str(audit.claim), "proved": bound_words(audit), "exact": exact}
+    return {**words, "would catch": catch}
 
 
 def ended(audit: AuditResult) -> str:
-    """Write the verdict, and the expected one where it differs."""
+    """Write the verdict, whether it is weak, and the expected one where it differs."""
     surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
-    return f"{verdict_words(audit.verdict)}{surprise}"
+    weak = audit.verdict is Verdict.NO_VIOLATION_FOUND and is_weak(audit.claim, audit.power)
+    return f"{verdict_words(audit.verdict)}{' (weak)' if weak else ''}{surprise}"
+
+
+def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
+    """Put the audits that did not end as expected first, and else keep the order."""
+    return sorted(audits, key=lambda audit: audit.passed)
 
 
 def finding(audit: AuditResult) -> str:

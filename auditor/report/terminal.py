@@ -4,7 +4,7 @@ import rich.markup
 from rich.console import Console
 from rich.table import Table
 
-from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, visible
+from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, urgent_first, visible
 from auditor.results.result import RunResult
 
 
@@ -13,11 +13,11 @@ def print_result(result: RunResult, console: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("", *COLUMNS):
         table.add_column(heading, overflow="fold")
-    for audit in result.audits:
+    for audit in urgent_first(result.audits):
         mark = "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
         table.add_row(mark, *map(escape, in_columns(audit).values()), ended(audit))
     console.print(table)
-    for audit in result.audits:
+    for audit in urgent_first(result.audits):
         name = f"[bold]{escape(audit.name)}[/]"
         if audit.verdict != "no_violation_found" or not audit.passed:
             console.print()

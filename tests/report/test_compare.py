@@ -254,7 +254,7 @@ def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more
     assert rises(same) == []
     if changed is not None:
         leaking = audited(mechanism, claim, pair, 9, 20_000, scale=changed)
-        assert leaking.verdict is Verdict.NO_VIOLATION_FOUND
+        assert leaking.verdict is not Verdict.VIOLATION
         assert len(rises([same[1], leaking])) == 1
 
 
