@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from pydantic_core import from_json, to_json
 
-from auditor.blackbox.number_text import JsonNumber, json_integer, json_number
-from auditor.blackbox.outputs import Outputs, concatenate, from_list, from_numbers
+from auditor.blackbox.canonical import from_list
+from auditor.blackbox.number_text import json_integer, json_number
+from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.blackbox.sample import SIDES, TRIAL, Isolated, Labels, Sample, Stream, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
@@ -251,9 +252,9 @@ def from_answer(answer: bytes, size: int) -> Outputs:
             values = from_json(b"[%s]" % answer[:-1].replace(b"\n", b","))
         except ValueError:
             values = []
-        table = from_numbers(values) if len(values) == size else None
-        if table is not None:
-            return _as_written(answer, values) or table
+        flat = values if not vectors else [*itertools.chain.from_iterable(values)]
+        if len(values) == size and set(map(type, flat)) <= {int, float}:
+            return from_list(_as_written(answer, values))
     lines = answer[:-1].split(b"\n")
     # Outputs that are no numbers often have few distinct values.
     distinct: dict[bytes, int] = {}
@@ -268,22 +269,19 @@ def from_answer(answer: bytes, size: int) -> Outputs:
     return from_list(few)[np.array(places, np.intp)]
 
 
-def _as_written(answer: bytes, values: list[Any]) -> Outputs | None:
-    """Return the table of numbers, or of vectors, if any number is written in another way than Python writes it; else None."""
+def _as_written(answer: bytes, values: list[Any]) -> list[Any]:
+    """Return numbers, or vectors, with the text of each number that is written in another way than Python writes it."""
     between = (b"],[", b"]\n[") if answer.startswith(b"[") else (b",", b"\n")
     written, again = answer[:-1].replace(b" ", b""), to_json(values)[1:-1].replace(*between)
     if written == again:
-        return None
+        return values
     lines, expected = written.split(b"\n"), again.split(b"\n")
-    odd = False
     for start in range(0, len(lines), BLOCK):
-        if lines[start : start + BLOCK] == expected[start : start + BLOCK]:
-            continue
-        for at in range(start, min(start + BLOCK, len(lines))):
-            if lines[at] != expected[at]:
-                values[at] = value = _value(lines[at], at + 1)
-                odd = odd or any(type(number) is JsonNumber for number in (value if type(value) is list else (value,)))
-    return from_list(values) if odd else None
+        if lines[start : start + BLOCK] != expected[start : start + BLOCK]:
+            for at in range(start, min(start + BLOCK, len(lines))):
+                if lines[at] != expected[at]:
+                    values[at] = _value(lines[at], at + 1)
+    return values
 
 
 def values_of(lines: Sequence[bytes]) -> list[Any]:

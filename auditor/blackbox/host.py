@@ -16,10 +16,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from auditor.blackbox.canonical import from_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, Source
-from auditor.blackbox.outputs import Outputs, from_rows
+from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessFailure, lent
 from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
 from auditor.errors import MechanismError

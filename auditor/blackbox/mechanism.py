@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from auditor.blackbox.canonical import form_of, from_batch, from_list
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.outputs import form_of, from_batch, from_list
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
@@ -167,6 +167,27 @@ def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
         ) from None
 
 
+def copier(value: Any) -> Callable[[], Any]:
+    """Return what makes a copy of a value, as ``copy.deepcopy`` does, at each call; faster for numbers, arrays and lists of these.
+
+    >>> copier([[1, 2], (3,)])()
+    [[1, 2], (3,)]
+    """
+    if _is_constant(value):
+        return lambda: value
+    if type(value) is np.ndarray and value.dtype.kind in "biufcSU":
+        return functools.partial(value.copy, "K")
+    if type(value) is list and all(map(_is_constant, value)):
+        return value.copy
+    return functools.partial(copy.deepcopy, value)
+
+
+def _is_constant(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_constant, value))
+    return isinstance(value, np.number) or type(value) in (int, float, bool, str, bytes, complex, type(None))
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism(Drawer):
     """A callable bound to its parameters; draws labelled outputs on a pair.
@@ -200,7 +221,7 @@ class Mechanism(Drawer):
             ) from None
         copied = {key: value for key, value in parameters.items() if isinstance(value, CONTAINERS)}
         kept = {key: value for key, value in parameters.items() if key not in copied}
-        return cls(functools.partial(function, **kept), name, batched, takes_rng, copied)
+        return cls(functools.partial(function, **kept) if kept else function, name, batched, takes_rng, copied)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
         drawn, forms = {True: from_list([]), False: from_list([])}, set()
@@ -215,10 +236,20 @@ class Mechanism(Drawer):
         return Sample(drawn[True], drawn[False], form="".join(forms))
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        datasets = {label: dataset for label, dataset, _ in sides_of(pair, labels)}
+        copies = {label: copier(dataset) for label, dataset, _ in sides_of(pair, labels)}
+        function, given = self.function, {"rng": rng} if self.takes_rng else {}
+        size = {"size": 1} if self.batched else {}
         for label in labels.tolist():
-            output = self._call(copy.deepcopy(datasets[label]), rng, **({"size": 1} if self.batched else {}))
-            if self.batched and not isinstance(output, BaseException):
+            dataset = copies[label]()
+            if self.copied:
+                given |= copy.deepcopy(dict(self.copied))
+            try:
+                output = function(dataset, **given, **size)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # each failure is an output, and so is sys.exit()
+                output = error
+            if size and not isinstance(output, BaseException):
                 from_batch(output, 1)  # raises where the shape is wrong
                 output = output[0]
             yield output

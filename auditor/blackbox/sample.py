@@ -1,14 +1,16 @@
 """Labelled outputs of a pair, and what draws them: this process, another one, or a program."""
 
 import contextlib
+import itertools
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from auditor.blackbox.canonical import from_list
 from auditor.blackbox.flatten import row_of
-from auditor.blackbox.outputs import Outputs, concatenate, from_list
+from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import ProcessFailure
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
@@ -118,16 +120,22 @@ class Drawer(Protocol):
                 return drawn
             left, right = (from_list([drawn] * int(np.count_nonzero(labels == label))) for label in (True, False))
             return Sample(left, right)
-        made: dict[bool, list[Any]] = {True: [], False: []}
-        failures = 0
+        made, failures = list[Any](), 0
         with contextlib.closing(self.each(pair, labels, rng)) as outputs:
-            for output, label in zip(outputs, labels.tolist(), strict=True):  # outputs to their end first
-                failed = isinstance(output, ProcessFailure)
-                made[label].append(output)
-                failures += failed
-                if patience is not None and patience.is_over(label, failed):
-                    break
-        return Sample(self.table(made[True]), self.table(made[False]), failures=failures)
+            if patience is None:
+                made += outputs
+                if any(issubclass(kind, ProcessFailure) for kind in set(map(type, made))):
+                    failures = sum(isinstance(output, ProcessFailure) for output in made)
+            else:
+                for output, label in zip(outputs, labels.tolist(), strict=True):  # outputs to their end first
+                    failed = isinstance(output, ProcessFailure)
+                    made.append(output)
+                    failures += failed
+                    if patience.is_over(label, failed):
+                        break
+        labels = labels[: len(made)]
+        left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
+        return Sample(left, right, failures=failures)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
         """Draw all outputs of a side at once, first on the side of the first label; or return the failure of the batch."""

@@ -36,11 +36,20 @@ class Cells:
 
     def look_up(self, column: Column) -> NDArray[np.float64]:
         """Return the value of the cell each entry lies in, an array of the column's length."""
-        found = np.asarray(self.values)[np.searchsorted(np.asarray(self.edges), column.numbers, side="left")]
+        found = np.asarray(self.values, np.float64)[self._places(column.numbers)]
         if column.codes is None:
             return found
         of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
         return np.where(column.codes >= 0, of_atoms[column.codes], found)
+
+    def _places(self, numbers: NDArray[np.float64]) -> NDArray[np.intp] | NDArray[np.uint8]:
+        """Return the interval of each number."""
+        if len(self.edges) > FEW_EDGES:
+            return np.searchsorted(np.asarray(self.edges), numbers, side="left")
+        places = np.zeros(len(numbers), np.uint8)
+        for edge in self.edges:
+            places += numbers > edge
+        return places
 
     def count(self, entries: Column | SortedColumn) -> dict[float, int]:
         """Count the entries in the cells of each value, as ``look_up`` gives them."""

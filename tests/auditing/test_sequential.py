@@ -107,7 +107,7 @@ def test_the_mean_wealth_under_the_claim_is_at_most_one(claim: Any, parameters: 
     The wealth is at least 0 with mean at most 1, so that 1 of 100 passes 1/0.01 at most.
     """
     games, passed, rng = 80, 0, np.random.default_rng(3)
-    from auditor.blackbox.outputs import from_batch
+    from auditor.blackbox.canonical import from_batch
 
     at = int(np.searchsorted(hypotheses(claim), just_above(claim)))
     for _ in range(games):

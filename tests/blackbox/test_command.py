@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import auditor
 from auditor.blackbox import command
+from auditor.blackbox.canonical import from_list
 from auditor.blackbox.command import Command, Program, from_answer, values_of
-from auditor.blackbox.outputs import ABSENT, Outputs, from_list
+from auditor.blackbox.outputs import ABSENT, Outputs
 from auditor.blackbox.process import ProcessEnded, TimedOut
 from auditor.cli import main
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError

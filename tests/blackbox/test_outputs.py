@@ -13,7 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from auditor.blackbox.outputs import ABSENT, Outputs, concatenate, from_batch, from_list
+from auditor.blackbox.canonical import from_batch, from_list, from_rows
+from auditor.blackbox.flatten import row_of
+from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
 from auditor.errors import MechanismError
 
 Row = dict[str, float | str]
@@ -133,6 +135,41 @@ def test_a_row_depends_on_its_own_output_alone(first: list[Any], second: list[An
     assert rows(from_list(first + second)) == alone
     assert rows(concatenate([from_list(first), from_list(second)])) == alone
     assert rows(concatenate([from_list([output]) for output in first + second] or [from_list([])])) == alone
+
+
+@dataclasses.dataclass
+class Pair:
+    a: Any
+    b: Any
+
+
+ALIKE = st.sampled_from(["list", "dict", "pair", "array"]).flatmap(
+    lambda kind: st.lists(st.tuples(LEAVES, NUMBERS), max_size=6).map(
+        lambda items: [
+            {
+                "list": lambda a=a, b=b: [b, (a, b)],
+                "dict": lambda a=a, b=b: {"x": a, "y": [b]} if isinstance(b, int) else {"y": [b], "x": a},
+                "pair": lambda a=a, b=b: Pair(a, {"z": b}),
+                "array": lambda a=a, b=b: np.array([0.5, 1 if isinstance(b, bool) else -0.0]),
+            }[kind]()
+            for a, b in items
+        ]
+    )
+)
+
+
+@given(OUTPUTS | ALIKE | st.lists(TEXTS) | st.lists(ARRAYS, max_size=4))
+@example([{"b": 1, "a": 2}, {"a": 1, "b": 2}, {"a": "x"}])
+@example([{1: 0.5}, {True: 0.5}, {"1": 0.5}])
+@example([1.5, None, "3.50", 1.5, 2**70, 2**60, -0.0])
+def test_columns_are_those_of_the_rows(outputs: list[Any]) -> None:
+    """Outputs that are taken apart together give the table of outputs that are taken apart one by one."""
+    together, one_by_one = from_list(outputs), from_rows([row_of(output) for output in outputs])
+    assert rows(together) == rows(one_by_one)
+    assert {column.name for column in together.columns} == {column.name for column in one_by_one.columns}
+    for column in together.columns:
+        other = one_by_one.column(column.name)
+        assert (column.codes is None, column.atoms) == (other.codes is None, other.atoms)
 
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)

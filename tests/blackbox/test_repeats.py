@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from auditor.blackbox import repeats
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.mechanism import Source
-from auditor.blackbox.outputs import from_batch, from_list
 from auditor.blackbox.repeats import SHOWN, RepeatGuard, shown_keys
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair

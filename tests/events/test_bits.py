@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import auditor
-from auditor.blackbox.outputs import from_batch, from_list
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.events.features import BITS, LowestBit
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict

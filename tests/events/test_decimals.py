@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.blackbox.outputs import from_batch, from_list
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.events.features import UNROUNDED, Decimals
 
 RNG = np.random.default_rng(0)

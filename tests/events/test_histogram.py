@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.outputs import from_list
+from auditor.blackbox.canonical import from_list
 from auditor.blackbox.sample import Sample
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Place

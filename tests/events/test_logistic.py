@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.outputs import Outputs, concatenate, from_batch, from_list
+from auditor.blackbox.canonical import from_batch, from_list
+from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.events.logistic import LogisticScore, fit_logistic
 

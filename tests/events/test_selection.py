@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.outputs import from_list
 from auditor.blackbox.sample import Sample
 from auditor.claims import PureDP
 from auditor.events.blocks import merge_cells

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from auditor.blackbox.outputs import from_batch
+from auditor.blackbox.canonical import from_batch
 from auditor.blackbox.sample import Sample
 from auditor.claims import GaussianDP, PureDP
 from auditor.events.cells import LEFT, RIGHT, Cells

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.outputs import Column, from_list
+from auditor.blackbox.canonical import from_list
+from auditor.blackbox.outputs import Column
 from auditor.events.blocks import Blocks
 from auditor.events.cells import Cells
 from auditor.events.sorted_column import SortedColumn

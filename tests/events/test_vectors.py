@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.blackbox.outputs import from_batch, from_list
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.events.vectors import OTHERWISE, Difference, HowMany, OrderStatistic, WhereLargest, vector_features
 
 PLACES = ("output[0]", "output[1]", "output[2]")

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom
 
 import auditor
+from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.outputs import from_list
 from auditor.blackbox.sample import Sample
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts

@@ -1,0 +1,102 @@
+"""How much of a mechanism's own rate an audit keeps: outputs of all phases a second, against processes that merely draw."""
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, cpu_count, delayed
+
+import auditor
+
+Rng = np.random.Generator
+REPEATS = 5
+BATCH = 16_384
+LETTERS = ["a", "b", "c", "d"]
+
+
+def laplace(value: int, size: int, rng: Rng) -> Any:
+    return rng.laplace(value, 1.0, size)
+
+
+def randomised_response(bit: int, size: int, rng: Rng) -> Any:
+    return (rng.random(size) < 0.25) ^ bool(bit)
+
+
+def vector(value: int, size: int, rng: Rng) -> Any:
+    return rng.laplace(value / 10, 1.0, (size, 10))
+
+
+def one_float(value: int, rng: Rng) -> Any:
+    return rng.laplace(value)
+
+
+def one_dict(value: int, rng: Rng) -> Any:
+    return {"count": rng.laplace(value), "keys": LETTERS[: int(rng.integers(1, 4))]}
+
+
+def one_list(value: int, rng: Rng) -> Any:
+    return rng.laplace(value, 1.0, 3).tolist()
+
+
+def strings(bit: int, size: int, rng: Rng) -> Any:
+    return ["yes" if one else "no" for one in (rng.random(size) < (0.75 if bit else 0.25)).tolist()]
+
+
+def tuples(value: int, size: int, rng: Rng) -> Any:
+    return list(zip(rng.laplace(value, 1.0, size).tolist(), rng.random(size).tolist(), strict=True))
+
+
+# Each with the number of outputs for the bound.
+MECHANISMS: dict[str, tuple[Callable[..., Any], int]] = {
+    "Laplace noise, batch": (laplace, 20_000_000),
+    "randomised response, batch": (randomised_response, 20_000_000),
+    "10 numbers with Laplace noise, batch": (vector, 2_000_000),
+    "a float a call": (one_float, 1_000_000),
+    "a dict with a count and a list of keys a call": (one_dict, 300_000),
+    "a list of 3 numbers a call": (one_list, 300_000),
+    "a list of strings, batch": (strings, 2_000_000),
+    "a list of tuples of 2 numbers, batch": (tuples, 2_000_000),
+}
+
+
+def _draw(mechanism: Callable[..., Any], outputs: int) -> None:
+    rng = np.random.default_rng(0)
+    if "size" in mechanism.__code__.co_varnames[: mechanism.__code__.co_argcount]:
+        for _ in range(0, outputs, BATCH):
+            mechanism(1, BATCH, rng)
+    else:
+        for _ in range(outputs):
+            mechanism(1, rng)
+
+
+def _drawn(mechanism: Callable[..., Any], outputs: int, processes: Parallel) -> float:
+    """Return the outputs a second of as many processes as there are cores."""
+    each = outputs // cpu_count()
+    started = time.perf_counter()
+    processes(delayed(_draw)(mechanism, each) for _ in range(cpu_count()))
+    return outputs / (time.perf_counter() - started)
+
+
+def _audited(mechanism: Callable[..., Any], outputs: int) -> float:
+    """Return the outputs a second of an audit, those of the search and the selection included."""
+    started = time.perf_counter()
+    result = auditor.audit(mechanism, auditor.PureDP(1.0), [(1, 0)], samples=outputs, seed=1, shrink=False)
+    return sum(result.outputs.to_dict().values()) / (time.perf_counter() - started)
+
+
+def measure() -> dict[str, Any]:
+    figures = {}
+    with Parallel(cpu_count()) as processes:
+        for name, (mechanism, outputs) in MECHANISMS.items():
+            _drawn(mechanism, outputs // 20, processes)  # start-up
+            _audited(mechanism, outputs // 20)
+            # One after the other within each repeat, so that both see the machine alike.
+            rates = [(_drawn(mechanism, outputs, processes), _audited(mechanism, outputs)) for _ in range(REPEATS)]
+            figures[name] = {
+                "drawn (outputs/s)": round(statistics.median(drawn for drawn, _ in rates)),
+                "audited (outputs/s)": round(statistics.median(audited for _, audited in rates)),
+                "share": round(statistics.median(audited / drawn for drawn, audited in rates), 2),
+            }
+    return figures
