@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from auditor.neighbours.domains import Value as Value
     from auditor.neighbours.records import Records as Records
     from auditor.neighbours.totals import Totals as Totals
+    from auditor.proofs import Proof as Proof
+    from auditor.proofs import prove as prove
     from auditor.results.reader import read_report as read_report
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
@@ -62,6 +64,7 @@ _NAMES = {
     "auditor.neighbours.domains": ("Pairs", "Value"),
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("Totals",),
+    "auditor.proofs": ("Proof", "prove"),
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),

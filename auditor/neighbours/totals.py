@@ -11,6 +11,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
+from auditor.neighbours.moves import Box, Moves, hull, unit_vectors
 from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Pair, Relation, relation_named
 
@@ -48,6 +49,20 @@ class _People(Domain):
                 crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
         found = (self._pair(*tried) for tried in itertools.product(dict.fromkeys(crowds), self._moves()))
         return list(dict.fromkeys(filter(None, found)))
+
+    def moves(self) -> Moves:
+        # Each kind of people adds to a total between its least and its largest number of people.
+        fewest, most = Fraction(self.people.low), Fraction(self.people.high)
+        cells = [
+            [sorted((fewest * Fraction(c), most * Fraction(c))) for c in cell]
+            for cell in zip(*self.contributions, strict=True)
+        ]
+        low = tuple(sum((end for end, _ in cell), Fraction(0)) for cell in cells)
+        high = tuple(sum((end for _, end in cell), Fraction(0)) for cell in cells)
+        nobody = (0,) * len(self.contributions)
+        steps = [self._totals(_moved_people(nobody, move)) for move in self._moves()]
+        integer = all(isinstance(number, int) for vector in self.contributions for number in vector)
+        return Moves(low, high, integer, (hull(steps, alone=True),))
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         crowd, move = pair.origin
@@ -185,6 +200,30 @@ class _Cells(Domain):
         moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
         yield from filter(None, (self._pair(changed, move) for changed in vectors))
         yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
+
+    def moves(self) -> Moves:
+        reach, ends = self.reach, (Fraction(self.values.low), Fraction(self.values.high))
+        low, high = ((end,) * self.cells for end in ends)
+        if self.norm == "linf":
+            return Moves(low, high, self.values.integer, (Box((-reach,) * self.cells, (reach,) * self.cells),))
+        integer = self.values.integer
+        if integer and (2 * reach + 1) ** self.cells <= MOST_CORNERS:
+            return Moves(low, high, True, (hull(self._integer_moves(), alone=True),))
+        return Moves(low, high, integer, (hull(list(unit_vectors(self.cells, reach)), integer and reach == 1),))
+
+    def _integer_moves(self) -> list[Vector]:
+        """List what one person can change, in one of two opposite ways."""
+        reach = int(self.reach)
+        steps = itertools.product(range(-reach, reach + 1), repeat=self.cells)
+        return [s for s in steps if s > (0,) * self.cells and (self.norm == "linf" or sum(map(abs, s)) <= reach)]
+
+    def every(self, most: int) -> list[Pair] | None:
+        values, reach = self.values, int(self.reach)
+        sets = (values.high - values.low + 1) ** self.cells
+        if not values.integer or sets * (2 * reach + 1) ** self.cells > 2 * most:
+            return None
+        vectors = itertools.product(range(int(values.low), int(values.high) + 1), repeat=self.cells)
+        return list(filter(None, (self._pair(vector, move) for vector in vectors for move in self._integer_moves())))
 
     def _moves(self) -> list[Vector]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""

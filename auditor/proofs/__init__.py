@@ -1,0 +1,55 @@
+"""Proofs of privacy for ordinary Python, over the reals, from the function that is sampled."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from auditor.blackbox.mechanism import Mechanism, Source
+from auditor.claims import Claim
+from auditor.neighbours.domains import Domain, Pairs
+from auditor.proofs.proving import Attempt
+from auditor.proofs.result import Proof, Scope
+
+__all__ = ["SECONDS", "Proof", "Scope", "attempt", "prove"]
+
+SECONDS = 30.0
+
+
+def prove(
+    mechanism: Callable[..., Any] | str,
+    claim: Claim,
+    neighbours: Domain | Sequence[tuple[Any, Any]],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    seconds: float = SECONDS,
+) -> Proof:
+    """Try to prove a claim of a Python mechanism, over the reals.
+
+    Args:
+        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function".
+        claim: such as ``PureDP(1.0)``.
+        neighbours: a domain, or a list of (left, right) pairs.
+        parameters: passed on to the mechanism as keywords.
+        seconds: after which the attempt ends.
+
+    Raises MechanismError when the mechanism cannot be called.
+
+    >>> import auditor
+    >>> def count(totals, size, rng):
+    ...     return totals[0] + rng.laplace(0.0, 1.0, size)
+    >>> one = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
+    >>> print(auditor.prove(count, auditor.PureDP(1.0), one))
+    proved: ε ≤ 1.0000, over the reals, for all data sets of the domain
+    """
+    if callable(mechanism):
+        name = getattr(mechanism, "__qualname__", type(mechanism).__qualname__)
+        drawer = Mechanism.from_callable(mechanism, parameters or {}, name)
+    else:
+        drawer = Source(mechanism, parameters or {}).drawer()
+    domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
+    return attempt(drawer, claim, domain, seconds)
+
+
+def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
+    """Try for at most some seconds; see :func:`prove`."""
+    return Attempt(mechanism, claim, domain, time.monotonic() + seconds).prove()

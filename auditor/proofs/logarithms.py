@@ -1,0 +1,36 @@
+"""Logarithms and exponentials with a known side of error: ``decimal`` rounds both correctly, so one step more encloses them."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+_DOWN, _UP = Context(prec=60, rounding=ROUND_FLOOR), Context(prec=60, rounding=ROUND_CEILING)
+
+
+def _decimal(value: Fraction, context: Context) -> Decimal:
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def log_above(value: Fraction) -> Fraction:
+    """Return a number that is at least ln(value), by less than 1e-50 relative to 1 and to ln(value).
+
+    >>> log_above(Fraction(1)), 0 < log_above(Fraction(2)) - Fraction("0.693147180559945309417232") < Fraction(1, 10**23)
+    (Fraction(0, 1), True)
+    """
+    if value == 1:
+        return Fraction(0)
+    return Fraction(_DOWN.next_plus(_UP.ln(_decimal(value, _UP))))
+
+
+def log_below(value: Fraction) -> Fraction:
+    """Return a number that is at most ln(value)."""
+    return -log_above(1 / value)
+
+
+def exp_above(value: Fraction) -> Fraction:
+    """Return a number that is at least e^value, by less than 1e-50 of it."""
+    return Fraction(_UP.next_plus(_UP.exp(_decimal(value, _UP))))
+
+
+def exp_below(value: Fraction) -> Fraction:
+    """Return a number that is at most e^value, by less than 1e-50 of it."""
+    return Fraction(_DOWN.next_minus(_DOWN.exp(_decimal(value, _DOWN))))

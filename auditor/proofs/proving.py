@@ -1,0 +1,376 @@
+"""An attempt at a proof: first for all data sets at once, then for the pairs of a domain one by one."""
+
+import copy
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Mechanism
+from auditor.claims import ApproximateDP, Claim
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.moves import Box, Hull, Moves
+from auditor.neighbours.pair import Pair, Side, pair_words
+from auditor.proofs import certificate as written
+from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
+from auditor.proofs.cells import Cell, cells, rows_of
+from auditor.proofs.explain import DATA, cost_of, event_of, why, worst_difference
+from auditor.proofs.form import NotTracedError
+from auditor.proofs.gaussian import Moved, least_shift
+from auditor.proofs.logarithms import log_above
+from auditor.proofs.masses import Law, delta_above, joined, largest_ratio, law_of
+from auditor.proofs.replay import disagreement
+from auditor.proofs.result import Proof, Scope, shown_above, within
+from auditor.proofs.run import Names
+from auditor.proofs.targets import CLAIMS, from_epsilon, from_mu_squared, goal
+from auditor.proofs.trace import Call, Trace, changed, input_symbols, memory, trace
+
+MOST_PAIRS = 2_000  # of a domain whose pairs are listed one by one
+REPLAYED = 12  # runs of the function itself against its paths
+MOST_MOVES = 729  # differences of integers
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Pairs of data sets that one proof covers: the traces of both sides, and what their data differ by."""
+
+    left: int
+    right: int
+    moves: Box | Hull
+    pair: Pair | None = None
+
+
+class _NoProofError(Exception):
+    """A trace without a proof: in words why, where it showed, and whether numbers in place of symbols may do better."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        bound: Fraction | None = None,
+        family: Family | None = None,
+        failure: Failure | None = None,
+        event: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.bound, self.family, self.failure, self.event = bound, family, failure, event
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A proof in the making."""
+
+    mechanism: Mechanism
+    claim: Claim
+    domain: Domain
+    deadline: float
+    names: Names = field(default_factory=Names)
+
+    def prove(self) -> Proof:
+        """Return a proof, or why there is none."""
+        if not isinstance(self.claim, CLAIMS):
+            return self._none(f"there is no rule for claims of the kind {type(self.claim).__name__}")
+        if not self.mechanism.takes_rng:
+            return self._none("the mechanism takes no generator, so its randomness cannot be followed")
+        before = memory(self.mechanism.function)
+        first: Proof | None = None
+        moves = self.domain.moves()
+        for attempt in (self._all_at_once, self._one_by_one):
+            if attempt == self._all_at_once and moves is None:
+                continue
+            try:
+                proof = attempt()
+            except NotTracedError as error:
+                proof = self._none(str(error))
+            name = changed(before, memory(self.mechanism.function))
+            if name is not None:
+                return self._none(f"the mechanism has a memory: {name} changed while it was traced")
+            if proof.proved:
+                return proof
+            if first is not None and first.pair is None:
+                proof = replace(proof, reason=f"{first.reason}; pair by pair: {proof.reason}")
+            first = proof if first is None or first.pair is None else first
+            # Numbers in place of symbols help where data could not be followed, or are compared as they are.
+            if time.monotonic() > self.deadline or (proof.pair is not None and DATA not in str(proof.reason)):
+                break
+        assert first is not None
+        return first
+
+    def _none(self, reason: str) -> Proof:
+        return Proof(self.mechanism.name, self.claim, None, Scope.DOMAIN, reason=reason)
+
+    # Traces ----------------------------------------------------------------------------------------------------------
+
+    def _call(self) -> Call:
+        mechanism = self.mechanism
+
+        def call(dataset: Any, rng: Any) -> Any:
+            keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": rng} | ({"size": 1} if mechanism.batched else {})
+            output = mechanism.function(dataset, **keywords)
+            if mechanism.batched and len(output) != 1:
+                raise ValueError("a batch of size 1 does not hold one output")
+            return output
+
+        return call
+
+    def _symbolic(self, moves: Moves) -> Trace:
+        bounds = {f"x{at}": ends for at, ends in enumerate(zip(moves.low, moves.high, strict=True))}
+        self.names = Names(bounds)
+        found = trace(self._call(), lambda: input_symbols(len(moves.low)), self.names, self.deadline)
+        rng = np.random.default_rng(0)
+        pairs = [self.domain.random(rng) for _ in range(REPLAYED // 2)] + self.domain.corners()[: REPLAYED // 2]
+        for seed, pair in enumerate(pairs):
+            values = {f"x{at}": float(value) for at, value in enumerate(pair.left)}
+            self._confirm(pair.dataset("left"), values, found, seed)
+        return found
+
+    def _confirm(self, dataset: Any, values: Mapping[str, float], found: Trace, seed: int) -> None:
+        wrong = disagreement(self._call(), dataset, values, found, seed)
+        if wrong is not None:
+            raise NotTracedError(wrong)
+
+    def _numeric(self, pair: Pair, side: Any) -> Trace:
+        found = trace(self._call(), lambda: pair.dataset(side), self.names, self.deadline)
+        self._confirm(pair.dataset(side), {}, found, seed=len(self.names.laws))
+        return found
+
+    # All data sets at once -------------------------------------------------------------------------------------------
+
+    def _all_at_once(self) -> Proof:
+        moves = self.domain.moves()
+        assert moves is not None
+        found = self._symbolic(moves)
+        families = []
+        for some in moves.sets:
+            if any(law[0] == "geometric" for law in self.names.laws.values()) and not (
+                isinstance(some, Hull) and some.alone
+            ):
+                if not moves.integer or isinstance(some, Hull) or len(some.integers()) > MOST_MOVES:
+                    raise NotTracedError("geometric noise needs a short list of integer differences between neighbours")
+                some = Hull(tuple(some.integers()), alone=True)  # noqa: PLW2901
+            families.append(Family(0, 0, some))
+        return self._from_traces([found], lambda: families, Scope.DOMAIN, None)
+
+    # Pair by pair ----------------------------------------------------------------------------------------------------
+
+    def _one_by_one(self) -> Proof:
+        every = self.domain.every(MOST_PAIRS)
+        pairs = every if every is not None else self.domain.corners()
+        scope = Scope.DOMAIN if every is not None else Scope.PAIRS
+        self.names = Names()
+        traces: list[Trace] = []
+        places: dict[str, int] = {}
+
+        def place(pair: Pair, side: Side) -> int:
+            dataset = pair.dataset(side)
+            whole = isinstance(dataset, np.ndarray)
+            key = repr((dataset.tolist(), dataset.dtype, dataset.shape) if whole else dataset)
+            if key not in places:
+                traces.append(self._numeric(pair, side))
+                places[key] = len(traces) - 1
+            return places[key]
+
+        def families() -> Iterator[Family]:
+            # Traced when they are asked for, so that a pair that fails ends it.
+            for pair in pairs:
+                left, right = place(pair, "left"), place(pair, "right")
+                yield Family(left, right, NOTHING, pair)
+                yield Family(right, left, NOTHING, pair)
+
+        next(families())
+        if law_of(traces[0]) is not None and law_of(traces[1]) is not None:
+            every_family = list(families())
+            laws = [law_of(one) for one in traces]
+            if None not in laws:
+                return self._from_laws([law for law in laws if law is not None], every_family, scope, len(pairs))
+        return self._from_traces(traces, families, scope, len(pairs))
+
+    # Rules -----------------------------------------------------------------------------------------------------------
+
+    def _from_traces(
+        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], scope: Scope, pairs: int | None
+    ) -> Proof:
+        if any(law[0] == "normal" for law in self.names.laws.values()):
+            proof = self._by_gaussian(traces, families, scope, pairs)
+            if proof is not None:
+                return proof
+        aligner = Aligner(self.names, goal(self.claim))
+        try:
+            entries = []
+            largest, worst = Fraction(-1), None
+            for family in families():
+                found = [
+                    self._cells(aligner, traces, family, ways)
+                    for ways in cells(traces[family.left], traces[family.right])
+                ]
+                each = [one for way in found for one in way]
+                top = max(each, key=lambda one: one.cost)
+                if top.cost > largest:
+                    largest, worst = top.cost, (family, top)
+                entries.append(self._entry(family, {"cells": [written.cell(one, family.moves) for one in each]}))
+        except _NoProofError as failure:
+            return self._failed(failure, scope, pairs)
+        bound = from_epsilon(self.claim, largest)
+        if bound is None:
+            return self._failed(
+                _NoProofError(f"pure ε ≤ {shown_above(largest)} is proved, which says nothing of this claim"),
+                scope,
+                pairs,
+            )
+        if not within(bound, self.claim.value):
+            assert worst is not None
+            family, top = worst
+            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            event = event_of(traces[family.left], top.cell)
+            where = Failure(top.cell, worst_difference(top, family.moves), top.cost)
+            return self._failed(
+                _NoProofError(reason, bound=bound, family=family, failure=where, event=event), scope, pairs
+            )
+        return self._signed(
+            "alignment", bound, scope, pairs, {**self._content(traces), "pairs": entries, "number": str(largest)}
+        )
+
+    def _cells(
+        self, aligner: Aligner, traces: Sequence[Trace], family: Family, ways: Sequence[Sequence[Cell]]
+    ) -> list[Aligned]:
+        """Return the cheapest way to align the paths of one output."""
+        best: list[Aligned] | None = None
+        failure: Failure | None = None
+        for way in ways:
+            found: list[Aligned] = []
+            for cell in way:
+                if time.monotonic() > self.deadline:
+                    raise _NoProofError("the time for a proof is up, after the paths were traced")
+                one = aligner.align(cell, family.moves)
+                if isinstance(one, Failure) or one.cost > aligner.goal:
+                    conditions = [c for at in cell.left for c in traces[family.left].paths[at].conditions]
+                    one = aligner.empty(cell, conditions) or one
+                if isinstance(one, Failure):
+                    failure = failure or one
+                    break
+                found.append(one)
+            else:
+                if best is None or cost_of(found) < cost_of(best):
+                    best = found
+                if cost_of(best) <= aligner.goal:
+                    break
+        if best is not None:
+            return best
+        if failure is None:
+            event = "an output that has no counterpart"
+            raise _NoProofError(
+                "an output of one data set has no counterpart on its neighbour", family=family, event=event
+            )
+        event = event_of(traces[family.left], failure.cell)
+        raise _NoProofError(why(failure, aligner), family=family, failure=failure, event=event)
+
+    def _by_gaussian(
+        self,
+        traces: Sequence[Trace],
+        families: Callable[[], Iterable[Family]],
+        scope: Scope,
+        pairs: int | None,
+    ) -> Proof | None:
+        largest, entries = Fraction(0), []
+        for family in families():
+            found = least_shift(traces[family.left], traces[family.right], family.moves)
+            if not isinstance(found, Moved):
+                return None
+            largest = max(largest, found.squared)
+            both = zip(traces[family.left].paths, traces[family.right].paths, strict=True)
+            one_each = [
+                {"left": [at], "right": [at], "rows": written.rows(rows_of(one.conditions, other.conditions))}
+                for at, (one, other) in enumerate(both)
+            ]
+            entries.append(
+                self._entry(family, {"cells": one_each, "shifts": [written.by_name(s.by) for s in found.shifts]})
+            )
+        bound = from_mu_squared(self.claim, largest)
+        if bound is None:
+            return None
+        if not within(bound, self.claim.value):
+            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            return self._failed(_NoProofError(reason, bound=bound), scope, pairs)
+        return self._signed(
+            "gaussian", bound, scope, pairs, {**self._content(traces), "pairs": entries, "number": str(largest)}
+        )
+
+    def _from_laws(self, laws: Sequence[Law], families: Sequence[Family], scope: Scope, pairs: int) -> Proof:
+        largest, worst = Fraction(1), None
+        if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
+            whole = [joined(law) for law in laws]
+            if None in whole and not isinstance(self.claim, ApproximateDP):
+                return self._failed(_NoProofError("there are too many outputs to list"), scope, pairs)
+            laws = [(part,) for part in whole if part is not None] if None not in whole else laws
+        for family in families:
+            ratio, output = largest_ratio(laws[family.left], laws[family.right])
+            if worst is None or (worst[0] is not None and (ratio is None or ratio > worst[0])):
+                worst = (ratio, family, output)
+        assert worst is not None
+        ratio, family, output = worst
+        content = {
+            "laws": [written.law(law) for law in laws],
+            "pairs": [{"sides": [f.left, f.right]} for f in families],
+        }
+        if ratio is not None:
+            largest = log_above(max(ratio, Fraction(1)))
+            bound = from_epsilon(self.claim, largest)
+            if bound is not None and within(bound, self.claim.value):
+                return self._signed("masses", bound, scope, pairs, {**content, "number": str(largest)})
+        else:
+            bound = None
+        if isinstance(self.claim, ApproximateDP):
+            epsilon = Fraction(self.claim.epsilon)
+            deltas = [delta_above(laws[family.left], laws[family.right], epsilon) for family in families]
+            if None not in deltas and within(max(d for d in deltas if d is not None), self.claim.delta):
+                return self._signed("masses", epsilon, scope, pairs, {**content, "number": str(epsilon)})
+        reason = (
+            f"exactly, {self.claim.symbol} = {shown_above(bound)}"
+            if bound is not None
+            else ("an output of one data set is impossible on its neighbour")
+        )
+        return self._failed(_NoProofError(reason, bound=bound, family=family, event=f"output {output}"), scope, pairs)
+
+    # Results ---------------------------------------------------------------------------------------------------------
+
+    def _content(self, traces: Sequence[Trace]) -> dict[str, Any]:
+        return {**written.symbols(self.names), "traces": written.traces(traces)}
+
+    def _entry(self, family: Family, more: Mapping[str, Any]) -> dict[str, Any]:
+        data = {} if family.pair is None else {"data": pair_words(family.pair)}
+        entry: dict[str, Any] = written.pair((family.left, family.right), family.moves, {**data, **more})
+        return entry
+
+    def _signed(self, rule: str, bound: Fraction, scope: Scope, pairs: int | None, content: Mapping[str, Any]) -> Proof:
+        about = {"rule": rule, "mechanism": self.mechanism.name, "claim": self.claim.to_dict(), "bound": str(bound)}
+        said = {"scope": str(scope), "domain": str(self.domain)}
+        certificate = written.signed({**about, **said, **content})
+        return Proof(self.mechanism.name, self.claim, bound, scope, rule, pairs=pairs, certificate=certificate)
+
+    def _failed(self, error: _NoProofError, scope: Scope, pairs: int | None) -> Proof:
+        pair = None
+        if error.family is not None:
+            pair = error.family.pair or self._pair_at(error.failure)
+        return Proof(
+            self.mechanism.name,
+            self.claim,
+            error.bound,
+            scope,
+            reason=str(error),
+            pair=pair,
+            event=error.event,
+            pairs=pairs,
+        )
+
+    def _pair_at(self, failure: Failure | None) -> Pair | None:
+        """Return a pair of the domain with the difference at which a proof failed."""
+        if failure is None:
+            return None
+        for pair in self.domain.corners():
+            found = tuple(Fraction(b) - Fraction(a) for a, b in zip(pair.left, pair.right, strict=True))
+            if found in (failure.difference, tuple(-number for number in failure.difference)):
+                return pair
+        return None

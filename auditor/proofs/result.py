@@ -1,0 +1,89 @@
+"""What a proof says: proved or not, for which data sets, up to what, and why not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from auditor.claims import Claim
+from auditor.neighbours.pair import Pair, pair_words
+
+# Parameters of a Python program are floats. A bound is not above the claim if it is at most this much above it, relative to it.
+TOLERANCE = Fraction(1, 10**9)
+
+
+class Scope(StrEnum):
+    """What a proof is about."""
+
+    DOMAIN = "all data sets of the domain"
+    PAIRS = "these pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The end of an attempt at a proof.
+
+    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None where there is none. ``reason`` says
+    why the
+    claim is not proved, ``pair`` and ``event`` where that showed. ``certificate`` can be checked without the mechanism.
+    """
+
+    mechanism: str
+    claim: Claim
+    bound: Fraction | None
+    scope: Scope
+    rule: str = ""
+    reason: str | None = None
+    pair: Pair | None = None
+    event: str | None = None
+    pairs: int | None = None
+    certificate: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the claim is proved."""
+        return self.reason is None
+
+    @property
+    def value(self) -> float | None:
+        """The bound as a float, rounded up."""
+        return None if self.bound is None else rounded_up(self.bound)
+
+    def __str__(self) -> str:
+        if self.proved:
+            return f"proved: {self.statement}"
+        at = f"; look at {pair_words(self.pair)}" if self.pair is not None else ""
+        found = f"; {self.statement} holds" if self.bound is not None else ""
+        return f"not proved: {self.reason}{found}{at}"
+
+    @property
+    def statement(self) -> str:
+        """What is proved, in words."""
+        pairs = f"{self.pairs:,} pairs" if self.scope is Scope.PAIRS and self.pairs is not None else None
+        about = f"for {pairs}" if pairs else f"for {self.scope}"
+        return f"{self.claim.symbol} ≤ {shown_above(self.bound)}, over the reals, {about}"
+
+
+def rounded_up(bound: Fraction) -> float:
+    """Return the smallest float that is at least a number."""
+    value = float(bound)
+    return value if Fraction(value) >= bound else math.nextafter(value, math.inf)
+
+
+def shown_above(bound: Fraction | None) -> str:
+    """Write a bound to four decimals, rounded up; what is above a decimal by rounding of parameters only counts as that decimal.
+
+    >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
+    ('1.0000', '1.0000', '0.6667')
+    """
+    if bound is None:
+        return "∞"
+    digits = 10**4
+    return f"{math.ceil(bound * (1 - TOLERANCE) * digits) / digits:.4f}"
+
+
+def within(bound: Fraction, claimed: float) -> bool:
+    """Whether a bound is at most what is claimed, up to the rounding of parameters."""
+    return bound <= Fraction(claimed) * (1 + TOLERANCE)

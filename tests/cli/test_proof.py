@@ -1,0 +1,65 @@
+"""`auditor prove` and `auditor check-proof`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from auditor.cli import main
+
+MECHANISMS = """
+def sound(x, rng):
+    return x[0] + rng.laplace(0, 1)
+
+def faulty(x, rng):
+    return x[0] + rng.laplace(0, 0.5)
+"""
+AUDIT = """
+  - name: {name}
+    mechanism: mechanisms_here.py:{name}
+    claim: {{epsilon: 1}}
+    neighbours: {{domain: totals, cells: 1, values: {{low: 0, high: 9}}, contribution: {{l1: 1}}}}
+"""
+
+
+def write(folder: Path, *names: str, more: str = "") -> str:
+    (folder / "mechanisms_here.py").write_text(MECHANISMS)
+    file = folder / "here.yaml"
+    file.write_text("version: 1\naudits:" + "".join(AUDIT.format(name=name) for name in names) + more)
+    return str(file)
+
+
+def test_a_proof_is_shown_written_and_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", write(tmp_path, "sound"), "--out", str(tmp_path / "out")]) == 0
+    assert "proved: ε ≤ 1.0000" in capsys.readouterr().out
+    certificate = tmp_path / "out" / "here" / "proof-1.json"
+    assert main(["check-proof", str(certificate)]) == 0
+    assert ": holds: mechanisms_here.py:sound, epsilon = 1" in capsys.readouterr().out
+    proof = json.loads(certificate.read_text())
+    proof["bound"] = "1/2"
+    certificate.write_text(json.dumps(proof))
+    assert main(["check-proof", str(certificate)]) == 1
+    assert ": refused: " in capsys.readouterr().out
+
+
+def test_what_is_not_proved_ends_with_status_1_unless_a_violation_is_expected(tmp_path: Path) -> None:
+    assert main(["prove", write(tmp_path, "sound", "faulty")]) == 1
+    assert main(["prove", write(tmp_path, "faulty", more="    expect: violation\n")]) == 0
+
+
+def test_only_privacy_claims_are_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "here.yaml"
+    file.write_text(
+        "version: 1\naudits:\n  - name: a\n    mechanism: {command: [cat]}\n    claim: {epsilon: 1}\n"
+        "    neighbours: {domain: value, values: [0, 1]}\n"
+    )
+    assert main(["prove", str(file)]) == 0
+    assert "only privacy claims of Python mechanisms" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", [None, "no JSON", "{}", "[]", '{"format": 1}'])
+def test_a_file_that_is_no_certificate_is_an_error(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "proof.json"
+    if text is not None:
+        file.write_text(text)
+    assert main(["check-proof", str(file)]) in (1, 2)
