@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from auditor.neighbours.canaries import Canaries as Canaries
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Value as Value
+    from auditor.neighbours.frames import Frame as Frame
     from auditor.neighbours.records import Records as Records
     from auditor.neighbours.totals import Totals as Totals
     from auditor.proofs import Proof as Proof
@@ -62,6 +63,7 @@ _NAMES = {
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
     "auditor.neighbours.canaries": ("Canaries",),
     "auditor.neighbours.domains": ("Pairs", "Value"),
+    "auditor.neighbours.frames": ("Frame",),
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("Totals",),
     "auditor.proofs": ("Proof", "prove"),

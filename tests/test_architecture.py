@@ -210,7 +210,9 @@ ONLY: dict[str, tuple[str, ...]] = {
     "matplotlib": ("auditor.report.plots",),
     "jinja2": ("auditor.report.html", "auditor.config.scaffold"),
     "markupsafe": ("auditor.report",),
-    "pandas": ("auditor.results.result", "auditor.scores"),
+    "pandas": ("auditor.results.result", "auditor.scores", "auditor.neighbours.tables"),
+    "polars": ("auditor.neighbours.tables",),
+    "pyarrow": ("auditor.neighbours.tables",),
     "shtab": ("auditor.cli",),
 }
 
@@ -245,7 +247,7 @@ def test_every_library_is_declared() -> None:
     used = {name.split(".")[0] for parsed in TREES.values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
     # Only the pytest plugin, backends and frames may lean on what is optional.
-    assert used - declared <= optional & {"pytest", "dask", "distributed", "ray", "pandas"}
+    assert used - declared <= optional & {"pytest", "dask", "distributed", "ray", "pandas", "polars", "pyarrow"}
     assert declared - used == set(), "declared, but never imported"
 
 

@@ -13,7 +13,7 @@ from auditor.auditing.settings import Search
 from auditor.blackbox.sampling import Execution
 from auditor.config import load_configuration
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Arrays, Pair, Relation
 from auditor.specimens import list_specimens
 from auditor.verdict import Verdict
 
@@ -124,7 +124,7 @@ OFF_CORNER = "001 smooth sensitivity, as printed, small ε"
 
 
 def test_the_printed_smooth_sensitivity_breaks_between_199_and_200_records() -> None:
-    value, error = exact(PLANS[OFF_CORNER], Pair((0.0,) * 199, (0.0,) * 200, Relation.ADD_REMOVE, ()))
+    value, error = exact(PLANS[OFF_CORNER], Pair((0.0,) * 199, (0.0,) * 200, Relation.ADD_REMOVE, Arrays()))
     assert value - error > PLANS[OFF_CORNER].claim.value
 
 

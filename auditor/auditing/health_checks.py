@@ -37,10 +37,10 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     """
     if plan.source.command is not None:
         return ""
-    if pair.record_shape is None:
+    if pair.form is None:
         return f"; data sets arrive as {type(pair.left).__name__}"
     lists = " (as lists by container: list)" if isinstance(plan.domain, Records) else ""
-    return f"; data sets arrive as NumPy arrays{lists}"
+    return f"; data sets arrive as {pair.form}{lists}"
 
 
 def always_fails(plan: Plan, pair: Pair, failure: str) -> str:

@@ -2,8 +2,6 @@
 
 import shlex
 
-import numpy as np
-
 from auditor.auditing.plan import Plan
 from auditor.defaults import CONFIDENCE
 from auditor.events.selection import VALUES
@@ -21,7 +19,7 @@ def command(plan: Plan, pair: Pair | None) -> str | None:
     if pair is None:
         return None
     sides: tuple[Side, Side] = ("left", "left" if pair.relation is Relation.ALONE else "right")
-    data, confidence = ", ".join(_in_python(pair, side) for side in sides), round(1 - plan.alpha, 12)
+    data, confidence = ", ".join(map(pair.code, sides)), round(1 - plan.alpha, 12)
     options = {
         "parameters": dict(plan.source.parameters) or None,
         "name": plan.name,
@@ -33,11 +31,3 @@ def command(plan: Plan, pair: Pair | None) -> str | None:
     }
     given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
     return f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {given})"
-
-
-def _in_python(pair: Pair, side: Side) -> str:
-    data = pair.dataset(side)
-    if not isinstance(data, np.ndarray):
-        return repr(data)
-    shape = "" if data.size else f".reshape({data.shape})"
-    return f"numpy.array({data.tolist()!r}, dtype={data.dtype.str!r}){shape}"

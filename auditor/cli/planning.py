@@ -73,8 +73,8 @@ def _received(plan: "Plan", pair: "Pair", data: object) -> str:
     """Write a data set, with the word "array" if the mechanism receives an array."""
     from auditor.neighbours.pair import data_words, plain
 
-    is_array = pair.record_shape is not None and plan.source.command is None
-    return f"{'array ' if is_array else ''}{data_words(plain(data))}"
+    mark = pair.form.mark if pair.form and plan.source.command is None else ""
+    return f"{mark}{data_words(plain(data))}"
 
 
 def _outcome(output: object) -> str:

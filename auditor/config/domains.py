@@ -12,6 +12,7 @@ from auditor.config.strict import LowHigh, Number, Strict
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
@@ -156,6 +157,56 @@ class CanariesByCoins(Form):
         return domain
 
 
+class ColumnOfFrame(Strict):
+    """What one column of a frame may hold."""
+
+    type: Literal["number", "integer", "categorical", "boolean", "date", "datetime", "text"]
+    """What its values are."""
+    low: Number | str | None = None
+    """The least number, or date; by default the least that the dtype has."""
+    high: Number | str | None = None
+    """The greatest."""
+    choices: list[Any] | None = None
+    """The values of a categorical column, or all that another may hold."""
+    null: bool | None = None
+    """Whether values may be missing."""
+    nan: bool | None = None
+    """Whether numbers may be NaN."""
+    infinite: bool | None = None
+    """Whether numbers may be infinite."""
+    outside: bool | None = None
+    """Whether values just outside low and high may occur too, for functions that clamp."""
+    dtype: str | None = None
+    """float64, float32, int8 to int64, uint8 to uint64; s, ms, us, ns of a datetime; category."""
+
+
+class FrameOfRows(Form):
+    """A frame: columns of different types, missing values, and persons with several rows."""
+
+    domain: Literal["frame"]
+    """A table with named columns."""
+    columns: dict[str, ColumnOfFrame]
+    """The columns by name, each {type: number, low: 0, high: 1, null: true} or alike."""
+    size: LowHigh | None = None
+    """How many rows there may be; {low: 0, high: 20} by default."""
+    id: str | None = None
+    """The name of a further column, which says whose row it is."""
+    rows_per_person: LowHigh | None = None
+    """With an id: how many rows a person may have; one by default."""
+    relation: RelationName | None = None
+    """What neighbours may differ in."""
+    unit: Literal["person", "row"] | None = None
+    """What is added, removed or substituted: a person with all rows (the default with an id), or a row."""
+    order: Literal["kept", "shuffled"] | None = None
+    """Whether neighbours have their rows in one order (the default), or in any."""
+    form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
+    """As what it arrives: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        arguments = self.arguments()
+        return Frame({name: column.given() for name, column in arguments.pop("columns").items()}, **arguments)
+
+
 class PairSpelledOut(Strict):
     """Two data sets as written."""
 
@@ -223,7 +274,9 @@ def _form(given: Any) -> str | None:
 
 
 # A new domain is registered here, by its class.
-_Domains = Annotated[OneValue | CanariesByCoins | ListOfRecords | TotalsOfPeople, Field(discriminator="domain")]
+_Domains = Annotated[
+    OneValue | CanariesByCoins | ListOfRecords | TotalsOfPeople | FrameOfRows, Field(discriminator="domain")
+]
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]
     | Annotated[ListOfPairs, Tag("by pairs")]
@@ -231,7 +284,7 @@ Neighbours = Annotated[
     Discriminator(
         _form,
         custom_error_type="no_form",
-        custom_error_message="it must be a mapping with a domain (value, records, totals, canaries), "
+        custom_error_message="it must be a mapping with a domain (value, records, totals, frame, canaries), "
         "pairs: [{left: ..., right: ...}, ...], or generator: module:name",
     ),
     BeforeValidator(_without_null),

@@ -80,6 +80,7 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> An
         built: dict[Any, Any] = {}
         for key_node, value_node in node.value:
             key, place = _build(key_node, (), {}, file), f"{file}, line {key_node.start_mark.line + 1}"
+            key = "null" if key is None and key_node.value == "null" else key  # as in a column of a frame
             if not isinstance(key, str | int):
                 raise InvalidInputError(f"{place}: a key must be a word")
             if key in built:

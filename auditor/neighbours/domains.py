@@ -229,5 +229,5 @@ class DataSets(Domain):
 
 def _alone(pair: Pair) -> tuple[Pair, Pair]:
     """Return both data sets of a pair, each alone."""
-    left, right = (Pair(data, None, Relation.ALONE, pair.record_shape, origin=pair) for data in (pair.left, pair.right))
+    left, right = (Pair(data, None, Relation.ALONE, pair.form, origin=pair) for data in (pair.left, pair.right))
     return left, right

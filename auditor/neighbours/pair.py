@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -34,31 +34,67 @@ def relation_named(name: str, *others: Relation) -> Relation:
     return Relation(name)
 
 
+class Form(Protocol):
+    """As what mechanisms receive the plain data that a pair holds. ``str`` says it in words; ``mark`` stands before data shown."""
+
+    mark: ClassVar[str] = ""
+
+    def build(self, data: Any, other: Any) -> Any:
+        """Return a data set, which the mechanism may change.
+
+        Its types follow from both data sets of a pair, so that they do not reveal the side. ``other`` is None for one alone.
+        """
+
+    def code(self, built: Any) -> str:
+        """Return what was built in Python."""
+        return repr(built)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays(Form):
+    """NumPy arrays; each record has the ``shape``."""
+
+    mark: ClassVar[str] = "array "
+    shape: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return "NumPy arrays"
+
+    def build(self, data: Any, other: Any) -> Any:
+        # One type for both sides: the type of an empty array, or the width of strings, must not reveal the side.
+        both = [np.array(records) for records in (data, other) if records is not None and len(records)]
+        kind = np.result_type(*both) if both else np.dtype(np.float64)
+        return np.array(data, dtype=kind).reshape(len(data), *self.shape)
+
+    def code(self, built: Any) -> str:
+        shape = "" if built.size else f".reshape({built.shape})"
+        return f"numpy.array({built.tolist()!r}, dtype={built.dtype.str!r}){shape}"
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 
-    With ``record_shape``, mechanisms receive the data sets as NumPy arrays, with this shape for each record; without it, as they
-    are. ``grows`` says that right has one person more than left, where the records do not show it. ``origin`` is read by the
-    domain that made the pair, to make others from it.
+    Mechanisms receive the data sets in the ``form``; without one, as they are. ``grows`` says that right has one person more than
+    left, where the records do not show it. ``origin`` is read by the domain that made the pair, to make others from it.
     """
 
     left: Any
     right: Any
     relation: Relation = Relation.AS_GIVEN
-    record_shape: tuple[int, ...] | None = None
+    form: Form | None = None
     grows: bool = field(default=False, compare=False)
     origin: Any = field(default=None, compare=False, repr=False)
 
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""
-        data = self.left if side == "left" else self.right
-        if self.record_shape is None:
-            return copy.deepcopy(data)
-        # One type for both sides: the type of an empty array, or the width of strings, must not reveal the side.
-        both = [np.array(records) for records in (self.left, self.right) if records is not None and len(records)]
-        kind = np.result_type(*both) if both else np.dtype(np.float64)
-        return np.array(data, dtype=kind).reshape(len(data), *self.record_shape)
+        data, other = (self.left, self.right) if side == "left" else (self.right, self.left)
+        return copy.deepcopy(data) if self.form is None else self.form.build(data, other)
+
+    def code(self, side: Side) -> str:
+        """Return a data set in Python, as the mechanism receives it."""
+        built = self.dataset(side)
+        return self.form.code(built) if self.form else repr(built)
 
     def key(self) -> str:
         """Return a text that is the same for equal pairs, whichever side is called left."""

@@ -14,7 +14,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, Domain, require_memory, retried
 from auditor.neighbours.numbers import Number, Range, one_changed, spelling
-from auditor.neighbours.pair import Pair, Relation, relation_named, same
+from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named, same
 
 Record = Any
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
@@ -251,8 +251,8 @@ class Records(Domain):
             # As JSON holds them, so that pairs read back from a report are the same.
             one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
             return Pair(one, other, self._relation, origin=origin)
-        shape = () if self.columns is None else (self.columns,)
-        return Pair(tuple(left), tuple(right), self._relation, shape, origin=origin)
+        form = Arrays(() if self.columns is None else (self.columns,))
+        return Pair(tuple(left), tuple(right), self._relation, form, origin=origin)
 
     def _alike(self, value: Any) -> Record:
         return value if self.columns is None else (value,) * self.columns
@@ -279,7 +279,7 @@ class Records(Domain):
         slots = _aligned(pair.left, pair.right, self._relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
         simplest = _in_both(self._alike(min(self._choices, key=spelling)))
-        for block in _blocks([repr(slots[i].left) for i in common]):
+        for block in blocks([repr(slots[i].left) for i in common]):
             chosen = set(common[block])
             yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in chosen])
             # Before smaller blocks are left out: equal records make fewer blocks.
@@ -352,7 +352,7 @@ def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation
     return [*map(_in_both, left[:head]), *middle, *map(_in_both, left[len(left) - tail :])]
 
 
-def _blocks(records: Sequence[str]) -> Iterator[slice]:
+def blocks(records: Sequence[str]) -> Iterator[slice]:
     """Yield all, halves, quarters and so on down to single ones of records, which are given by their spelling.
 
     A block equal to the one before it is left out: without either, the same records remain.

@@ -13,7 +13,7 @@ from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
 from auditor.neighbours.moves import Box, Moves, hull, unit_vectors
 from auditor.neighbours.numbers import Number, Range, one_changed
-from auditor.neighbours.pair import Pair, Relation, relation_named
+from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named
 
 Vector = tuple[Number, ...]
 Crowd = Vector  # how many people there are of each kind
@@ -107,7 +107,7 @@ class _People(Domain):
         if not all(people in self.people for people in (*crowd, *moved)):
             return None
         grows = self.relation is Relation.ADD_REMOVE
-        return Pair(self._totals(crowd), self._totals(moved), self.relation, (), grows, (crowd, move))
+        return Pair(self._totals(crowd), self._totals(moved), self.relation, Arrays(), grows, (crowd, move))
 
     def _totals(self, crowd: Crowd) -> Vector:
         cells = zip(*self.contributions, strict=True)
@@ -258,7 +258,7 @@ class _Cells(Domain):
         moved = self._moved(vector, move)
         if moved == vector or not all(v in self.values for v in (*vector, *moved)):
             return None
-        return Pair(vector, moved, Relation.AS_GIVEN, (), origin=move)
+        return Pair(vector, moved, Relation.AS_GIVEN, Arrays(), origin=move)
 
 
 def _in_words(vector: Sequence[Number]) -> str:

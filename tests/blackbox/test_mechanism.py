@@ -15,7 +15,7 @@ from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
 from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Arrays, Pair, Relation
 
 PAIR = Pair(10, 20)
 
@@ -372,7 +372,7 @@ def test_a_side_without_labels_is_not_called() -> None:
 SPOILT = [
     Pair([1, 2, 3], [1, 2]),
     Pair({"a": [1, 2, 3]}, {"a": [1, 2]}),
-    Pair((1, 2, 3), (1, 2), Relation.ADD_REMOVE, ()),
+    Pair((1, 2, 3), (1, 2), Relation.ADD_REMOVE, Arrays()),
 ]
 
 

@@ -467,7 +467,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
 @pytest.mark.parametrize(
     ("neighbours", "why"),
     [
-        ("{}", "it must be a mapping with a domain (value, records, totals, canaries), pairs: [{"),
+        ("{}", "it must be a mapping with a domain (value, records, totals, frame, canaries), pairs: [{"),
         ("{pairs: []}", "the list of pairs is empty"),
         ("{domain: value}", "either values or range"),
         ("{domain: value, values: [1]}", "two values or more"),
@@ -490,7 +490,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ("{pairs: [{left: [1, 2], right: [3, 4]}], relation: substitute}", "[1, 2] and [3, 4] is not neighbouring"),
         ("{pairs: [{left: [1], right: [3, 4]}], relation: add_remove}", "not neighbouring under add_remove"),
         ("{pairs: [{left: 1, right: 2}], relation: substituted}", 'did you mean "substitute"'),
-        ("hello", "'hello'; it must be a mapping with a domain (value, records, totals, canaries), pairs: [{"),
+        ("hello", "'hello'; it must be a mapping with a domain (value, records, totals, frame, canaries), pairs: [{"),
     ],
 )
 def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, neighbours: str, why: str) -> None:

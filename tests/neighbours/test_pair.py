@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
-from auditor.neighbours.pair import Pair, Relation, check_neighbours, plain, relation_named, same
+from auditor.neighbours.pair import Arrays, Pair, Relation, check_neighbours, plain, relation_named, same
 
 NAN = math.nan
 RECORDS = st.one_of(st.integers(-3, 3), st.sampled_from(["a", "b"]), st.just(NAN), st.lists(st.integers(0, 1)))
@@ -117,7 +117,7 @@ def test_a_mechanism_that_changes_its_data_set_changes_no_other(data: Any, side:
 
 
 def test_arrays_are_fresh_each_time_and_have_the_shape_of_their_records() -> None:
-    pair = Pair((), ((1, 2),), Relation.ADD_REMOVE, (2,))
+    pair = Pair((), ((1, 2),), Relation.ADD_REMOVE, Arrays((2,)))
     empty, one = pair.dataset("left"), pair.dataset("right")
     assert (empty.shape, one.shape) == ((0, 2), (1, 2))
     one += 1
@@ -130,7 +130,7 @@ def test_arrays_are_fresh_each_time_and_have_the_shape_of_their_records() -> Non
 )
 def test_the_type_of_an_array_does_not_tell_its_side(left: tuple[Any, ...], right: tuple[Any, ...]) -> None:
     """NumPy makes an empty list one of floats, and strings as wide as their longest: a mechanism may pass that on."""
-    pair = Pair(left, right, Relation.ADD_REMOVE, ())
+    pair = Pair(left, right, Relation.ADD_REMOVE, Arrays())
     assert pair.dataset("left").dtype == pair.dataset("right").dtype
     assert pair.dataset("left").tolist() == list(left)
     assert pair.dataset("right").tolist() == list(right)

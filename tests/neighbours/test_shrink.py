@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import Range, spelling
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Arrays, Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.shrink import complexity, simpler
 from auditor.neighbours.totals import Totals
@@ -83,7 +83,7 @@ def test_fewer_and_simpler_records_are_as_near_as_before_and_in_their_ranges(
     for found in itertools.islice(simpler(pair, domain), 300):
         assert complexity(found) < complexity(pair)
         assert found.left != found.right
-        assert found.record_shape == pair.record_shape
+        assert found.form == pair.form
         assert all(fewest <= len(side) <= most for side in (found.left, found.right))
         records = [*found.left, *found.right]
         values = [v for record in records for v in (record if columns else (record,))]
@@ -207,7 +207,7 @@ def test_exactly_the_records_that_are_needed_remain(needed: int) -> None:
 
 def test_the_culprit_among_many_records_remains_and_the_others_go() -> None:
     domain = Records((0, 100), size=(0, 60), integer=True, relation="substitute")
-    pair = Pair((5, 8) * 14 + (73, 2), (5, 8) * 14 + (73, 9), domain.relation, ())
+    pair = Pair((5, 8) * 14 + (73, 2), (5, 8) * 14 + (73, 9), domain.relation, Arrays())
     while (following := next((p for p in simpler(pair, domain) if max(p.left) > 50), None)) is not None:
         pair = following
     assert (len(pair.left), sorted(pair.left + pair.right)[:2]) == (2, [0, 1]), (
@@ -235,6 +235,6 @@ def test_simpler_integers_are_exact(value: int) -> None:
 
 def test_data_sets_of_ten_thousand_records_are_shrunk_without_delay() -> None:
     domain = Records((0, 1), size=(0, 20_000), integer=True)
-    pair = Pair((0, 1) * 5000, (0, 1) * 5000 + (1,), domain.relation, ())
+    pair = Pair((0, 1) * 5000, (0, 1) * 5000 + (1,), domain.relation, Arrays())
     sizes = [len(found.left) for found in itertools.islice(simpler(pair, domain), 3)]
     assert sizes == [0, 10_000, 5_000], "without all, with all of them simpler, without half"

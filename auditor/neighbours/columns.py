@@ -1,0 +1,287 @@
+"""A column of a frame: which values it may hold, which of them to try first, random ones, and simpler ones.
+
+Values are plain: numbers, booleans, text, and None for null. Dates and times are text as of ISO 8601.
+"""
+
+import functools
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.numbers import Range, spelling
+
+INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+FLOATS = ("float64", "float32")
+# The types of each kind of column, the usual one first.
+TYPES: dict[str, tuple[str, ...]] = {
+    "number": FLOATS,
+    "integer": ("int64", *(name for name in INTEGERS if name != "int64")),
+    "categorical": ("plain", "category"),
+    "boolean": ("bool",),
+    "date": ("date",),
+    "datetime": ("us", "ns", "ms", "s"),
+    "text": ("str",),
+}
+BOUNDED = ("number", "integer", "date", "datetime")
+# Text that programs trip over: empty, blanks, quotes, separators, one letter in two encodings, words for what is missing.
+TEXTS = (
+    "",
+    "a",
+    "A",
+    " ",
+    "a ",
+    "é",
+    "e\u0301",
+    "😀",
+    "0",
+    "1e3",
+    "nan",
+    "NaN",
+    "null",
+    "None",
+    '"',
+    "'",
+    ",",
+    "\n",
+    "\x00",
+)
+LETTERS = "abcxyzABC0159 éß,"
+LONGEST_TEXT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Args:
+        type: "number", "integer", "categorical", "boolean", "date", "datetime" or "text".
+        low: the least number or date; by default the least of the dtype.
+        high: the greatest.
+        choices: the values of a categorical column; of other columns, all that may occur instead of a range.
+        null: whether values may be missing.
+        nan: whether numbers may be NaN.
+        infinite: whether numbers may be infinite.
+        outside: whether values just outside the bounds may occur too, for functions that clamp.
+        dtype: float64, float32, int8 to int64, uint8 to uint64; of times s, ms, us or ns; "category" of a categorical column.
+
+    Raises InvalidInputError where these do not go together.
+    """
+
+    type: str
+    low: Any = None
+    high: Any = None
+    choices: tuple[Any, ...] | None = None
+    null: bool = False
+    nan: bool = False
+    infinite: bool = False
+    outside: bool = False
+    dtype: str = ""
+
+    @classmethod
+    def of(cls, name: str, given: "Column | dict[str, Any]") -> "Column":
+        """Return the column called ``name``, checked."""
+        if not isinstance(given, Column):
+            keys = [field.name for field in fields(cls)]
+            for key in given:
+                if key not in keys:
+                    raise InvalidInputError(f'column "{name}" has the key "{key}"; {did_you_mean(str(key), keys)}')
+            if "type" not in given:
+                raise InvalidInputError(f'column "{name}" lacks its type; allowed: {", ".join(TYPES)}')
+            choices = given.get("choices")
+            given = cls(**{**given, "choices": None if choices is None else tuple(choices)})
+        try:
+            given._check()
+        except InvalidInputError as error:
+            raise InvalidInputError(f'column "{name}": {error}') from None
+        return given
+
+    def _check(self) -> None:
+        if self.type not in TYPES:
+            raise InvalidInputError(f'type is "{self.type}"; {did_you_mean(str(self.type), list(TYPES))}')
+        if self.dtype and self.dtype not in TYPES[self.type]:
+            allowed = did_you_mean(str(self.dtype), TYPES[self.type])
+            raise InvalidInputError(f'dtype of a column of type {self.type} is "{self.dtype}"; {allowed}')
+        if self.type != "number" and (self.nan or self.infinite):
+            raise InvalidInputError(f"nan and infinite are of numbers; the type is {self.type}")
+        bounded = self.low is not None or self.high is not None
+        if bounded and (self.type not in BOUNDED or self.choices is not None):
+            raise InvalidInputError(
+                f"low and high are of {', '.join(BOUNDED)} without choices; the type is {self.type}"
+            )
+        if self.type == "categorical" and not self.choices:
+            raise InvalidInputError("a categorical column needs choices: what it may hold")
+        if self.choices is not None and (not self.choices or len(set(map(repr, self.choices))) < len(self.choices)):
+            raise InvalidInputError(f"choices are {list(self.choices)!r}; there must be some, each once")
+        for choice in self.choices or ():
+            if not isinstance(choice, bool | int | float | str):
+                raise InvalidInputError(
+                    f"choices hold {choice!r}; each must be a number, a boolean or text; null: true adds null"
+                )
+        if self.type in BOUNDED:
+            limits, ends = self._limits(), self._range()
+            if ends is None or not (limits[0] <= ends.low <= ends.high <= limits[1]):
+                raise InvalidInputError(
+                    f"it goes from {self.low!r} to {self.high!r}; low must be at most high, and both must be of {self.stored_as}"
+                )
+
+    @property
+    def stored_as(self) -> str:
+        """The type in which a frame holds the column, by name."""
+        return self.dtype or TYPES[self.type][0]
+
+    def _limits(self) -> tuple[Any, Any]:
+        """Return the least and the greatest of the dtype: a number, a day, or a microsecond."""
+        match self.type, self.stored_as:
+            case "number", name:
+                most = float(np.finfo(name).max)
+                return -most, most
+            case "integer", name:
+                return int(np.iinfo(name).min), int(np.iinfo(name).max)
+            case "date", _:
+                return _days("0001-01-01"), _days("9999-12-31")
+            case _, "ns":
+                return _microseconds("1677-09-21T00:12:43.145225"), _microseconds("2262-04-11T23:47:16.854775")
+        return _microseconds("0001-01-01T00:00:00"), _microseconds("9999-12-31T23:59:59.999999")
+
+    def _range(self) -> Range | None:
+        """Return the numbers that stand for values between the bounds; None where the bounds are no such values."""
+        least, greatest = self._limits()
+        try:
+            low = least if self.low is None else self._number(self.low)
+            high = greatest if self.high is None else self._number(self.high)
+        except (TypeError, ValueError):
+            return None
+        if self.type == "number" and not math.isfinite(high - low):
+            low, high = max(low, -greatest / 4), min(high, greatest / 4)
+        return Range(low, high, self.type != "number")
+
+    def _number(self, value: Any) -> Any:
+        """Return the number that stands for a value. Raises ValueError or TypeError where the value is none of the column."""
+        match self.type:
+            case "date":
+                return _days(str(value))
+            case "datetime":
+                return _microseconds(str(value))
+            case "integer" if isinstance(value, bool) or value != int(value):
+                raise ValueError
+            case "integer":
+                return int(value)
+        if isinstance(value, bool) or not math.isfinite(value):
+            raise ValueError
+        return float(value)
+
+    def _value(self, number: Any) -> Any:
+        """Return the value that a number stands for."""
+        match self.type:
+            case "date":
+                return str(np.datetime64(int(number), "D"))
+            case "datetime":
+                unit = {"s": 10**6, "ms": 1000}.get(self.stored_as, 1)
+                at = int(number) // unit * unit
+                return str(
+                    np.datetime64(at, "us").astype("datetime64[s]") if at % 10**6 == 0 else np.datetime64(at, "us")
+                )
+            case "integer":
+                return int(number)
+        return float(np.float32(number)) if self.stored_as == "float32" else float(number)
+
+    def usual(self) -> Any:
+        """Return the plainest value: 0 or what is nearest to it, the first choice, the day 2000-01-01 or what is nearest."""
+        return self.corners()[0]
+
+    def corners(self) -> list[Any]:
+        """Return the values to try first, the plainest first: ends, what is missing, and what programs trip over."""
+        return list(_corners(self))
+
+    def ordinary(self) -> list[Any]:
+        """Return the values to try first of those within the bounds."""
+        if self.choices is not None:
+            return list(self.choices)
+        if self.type == "boolean":
+            return [False, True]
+        if self.type == "text":
+            return [TEXTS[1], *TEXTS]
+        ends = self._range()
+        assert ends is not None  # it was checked
+        low, high = ends.low, ends.high
+        plainest = {"date": [_days("2000-01-01")], "datetime": [_microseconds("2000-01-01T00:00:00")]}.get(
+            self.type, [0]
+        )
+        middle = (low + high) // 2 if ends.integer else (low + high) / 2
+        least, greatest = self._limits()
+        marks = [min(high, max(low, plainest[0])), high, low, middle, 1, -1, low + 1, high - 1]
+        # Without bounds, the range leaves out the largest floats, whose difference is no float.
+        marks += [least] * (self.low is None) + [greatest] * (self.high is None)
+        return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
+
+    def odd(self) -> list[Any]:
+        """Return what is missing, not finite, or outside the bounds, as far as it may occur; and −0.0."""
+        odd: list[Any] = [None] * self.null + [math.nan] * self.nan + [math.inf, -math.inf] * self.infinite
+        ends = self._range() if self.type in BOUNDED and self.choices is None else None
+        if ends is None:
+            return odd
+        if self.type == "number" and ends.low <= 0 <= ends.high:
+            smallest = float(np.finfo(self.stored_as).smallest_subnormal)
+            odd += [v for v in (-0.0, smallest) if v in ends]
+        if self.outside:
+            span, (least, greatest) = max(1, ends.high - ends.low), self._limits()
+            steps = (1, span) if ends.integer else (math.ulp(max(abs(ends.low), abs(ends.high))), span)
+            beyond = [end + way * step for step in steps for end, way in ((ends.high, 1), (ends.low, -1))]
+            odd += [self._value(mark) for mark in [*beyond, greatest, least] if least <= mark <= greatest]
+        return odd
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a value: one of the corners, or any other."""
+        corners = self.corners()
+        if self.choices is not None or self.type == "boolean" or rng.random() < 0.5:
+            return corners[rng.integers(len(corners))]
+        if self.type == "text":
+            return "".join(LETTERS[i] for i in rng.integers(len(LETTERS), size=rng.integers(LONGEST_TEXT + 1)))
+        return self._inside(self._ends().draw(rng))
+
+    def near(self, value: Any, rng: np.random.Generator) -> Any:
+        """Change a number or a date by a step of any size; draw any other value anew."""
+        ranged = self.type in BOUNDED and self.choices is None and value is not None
+        if not ranged or (self.type == "number" and not math.isfinite(value)):
+            return self.draw(rng)
+        return self._inside(self._ends().near(min(self._ends().high, max(self._ends().low, self._number(value))), rng))
+
+    def _ends(self) -> Range:
+        ends = self._range()
+        assert ends is not None  # it was checked
+        return ends
+
+    def _inside(self, number: Any) -> Any:
+        """Return the value of a number; where rounding to the dtype takes it out of the range, the usual one."""
+        value = self._value(number)
+        return value if self._number(value) in self._ends() else self.usual()
+
+    def simpler(self, value: Any) -> list[Any]:
+        """Return simpler values, the plainest first."""
+        tried = self.ordinary()
+        if self.type in BOUNDED and self.choices is None and value is not None and _is_finite(value):
+            number = self._number(value)
+            tried += [self._value(number) for number in self._ends().simpler(number)] if number in self._ends() else []
+        simple = {repr(other): other for other in tried if spelling(other) < spelling(value)}
+        return sorted(simple.values(), key=spelling)
+
+
+@functools.lru_cache(maxsize=1024)
+def _corners(column: Column) -> tuple[Any, ...]:
+    found = [*column.ordinary(), *column.odd()]
+    return tuple({repr(value): value for value in found}.values())
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _days(text: str) -> int:
+    return int(np.datetime64(text, "D").astype(np.int64))
+
+
+def _microseconds(text: str) -> int:
+    return int(np.datetime64(text, "us").astype(np.int64))

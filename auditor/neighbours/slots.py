@@ -1,0 +1,133 @@
+"""A pair of frames as a row of slots: which rows are on both sides, and which on one."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from auditor.neighbours.columns import Column
+from auditor.neighbours.pair import Relation
+from auditor.neighbours.records import blocks
+
+Row = tuple[Any, ...]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A row on either side, or on one of them."""
+
+    left: Row | None
+    right: Row | None
+
+    @property
+    def common(self) -> bool:
+        """Whether both sides have the same row."""
+        return repr(self.left) == repr(self.right)
+
+
+Slots = tuple[Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one person has on the left and on the right, without the id. On one side it may be nothing."""
+
+    left: tuple[Row, ...]
+    right: tuple[Row, ...]
+    at: tuple[float, float] = (1.0, 1.0)  # where the first and the last row lie, as parts of the way through the frame
+
+
+def distinct_rows(rows: Iterable[T]) -> list[T]:
+    """Keep the first of equal rows, or lists of rows, at its place; NaN equals NaN, and 0.0 is not −0.0."""
+    return list({repr(row): row for row in rows}.values())
+
+
+def differ_rightly(slots: Sequence[Slot], relation: Relation, by_person: bool) -> bool:
+    """Whether the two sides differ in what one person has, or in one row. With persons, a row begins with the owner."""
+    changed = [slot for slot in slots if not slot.common]
+    lefts = [slot.left for slot in changed if slot.left is not None]
+    rights = [slot.right for slot in changed if slot.right is not None]
+    grows = relation is Relation.ADD_REMOVE
+    if not by_person:
+        return len(changed) == 1 and bool(lefts and rights) is not grows
+    stay = {slot.left[0] for slot in slots if slot.common and slot.left is not None}
+    owners = [{row[0] for row in rows} for rows in (lefts, rights)]
+    if not changed or max(map(len, owners)) > 1:
+        return False
+    changing = owners[0] | owners[1]
+    if grows or len(changing) == 2:
+        return bool(lefts and rights) is not grows and not changing & stay
+    return bool(lefts and rights) or changing <= stay
+
+
+def in_both(row: Row) -> Slot:
+    """Return the slot of a row that both sides have."""
+    return Slot(row, row)
+
+
+def with_owner(row: Row | None, names: Mapping[Any, Any]) -> Row | None:
+    """Return the row with the owner renamed."""
+    return row if row is None else (names.get(row[0], row[0]), *row[1:])
+
+
+def with_value(slot: Slot, where: int, value: Any) -> Slot:
+    """Return the slot with a value at one place: on both sides of a common one, else on the right or the only side."""
+    row = slot.right if slot.right is not None else slot.left
+    assert row is not None  # a slot has a row
+    changed = (*row[:where], value, *row[where + 1 :])
+    if slot.common:
+        return in_both(changed)
+    return replace(slot, right=changed) if slot.right is not None else replace(slot, left=changed)
+
+
+def replaced(slot: Slot, where: int, spelled: str, value: Any) -> Slot:
+    """Return the slot with a value instead of another, given by its spelling, on either side."""
+    rows = [
+        row if row is None or repr(row[where]) != spelled else (*row[:where], value, *row[where + 1 :])
+        for row in (slot.left, slot.right)
+    ]
+    return Slot(rows[0], rows[1])
+
+
+def fewer(slots: Slots, usual: Row, owned: bool) -> Iterator[Sequence[Slot]]:
+    """Yield fewer common rows, or as many usual ones, in blocks; then fewer rows of the person who differs.
+
+    ``owned`` says that rows begin with their owner.
+    """
+    common = [i for i, slot in enumerate(slots) if slot.common]
+    rows = {i: row for i in common if (row := slots[i].left) is not None}
+    for block in blocks([repr(rows[i]) for i in common]):
+        chosen = set(common[block])
+        yield [slot for i, slot in enumerate(slots) if i not in chosen]
+        yield [in_both((*rows[i][:owned], *usual)) if i in chosen else slot for i, slot in enumerate(slots)]
+    for owner in dict.fromkeys(row[0] for row in rows.values()) if owned else ():
+        yield [slot for i, slot in enumerate(slots) if i not in rows or rows[i][0] != owner]
+    for i, slot in enumerate(slots):
+        if not slot.common:
+            yield [*slots[:i], *slots[i + 1 :]]
+            for one in (replace(slot, left=None), replace(slot, right=None)):
+                yield [*slots[:i], one, *slots[i + 1 :]]
+
+
+def plainer(slots: Slots, columns: Sequence[Column], owned: bool) -> Iterator[Sequence[Slot]]:
+    """Yield the same rows with simpler values: the same value everywhere, then in one row or side; then smaller ids."""
+    rows = [row for slot in slots for row in (slot.left, slot.right) if row is not None]
+    for where, column in enumerate(columns, start=owned):
+        for spelled, value in {repr(row[where]): row[where] for row in rows}.items():
+            for simple in column.simpler(value):
+                yield [replaced(slot, where, spelled, simple) for slot in slots]
+        for i, slot in enumerate(slots):
+            for one in _plainer_slots(slot, where, column):
+                yield [*slots[:i], one, *slots[i + 1 :]]
+    if owned:
+        names = {owner: i for i, owner in enumerate(dict.fromkeys(row[0] for row in rows), start=1)}
+        yield [Slot(with_owner(slot.left, names), with_owner(slot.right, names)) for slot in slots]
+
+
+def _plainer_slots(slot: Slot, where: int, column: Column) -> Iterator[Slot]:
+    for side, row in (("right", slot.right), ("left", slot.left)):
+        if row is None or (slot.common and side == "left"):
+            continue
+        for simple in column.simpler(row[where]):
+            changed = (*row[:where], simple, *row[where + 1 :])
+            yield in_both(changed) if slot.common else replace(slot, **{side: changed})

@@ -1,0 +1,268 @@
+"""As what a mechanism receives a frame: rows, columns, pandas, polars, Arrow or CSV.
+
+A pair holds rows, each a dict of plain values. The types of what is built follow from the columns, never from the values in them.
+Each library is imported when its form is built, and is an extra.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+import numpy as np
+
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.columns import FLOATS, INTEGERS, Column
+from auditor.neighbours.pair import Form
+
+Values = Mapping[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class TableForm(Form):
+    """A form of frames with these columns."""
+
+    library: ClassVar[str] = ""
+    words: ClassVar[str] = ""
+    columns: Mapping[str, Column]
+
+    def __str__(self) -> str:
+        return self.words
+
+    def build(self, data: Any, other: Any) -> Any:
+        return self.made(
+            {name: [column_value(column, row[name]) for row in data] for name, column in self.columns.items()}
+        )
+
+    def made(self, values: Values) -> Any:
+        """Return the table of these columns."""
+        raise NotImplementedError
+
+    def code(self, built: Any) -> str:
+        return _spelled(built)
+
+
+def column_value(column: Column, value: Any) -> Any:
+    """Return the value of a column that stands in a report, where some text reads as a number that JSON lacks."""
+    if isinstance(value, float) and column.type in ("text", "categorical") and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return float(value) if column.type == "number" and value is not None else value
+
+
+def kind_of(column: Column) -> str:
+    """Return the NumPy type of a column: of its choices, where there are some."""
+    if column.type in ("number", "integer"):
+        return column.stored_as
+    if column.type == "boolean":
+        return "bool"
+    if column.type == "categorical":
+        types = set(map(type, column.choices or ()))
+        return {frozenset({int}): "int64", frozenset({float}): "float64", frozenset({bool}): "bool"}.get(
+            frozenset(types), "str" if types == {str} else "object"
+        )
+    return {"date": "datetime64[D]", "text": "str"}.get(column.type, f"datetime64[{column.stored_as}]")
+
+
+def array_of(column: Column, values: Sequence[Any]) -> Any:
+    """Return a NumPy array. A missing number is NaN, a missing time NaT; other columns with null are of objects."""
+    kind = kind_of(column)
+    if kind in FLOATS:
+        return np.array([math.nan if value is None else value for value in values], kind)
+    if kind.startswith("datetime"):
+        return np.array(["NaT" if value is None else value for value in values], kind)
+    if column.null or kind in ("object", "str"):
+        # The width of text would follow from the values.
+        found = np.empty(len(values), object)
+        found[:] = values
+        return found
+    return np.array(values, kind)
+
+
+class Rows(TableForm):
+    """A list of dicts; for a program, JSON of them."""
+
+    words = "lists of dicts"
+
+    def build(self, data: Any, other: Any) -> Any:
+        return [{name: column_value(column, row[name]) for name, column in self.columns.items()} for row in data]
+
+
+class ArrayColumns(TableForm):
+    """A dict of NumPy arrays."""
+
+    words = "dicts of NumPy arrays"
+
+    def made(self, values: Values) -> Any:
+        return {name: array_of(column, values[name]) for name, column in self.columns.items()}
+
+
+class Csv(TableForm):
+    """CSV text with a header; what is missing is empty."""
+
+    words = "CSV text"
+
+    def made(self, values: Values) -> Any:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(zip(*values.values(), strict=True))
+        return text.getvalue()
+
+
+class Pandas(TableForm):
+    """A pandas DataFrame. Integers and booleans with null have pandas' own types, Int64 and boolean."""
+
+    library = "pandas"
+    words = "pandas DataFrames"
+
+    def made(self, values: Values) -> Any:
+        import pandas
+
+        return pandas.DataFrame({name: self._series(column, values[name]) for name, column in self.columns.items()})
+
+    def _series(self, column: Column, values: list[Any]) -> Any:
+        import pandas
+
+        kind = kind_of(column)
+        if column.stored_as == "category":
+            return pandas.Series(pandas.Categorical(values, categories=list(column.choices or ())))
+        if column.null and (kind in INTEGERS or kind == "bool"):
+            return pandas.Series(
+                values, dtype={"bool": "boolean"}.get(kind, kind.replace("int", "Int").replace("u", "U"))
+            )
+        if kind == "str":
+            return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
+        found = array_of(column, values)
+        return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
+
+    def code(self, built: Any) -> str:
+        types = ", ".join(f"{name!r}: {self._spelled_type(kind)}" for name, kind in built.dtypes.items())
+        held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
+        return f"pandas.DataFrame({_spelled(held)}).astype({{{types}}})"
+
+    def _spelled_type(self, kind: Any) -> str:
+        known = getattr(kind, "categories", None)
+        return repr(str(kind)) if known is None else f"pandas.CategoricalDtype({known.tolist()!r})"
+
+
+class Polars(TableForm):
+    """A polars DataFrame."""
+
+    library = "polars"
+    words = "polars DataFrames"
+
+    def made(self, values: Values) -> Any:
+        import polars
+
+        series = {
+            name: polars.Series(name, read_values(column, values[name]), dtype=self._type(column), strict=False)
+            for name, column in self.columns.items()
+        }
+        return polars.DataFrame(series)
+
+    def _type(self, column: Column) -> Any:
+        import polars
+
+        kind = kind_of(column)
+        if column.stored_as == "category":
+            return polars.Enum(list(map(str, column.choices or ())))
+        if column.type == "datetime":
+            return polars.Datetime({"s": "ms"}.get(column.stored_as, column.stored_as))
+        names = {"bool": "Boolean", "str": "String", "datetime64[D]": "Date", "object": "Object"}
+        return getattr(polars, names.get(kind, kind.title().replace("int", "Int").replace("Uint", "UInt")))
+
+    def code(self, built: Any) -> str:
+        schema = ", ".join(f"{name!r}: polars.{kind!r}" for name, kind in built.schema.items())
+        return f"polars.DataFrame({_spelled(built.to_dict(as_series=False))}, {{{schema}}})"
+
+
+class LazyPolars(Polars):
+    """A polars LazyFrame."""
+
+    words = "polars LazyFrames"
+
+    def made(self, values: Values) -> Any:
+        return super().made(values).lazy()
+
+    def code(self, built: Any) -> str:
+        return f"{super().code(built.collect())}.lazy()"
+
+
+class Arrow(TableForm):
+    """An Arrow table."""
+
+    library = "pyarrow"
+    words = "Arrow tables"
+
+    def made(self, values: Values) -> Any:
+        import pyarrow
+
+        arrays = [
+            pyarrow.array(read_values(column, values[name]), type=self._type(column), from_pandas=False)
+            for name, column in self.columns.items()
+        ]
+        return pyarrow.table(dict(zip(self.columns, arrays, strict=True)))
+
+    def _type(self, column: Column) -> Any:
+        import pyarrow
+
+        kind = kind_of(column)
+        if column.stored_as == "category":
+            return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+        if column.type == "datetime":
+            return pyarrow.timestamp(column.stored_as)
+        names = {"bool": "bool_", "str": "string", "datetime64[D]": "date32", "object": "string"}
+        return getattr(pyarrow, names.get(kind, kind))()
+
+    def code(self, built: Any) -> str:
+        category = "pyarrow.dictionary(pyarrow.int32(), pyarrow.string())"
+        types = [category if str(kind).startswith("dictionary") else repr(str(kind)) for kind in built.schema.types]
+        schema = ", ".join(f"({name!r}, {kind})" for name, kind in zip(built.schema.names, types, strict=True))
+        return f"pyarrow.table({_spelled(built.to_pydict())}).cast(pyarrow.schema([{schema}]))"
+
+
+def read_values(column: Column, values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values, with dates and times as Python's own, and categories as text."""
+    read: Callable[[Any], Any] | None = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}.get(
+        column.type
+    )
+    read = str if column.stored_as == "category" else read
+    return values if read is None else [None if value is None else read(value) for value in values]
+
+
+def _spelled(values: Any) -> str:
+    """Return Python for columns of values; NaN and infinities are written as float("nan")."""
+    if isinstance(values, dict):
+        return "{" + ", ".join(f"{name!r}: {_spelled(column)}" for name, column in values.items()) + "}"
+    if isinstance(values, list):
+        return f"[{', '.join(map(_spelled, values))}]"
+    if isinstance(values, np.ndarray):
+        return f"numpy.array({_spelled(values.tolist())}, {values.dtype.str!r})"
+    if isinstance(values, float) and not math.isfinite(values):
+        return f'float("{values}")'
+    return repr(values.to_pydatetime() if hasattr(values, "to_pydatetime") else values)
+
+
+FORMS: dict[str, Callable[[Mapping[str, Column]], TableForm]] = {
+    "rows": Rows,
+    "columns": ArrayColumns,
+    "pandas": Pandas,
+    "polars": Polars,
+    "lazy": LazyPolars,
+    "arrow": Arrow,
+    "csv": Csv,
+}
+
+
+def form_named(name: str, columns: Mapping[str, Column]) -> TableForm:
+    """Return the form of that name. Raises InvalidInputError where there is none, or where its library is not installed."""
+    if name not in FORMS:
+        raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(FORMS))}')
+    form = FORMS[name](columns)
+    if form.library and find_spec(form.library) is None:
+        raise InvalidInputError(f"as: {name} needs {form.library}, which is not installed: pip install {form.library}")
+    return form

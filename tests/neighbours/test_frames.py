@@ -1,0 +1,393 @@
+"""Frames: every pair is neighbouring by the definition, read off the rows alone."""
+
+import datetime
+import itertools
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.columns import TYPES, Column
+from auditor.neighbours.frames import Frame
+from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.shrink import simpler
+from auditor.neighbours.tables import FORMS
+
+COLUMNS: dict[str, Any] = {
+    "city": {"type": "categorical", "choices": ["a", "b"], "null": True},
+    "sum": {"type": "number", "low": -1, "high": 10, "nan": True, "infinite": True, "outside": True},
+    "small": {"type": "number", "dtype": "float32"},
+    "count": {"type": "integer", "dtype": "int8", "null": True},
+    "day": {"type": "date", "null": True},
+    "at": {"type": "datetime", "dtype": "ns"},
+    "note": {"type": "text", "null": True},
+    "is": {"type": "boolean", "null": True},
+    "kind": {"type": "categorical", "choices": ["u", "v"], "dtype": "category"},
+    "code": {"type": "categorical", "choices": [1, 2]},
+}
+FEW: dict[str, Any] = {"city": COLUMNS["city"], "sum": COLUMNS["sum"]}
+
+
+def domains() -> list[Frame]:
+    made = []
+    for relation, unit, order in itertools.product(
+        ["add_remove", "substitute"], ["no id", "person", "row"], ["kept", "shuffled"]
+    ):
+        for rows in [(1, 1)] if unit == "no id" else [(1, 3), (2, 2), (2, 4)]:
+            if unit == "row" and rows == (2, 2):
+                continue  # nobody can have a row more
+            persons = {} if unit == "no id" else {"id": "user", "rows_per_person": rows, "unit": unit}
+            made.append(Frame(FEW, size=(0, 9), relation=relation, order=order, **persons))
+    return made
+
+
+DOMAINS = domains()
+ALL_DOMAINS = pytest.mark.parametrize("domain", DOMAINS, ids=str)
+
+
+def rows_of(data: list[dict[str, Any]], order: str, without: Any = None) -> Any:
+    """Return the rows as text, without those of one person; as a bag where the order does not count."""
+    rows = [repr(row) for row in data if without is None or row["user"] != without]
+    return Counter(rows) if order == "shuffled" else rows
+
+
+def one_row_less(data: list[dict[str, Any]], order: str) -> list[Any]:
+    return [rows_of(data[:i] + data[i + 1 :], order) for i in range(len(data))]
+
+
+def are_neighbours(pair: Pair, domain: Frame) -> bool:
+    """The definition, without anything that the domain keeps."""
+    left, right, order = pair.left, pair.right, domain.order
+    grows = domain.relation == "add_remove"
+    if domain.id is None or domain.unit == "row":
+        if grows:
+            short, long = sorted((left, right), key=len)
+            return len(long) == len(short) + 1 and rows_of(short, order) in one_row_less(long, order)
+        return (
+            len(left) == len(right)
+            and rows_of(left, order) != rows_of(right, order)
+            and any(
+                (a == b if order == "shuffled" else i == j)
+                for i, a in enumerate(one_row_less(left, order))
+                for j, b in enumerate(one_row_less(right, order))
+                if a == b
+            )
+        )
+    of_left, of_right = ({row["user"] for row in data} for data in (left, right))
+    if grows:
+        one = of_left ^ of_right
+        return len(one) == 1 and rows_of(left, order, *one) == rows_of(right, order, *one)
+    return any(
+        rows_of(left, order, a) == rows_of(right, order, b)
+        for a in of_left
+        for b in of_right
+        if a == b or (a not in of_right and b not in of_left)
+    )
+
+
+def is_allowed(pair: Pair, domain: Frame) -> bool:
+    low, high = domain.rows_per_person or (1, 10**9)
+    least, most = domain.size
+    persons = [Counter(row.get("user", i) for i, row in enumerate(data)) for data in (pair.left, pair.right)]
+    return all(least <= sum(times.values()) <= most for times in persons) and all(
+        low <= n <= high for times in persons for n in times.values()
+    )
+
+
+def check(pair: Pair, domain: Frame) -> None:
+    assert are_neighbours(pair, domain), (pair.left, pair.right)
+    assert is_allowed(pair, domain), (pair.left, pair.right)
+    assert pair.relation == domain.relation
+
+
+@ALL_DOMAINS
+def test_corners_are_neighbours_and_each_stands_once(domain: Frame) -> None:
+    corners = domain.corners()
+    assert len({pair.key() for pair in corners}) == len(corners) > 20
+    for pair in corners:
+        check(pair, domain)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32), place=st.integers(0, len(DOMAINS) - 1))
+def test_all_that_is_made_of_a_pair_is_a_pair(seed: int, place: int) -> None:
+    domain, rng = DOMAINS[place], np.random.default_rng(seed)
+    pair = domain.random(rng)
+    check(pair, domain)
+    for _ in range(4):
+        pair = domain.mutate(pair, rng)
+        check(pair, domain)
+    between = domain.between(pair, domain.corners()[int(rng.integers(20))])
+    if between is not None:
+        check(between, domain)
+    further = domain.step(pair, 1)
+    if further is not None:
+        check(further, domain)
+        assert repr(further.left) == repr(pair.right)
+    for smaller in itertools.islice(simpler(pair, domain), 60):
+        check(smaller, domain)
+
+
+def test_this_file_notices_two_persons_who_differ() -> None:
+    domain = Frame(FEW, id="user")
+    rows = [{"user": i, "city": "a", "sum": 0.0} for i in range(3)]
+    assert are_neighbours(Pair(rows, rows[1:], Relation.ADD_REMOVE), domain)
+    assert not are_neighbours(Pair(rows, rows[2:], Relation.ADD_REMOVE), domain)
+    assert not are_neighbours(Pair(rows, rows[:0:-1], Relation.ADD_REMOVE), domain)
+
+
+def test_a_path_of_steps_adds_a_person_each() -> None:
+    domain = Frame(FEW, id="user", rows_per_person=(1, 2), size=(0, 20))
+    pair = next(pair for pair in domain.corners() if not pair.left)
+    for persons in (2, 3, 4):
+        further = domain.step(pair, 1)
+        assert further is not None
+        pair = further
+        assert len({row["user"] for row in pair.right}) == persons
+
+
+def values(domain: Frame, name: str) -> set[str]:
+    return {repr(row[name]) for pair in domain.corners() for side in (pair.left, pair.right) for row in side}
+
+
+def test_corners_hold_what_programs_trip_over() -> None:
+    domain = Frame(COLUMNS, size=(0, 5))
+    assert {"None", "'a'", "'b'"} <= values(domain, "city")
+    assert {"nan", "inf", "-inf", "-0.0", "0.0", "10.0", "-1.0", "11.0"} <= values(domain, "sum") | {"11.0"}
+    assert any(float(value) > 10 for value in values(domain, "sum") - {"nan", "inf"}), "just outside the bounds"
+    assert {"127", "-128", "None", "0"} <= values(domain, "count")
+    assert {"3.4028234663852886e+38", "-3.4028234663852886e+38"} <= values(domain, "small")
+    assert {"'0001-01-01'", "'9999-12-31'", "None"} <= values(domain, "day")
+    assert {"'2262-04-11T23:47:16.854775'", "'1677-09-21T00:12:43.145225'"} <= values(domain, "at")
+    assert {"''", "None"} <= values(domain, "note")
+
+
+def test_corners_hold_a_person_in_all_groups_and_one_with_all_rows_in_a_group() -> None:
+    domain = Frame(FEW, id="user", rows_per_person=(1, 3), size=(0, 20))
+    alone = [tuple(row["city"] for row in pair.right) for pair in domain.corners() if not pair.left]
+    assert {("a", "a", "a"), ("b", "b", "b"), (None, None, None), ("a", "b", None)} <= set(alone)
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_the_person_who_differs_is_at_every_place(place: str) -> None:
+    domain = Frame(FEW, id="user", size=(0, 20))
+    found = False
+    for pair in domain.corners():
+        if len(pair.left) == 10:
+            [new] = {row["user"] for row in pair.right} - {row["user"] for row in pair.left}
+            at = [row["user"] for row in pair.right].index(new)
+            found |= {"first": at == 0, "last": at == 10, "middle": 0 < at < 10}[place]
+    assert found
+
+
+def test_shuffled_rows_come_in_other_orders() -> None:
+    domain = Frame(FEW, size=(0, 20), order="shuffled")
+    rng = np.random.default_rng(0)
+    pairs = [*domain.corners(), *(domain.random(rng) for _ in range(50))]
+    kept = Frame(FEW, size=(0, 20))
+    assert any(not are_neighbours(pair, kept) for pair in pairs)
+
+
+# --- Shrinking ---
+
+
+def descend(domain: Frame, pair: Pair, breaks: Any) -> Pair:
+    while True:
+        smaller = next((found for found in simpler(pair, domain) if breaks(found)), None)
+        if smaller is None:
+            return pair
+        pair = smaller
+
+
+def test_a_planted_fault_shrinks_to_the_rows_that_matter() -> None:
+    """The fault: a null group with two rows of one person."""
+    domain = Frame(FEW, id="user", rows_per_person=(1, 3), size=(0, 20))
+
+    def breaks(pair: Pair) -> bool:
+        nulls = [sum(row["city"] is None for row in side) for side in (pair.left, pair.right)]
+        return abs(nulls[0] - nulls[1]) >= 2
+
+    rng = np.random.default_rng(3)
+    found = next(pair for pair in iter(lambda: domain.random(rng), None) if breaks(pair) and len(pair.left) > 4)
+    small = descend(domain, found, breaks)
+    data = max(small.left, small.right, key=len)
+    assert min(len(small.left), len(small.right)) == 0
+    assert data == [{"user": 1, "city": None, "sum": 0.0}] * 2
+
+
+# --- Columns ---
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_values_are_of_the_column(name: str, seed: int) -> None:
+    column, rng = Column.of(name, COLUMNS[name]), np.random.default_rng(seed)
+    drawn = column.draw(rng)
+    for value in (drawn, column.near(drawn, rng), *column.simpler(drawn), column.usual()):
+        assert is_of(column, value), value
+
+
+def is_of(column: Column, value: Any) -> bool:
+    if value is None:
+        return column.null
+    if column.type == "number" and not math.isfinite(value):
+        return column.nan if math.isnan(value) else column.infinite
+    checks: dict[str, Any] = {
+        "number": lambda: column.outside or float(np.float32(value)) == value,
+        "integer": lambda: -128 <= value <= 127,
+        "date": lambda: datetime.date.fromisoformat(value),
+        "datetime": lambda: datetime.datetime.fromisoformat(value),
+        "text": lambda: isinstance(value, str),
+        "boolean": lambda: isinstance(value, bool),
+        "categorical": lambda: column.choices is not None and value in column.choices,
+    }
+    return checks[column.type]() is not False
+
+
+@pytest.mark.parametrize("type_", ["number", "integer", "date", "datetime"])
+def test_values_stay_between_bounds(type_: str) -> None:
+    ends = {"date": ("2020-01-01", "2020-01-31"), "datetime": ("2020-01-01T00:00:00", "2020-01-01T12:00:00")}
+    low, high = ends.get(type_, (3, 8))
+    column, rng = Column.of("x", {"type": type_, "low": low, "high": high}), np.random.default_rng(0)
+    for value in [*column.corners(), *(column.near(column.draw(rng), rng) for _ in range(200))]:
+        assert low <= value <= high
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64", "int64"])
+def test_the_limits_of_integers_are_corners(dtype: str) -> None:
+    corners = Column.of("n", {"type": "integer", "dtype": dtype}).corners()
+    assert {np.iinfo(dtype).min, np.iinfo(dtype).max} <= set(corners)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"type": "float"}, 'column "x": type is "float"'),
+        ({"low": 1}, 'column "x" lacks its type'),
+        ({"type": "number", "lo": 1}, 'has the key "lo"; did you mean "low"'),
+        ({"type": "categorical"}, "needs choices"),
+        ({"type": "number", "low": 2, "high": 1}, "low must be at most high"),
+        ({"type": "number", "low": "a"}, "low must be at most high"),
+        ({"type": "integer", "low": 0, "high": 300, "dtype": "int8"}, "both must be of int8"),
+        ({"type": "integer", "dtype": "float32"}, 'dtype of a column of type integer is "float32"'),
+        ({"type": "text", "nan": True}, "nan and infinite are of numbers"),
+        ({"type": "boolean", "low": 0}, "low and high are of"),
+        ({"type": "categorical", "choices": ["a", "a"]}, "each once"),
+        ({"type": "categorical", "choices": [None]}, "null: true adds null"),
+        ({"type": "date", "low": "yesterday"}, "low must be at most high"),
+    ],
+)
+def test_a_wrong_column_is_an_error_that_names_it(column: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message.replace("(", r"\(")):
+        Frame({"x": column})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rows_per_person": (1, 2)}, "need an id"),
+        ({"unit": "person"}, "need an id"),
+        ({"unit": "people"}, 'unit is "people"'),
+        ({"order": "any"}, 'order is "any"'),
+        ({"form": "panda"}, 'as is "panda"; did you mean "pandas"'),
+        ({"size": (-1, 2)}, "size goes from -1"),
+        ({"size": (0, 0)}, "has no neighbours"),
+        ({"size": (0, 10**7)}, "size goes to 10,000,000"),
+        ({"id": "sum"}, "is the id and a column"),
+        ({"id": "user", "rows_per_person": (0, 2)}, "rows_per_person goes from 0"),
+        ({"relation": "swap"}, 'relation is "swap"'),
+    ],
+)
+def test_a_wrong_frame_is_an_error(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        Frame(FEW, **arguments)
+
+
+def test_every_type_has_a_column_here() -> None:
+    assert {column["type"] for column in COLUMNS.values()} == set(TYPES)
+
+
+# --- As what it arrives ---
+
+LIBRARIES = {"pandas": "pandas", "polars": "polars", "lazy": "polars", "arrow": "pyarrow"}
+
+
+def built(form: str, size: tuple[int, int] = (0, 5)) -> Frame:
+    if form in LIBRARIES:
+        pytest.importorskip(LIBRARIES[form])
+    return Frame(COLUMNS, size=size, id="user", rows_per_person=(1, 2), form=form)
+
+
+def types_of(form: str, data: Any) -> Any:
+    match form:
+        case "pandas":
+            return data.dtypes.to_dict()
+        case "polars":
+            return data.schema
+        case "lazy":
+            return data.collect_schema()
+        case "arrow":
+            return data.schema
+        case "columns":
+            return {name: column.dtype for name, column in data.items()}
+    return type(data)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_types_do_not_reveal_the_side(form: str) -> None:
+    pairs = built(form).corners()[:80]
+    assert any(not pair.left for pair in pairs)
+    types = [types_of(form, pair.dataset(side)) for pair in pairs for side in ("left", "right")]  # type: ignore[arg-type]
+    assert all(found == types[0] for found in types)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_call_has_data_of_its_own(form: str) -> None:
+    pair = built(form).corners()[0]
+    assert form == "csv" or pair.dataset("right") is not pair.dataset("right")
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow"])
+def test_a_null_is_a_null_and_numbers_are_what_they_are(form: str) -> None:
+    domain = built(form)
+    for pair in domain.corners()[:100]:
+        data = pair.dataset("right")
+        rows = (
+            data.to_dict("records") if form == "pandas" else data.to_dicts() if form == "polars" else data.to_pylist()
+        )
+        for row, wanted in zip(rows, pair.right, strict=True):
+            assert (row["city"] == wanted["city"]) or wanted["city"] is None
+            assert repr(float(row["sum"])) == repr(float(wanted["sum"]))
+            assert str(row["at"]).replace(" ", "T")[:19] == wanted["at"][:19]
+            assert (row["user"], row["code"]) == (wanted["user"], wanted["code"])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_python_of_a_data_set_makes_it_again(form: str) -> None:
+    names: dict[str, Any] = {"numpy": np, "datetime": datetime, **{
+        library: pytest.importorskip(library) for library in [LIBRARIES.get(form)] if library
+    }}  # fmt: skip
+    domain, rng = built(form), np.random.default_rng(1)
+    for pair in [*domain.corners()[:40], *(domain.random(rng) for _ in range(10))]:
+        again = eval(pair.code("right"), names)
+        assert types_of(form, again) == types_of(form, pair.dataset("right"))
+        assert pair.form is not None
+        assert pair.form.code(again) == pair.code("right")
+
+
+def test_csv_has_a_header_and_a_line_for_each_row() -> None:
+    pair = Frame(FEW, size=(0, 3), form="csv").corners()[0]
+    assert pair.dataset("left") == "city,sum\n"
+    assert pair.dataset("right") == "city,sum\na,0.0\n"
+
+
+def test_a_library_that_is_missing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.neighbours.tables.find_spec", lambda name: None)
+    with pytest.raises(InvalidInputError, match="as: polars needs polars, which is not installed: pip install polars"):
+        Frame(FEW, form="polars")
