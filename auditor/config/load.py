@@ -209,7 +209,9 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
 def _path(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
     """Return the keys and indices of a location, without the names of alternatives that pydantic mixes into it."""
     path: list[str | int] = []
-    for step in loc:
+    for before, step in zip(("", *loc), loc, strict=False):
+        if before == "by domain":  # a name of a domain may be a key of it, too
+            continue
         if step in data if isinstance(data, dict) else isinstance(data, list) and isinstance(step, int):
             data = data[step]
             path.append(step)

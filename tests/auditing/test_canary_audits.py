@@ -14,6 +14,7 @@ import auditor
 from auditor.auditing import planned
 from auditor.auditing.planning import foresee
 from auditor.cli import main
+from auditor.config import load_configuration
 from auditor.errors import InvalidInputError, MechanismError
 
 NUMBER = 400
@@ -216,6 +217,26 @@ def test_a_configuration_is_checked_planned_run_recorded_and_replayed(
     assert main(["show", "made/once/report.json"]) == 0
     shown = capsys.readouterr().out
     assert "surest guesses on 300 canaries in each of 4 runs are right" in shown
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("score: attack.py:score", "score: attack.py:scores", "line 8.*attack.py has no scores; did you mean"),
+        ("guesses: [1200, 600]", "guesses: [1201]", "line 8.*integers from 1 to 1,200"),
+        ("runs: 4, ", "runs: 0, ", "line 8.*runs is 0"),
+        ("canaries: attack.py:canaries", "canaries: []", "line 8.*there are no canaries"),
+        ("apart: true", "apert: true", "line 9.*unknown key .apert. in neighbours .canaries.; did you mean"),
+        ("method: one-run", "method: fixed", "go together"),
+    ],
+)
+def test_what_is_wrong_in_a_configuration_is_named_with_its_line(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    file = written(tmp_path)
+    file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises((InvalidInputError, MechanismError), match=words):
+        load_configuration(file)
 
 
 def test_a_program_is_scored_here(tmp_path: Path) -> None:
