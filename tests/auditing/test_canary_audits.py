@@ -239,6 +239,20 @@ def test_what_is_wrong_in_a_configuration_is_named_with_its_line(
         load_configuration(file)
 
 
+def test_the_example_of_a_library_is_complete() -> None:
+    """What it finds needs the library; here it is loaded, and its program is Python."""
+    folder = Path(__file__).parent.parent.parent / "examples" / "opacus"
+    plans = load_configuration(folder / "opacus.yaml").plans
+    assert {plan.name: str(plan.expect) for plan in plans} == {
+        "opacus 1.5.2": "violation",
+        "opacus 1.5.3": "no_violation_found",
+    }
+    for plan in plans:
+        assert plan.source.command is not None
+        program = plan.source.command.arguments[1]
+        compile((folder / program).read_text(encoding="utf-8"), program, "exec")
+
+
 def test_a_program_is_scored_here(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(
         "import json, random, sys\n"
