@@ -20,7 +20,7 @@ from typing import Any
 
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.plan import Plan
-from auditor.auditing.settings import ENOUGH, FEWEST
+from auditor.auditing.settings import ENOUGH, FEWEST, Search
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
 
 # The share of the time that all outputs are planned to take: the rest is for starting workers, for learning, and for a pace that
@@ -30,12 +30,14 @@ SHARE, ALL_PHASES, ALL_BUT_SEARCH = 0.6, 1.25, 1.1
 # The factor by which small searches grow until one is believed, and the outputs of the first.
 BELIEVED, PLANNED = 0.1, 0.8
 GROWTH, FIRST = 2, 4_096
+# Where time is short, a search has this number of outputs, or if these are more, this share of all.
+LEAST_SEARCH, MOST_OF_FEW = 8_192, 0.175
 # A search has at most this share of the seconds of its audit.
 MOST_FOR_SEARCH = 0.5
 
 
 # search(plan, drawing, outputs, stage): draw for a search, below an address of its own.
-Search = Callable[[Plan, Drawing, int, int], Any]
+Searching = Callable[[Plan, Drawing, int, int], Any]
 
 
 def fit_outputs(plan: Plan, drawing: Drawing) -> Plan:
@@ -43,7 +45,15 @@ def fit_outputs(plan: Plan, drawing: Drawing) -> Plan:
     if plan.settings.seconds is None:
         return plan
     fit = plan.store.recall("outputs that fit", lambda: _fit(plan, drawing))
-    return plan.with_settings(samples=max(FEWEST, min(plan.settings.samples, fit)))
+    fitted = plan.with_settings(samples=max(FEWEST, min(plan.settings.samples, fit)))
+    search = plan.settings.search
+    if fit >= plan.settings.samples or search != Search() or len(plan.domain.corners()) == 1:
+        return fitted
+    # Of few outputs the usual share is no search at all, and a bound on the first pair would say nothing of the others.
+    in_all = ALL_PHASES * fit
+    outputs = round(min(max(fitted.settings.search_outputs, LEAST_SEARCH), MOST_OF_FEW * in_all))
+    left = max(FEWEST, math.floor((in_all - outputs) / ALL_BUT_SEARCH))
+    return fitted.with_settings(samples=min(fitted.settings.samples, left), search=replace(search, outputs=outputs))
 
 
 def _fit(plan: Plan, drawing: Drawing) -> int:
@@ -61,7 +71,7 @@ def _seconds_of_search(plan: Plan) -> float | None:
     return min(seconds, MOST_FOR_SEARCH * plan.settings.seconds)
 
 
-def fit_search(plan: Plan, drawing: Drawing, search: Search) -> Plan:
+def fit_search(plan: Plan, drawing: Drawing, search: Searching) -> Plan:
     """Return the plan with the outputs for its search that fit into the seconds of the search. Raises what sampling raises."""
     if plan.settings.search.seconds is None:
         return plan
@@ -73,7 +83,7 @@ def fit_search(plan: Plan, drawing: Drawing, search: Search) -> Plan:
 FITTING_SEARCH = "outputs that fit into the search"
 
 
-def _fit_search(plan: Plan, drawing: Drawing, search: Search) -> int:
+def _fit_search(plan: Plan, drawing: Drawing, search: Searching) -> int:
     seconds, started = _seconds_of_search(plan) or 0.0, time.monotonic()
     each = drawing.sampler().seconds_each(plan.domain.corners()[0], BELIEVED * seconds)
     drawn = drawing.pace.workers / each  # in a second

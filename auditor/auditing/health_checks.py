@@ -14,7 +14,7 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import shown_keys
-from auditor.blackbox.sample import TRIAL, Drawer, Sample
+from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Sample
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
@@ -37,10 +37,26 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     """
     if plan.source.command is not None:
         return ""
-    if pair.form is None:
-        return f"; data sets arrive as {type(pair.left).__name__}"
-    lists = " (as lists by container: list)" if isinstance(plan.domain, Records) else ""
-    return f"; data sets arrive as {pair.form}{lists}"
+    arrays = pair.form is not None
+    arrive = f"; data sets arrive as {pair.form or type(pair.left).__name__}"
+    if not isinstance(plan.domain, Records):
+        return arrive
+    try:
+        works, works_else = (_answers(plan, one) for one in (pair, plan.domain.contained_otherwise(pair)))
+    except MechanismError:  # what is said here must not take a verdict
+        works = works_else = False
+    if works_else and not works:
+        instead = "lists it works: write container: list" if arrays else "arrays it works: leave container out"
+        return f"{arrive}, on which it fails; on {instead}"
+    return f"{arrive}{' (as lists by container: list)' if arrays else ''}"
+
+
+def _answers(plan: Plan, pair: Pair) -> bool:
+    """Whether an output on each side is no exception."""
+    in_this_process = not plan.settings.execution.isolate
+    drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK, 3)))
+    return not any(isinstance(drawer.call_once(pair, side, rng), BaseException) for side in SIDES)
 
 
 def always_fails(plan: Plan, pair: Pair, failure: str) -> str:

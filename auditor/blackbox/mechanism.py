@@ -209,6 +209,13 @@ class Mechanism(Drawer):
         signature = signature_of(function, name)
         takes = signature.parameters
         batched, takes_rng = "size" in takes, "rng" in takes
+        default = takes["size"].default if batched else None
+        if default not in (inspect.Parameter.empty, None, 1):
+            raise MechanismError(
+                f'mechanism "{name}" has the parameter size={default!r}, which the auditor sets: size is the number of outputs '
+                "of a call. If it means that, leave its default out; if not, give it another name, or wrap the mechanism in a "
+                "function of (dataset, rng)"
+            )
         own = {key: None for key, wanted in (("size", batched), ("rng", takes_rng)) if wanted}
         try:
             signature.bind(None, **own, **parameters)

@@ -170,12 +170,22 @@ class Sampler:
             raise
 
     def seconds_each(self, pair: Pair, most: float) -> float:
-        """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else."""
-        size, seconds = TRIAL, 0.0
+        """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.
+
+        The first output of each worker does not count: there a library is imported, or compiled.
+        """
+        size, seconds = 1, 0.0
         for attempt in itertools.count():
-            for _, error in self._run([Batch(pair, size, Phase.CHECK, (1, attempt))], _size, 0):
+            warm_up = attempt == 0
+            batches = [
+                Batch(pair, size, Phase.CHECK, (1, attempt, i))
+                for i in range(processes(self.execution.workers) if warm_up else 1)
+            ]
+            for _, error in self._run(batches, _size, 0):
                 if error is not None:
                     raise error
+            if warm_up:
+                continue
             seconds = self.pace.seconds or 0.0
             if size >= self.execution.batch or GROWTH * seconds > most:
                 break

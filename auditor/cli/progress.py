@@ -1,4 +1,4 @@
-"""What `auditor run` shows while it works: phase, rate, time left and the bound so far. Without a terminal it shows nothing."""
+"""What `auditor run` shows while it works: phase, rate, time left and the bound so far. Without a terminal, a line a minute."""
 
 import time
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from auditor.auditing import Plan, Progress
+from auditor.blackbox.batches import Phase
 from auditor.report.phrases import number, visible
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 # Seconds between two looks at the bound, which takes some milliseconds.
 LOOK = 0.25
+# Seconds between two lines on an audit, where there is no terminal to change a line in.
+LINE = 60.0
 # Columns of a terminal that leave room for a name beside a bar.
 ROOM_FOR_BAR = 80
 
@@ -41,6 +44,8 @@ class ProgressLines:
         )
         self._tasks = dict[str, Any]()
         self._looked = dict[str, float]()
+        self._phases = dict[str, tuple[Phase, float]]()
+        self._console = console
 
     def __enter__(self) -> "ProgressLines":
         self._bars.start()
@@ -59,6 +64,7 @@ class ProgressLines:
     def show(self, progress: Progress) -> None:
         """Show the progress of an audit. May be called from any thread."""
         if self._bars.disable:
+            self._print(progress)
             return
         from rich.markup import escape
 
@@ -77,6 +83,21 @@ class ProgressLines:
         if progress.bound is not None and time.monotonic() - self._looked.get(progress.audit, 0.0) > LOOK:
             self._looked[progress.audit] = time.monotonic()
             self._bars.update(number_of_task, bound=f"{claim.symbol} ≥ {number(progress.bound())}")
+
+    def _print(self, progress: Progress) -> None:
+        """Print how far an audit is, and for how long this phase may go on, once in LINE seconds."""
+        now = time.monotonic()
+        phase, began = self._phases.get(progress.audit, (None, now))
+        if phase is not progress.phase:
+            self._phases[progress.audit] = progress.phase, now
+            return
+        if now - self._looked.setdefault(progress.audit, began) < LINE or not progress.done:
+            return
+        self._looked[progress.audit] = now
+        left = (now - began) * (progress.planned / progress.done - 1)
+        drawn = f"{_short(progress.done)} of {_short(progress.planned)}"
+        line = f"  {visible(progress.audit)}: {progress.phase.name.lower()}, {drawn}, about {max(0, left):.0f} s left in it"
+        self._console.print(line, highlight=False, markup=False)
 
 
 def _short(outputs: float) -> str:

@@ -14,7 +14,10 @@ def add_commands(commands: Commands) -> None:
 def _measure(options: argparse.Namespace) -> int:
     from auditor.selfcheck import CONFIDENCE, OUTPUTS, self_check
 
-    print(f"audits of {OUTPUTS:,} outputs; a false alarm is allowed in {1 - CONFIDENCE:.0%} of them")
+    print(
+        f"audits of {OUTPUTS:,} outputs at a confidence of {CONFIDENCE:.0%}, so that false alarms show: they are allowed in "
+        f"{1 - CONFIDENCE:.0%}"
+    )
     sound = True
     for row in self_check():
         low, high = row.interval

@@ -26,6 +26,9 @@ GUESS = "  # a guess: set it"
 # Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
 # forgets to multiply or divide by such a number would else go unnoticed.
 _BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
+# The ends of the records that are tried.
+_BY_NAME |= dict.fromkeys(("lower", "low", "lower_bound", "lb", "minimum"), 0.0)
+_BY_NAME |= dict.fromkeys(("upper", "high", "upper_bound", "ub", "maximum"), 10.0)
 _OTHER = 3.0
 _BY_KIND: dict[str, Any] = {"bool": True, "int": 3, "float": _OTHER, "str": "text"}
 # First parameters of these names or annotations are one value rather than many records.

@@ -121,33 +121,44 @@ def plain(data: Any) -> Any:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets. Runs of equal records are written once; long data sets are cut in the middle.
+    """Write the two data sets. Runs of equal records are written once; of long data sets, what is near their difference.
 
     >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
     '[0 × 199, 1] and [0 × 199]'
+    >>> pair_words(Pair([1, 22] * 20, [1, 22] * 10 + [1, 9] + [1, 22] * 9)).partition(" and ")[2]
+    '[… 1, 22, 1, 22, 1, 22, 1, 22, 1, 9, 1, 22, 1, 22, 1, 22, 1, 22 …] (40 in all)'
     """
     if pair is None:
         return "–"
     entry = pair.to_dict()
-    left = data_words(entry["left"])
-    return left if pair.relation is Relation.ALONE else f"{left} and {data_words(entry['right'])}"
+    left, right = entry["left"], entry["right"]
+    if pair.relation is Relation.ALONE:
+        return data_words(left)
+    return f"{data_words(left, near=right)} and {data_words(right, near=left)}"
 
 
 LEAST_RUN = 4  # shorter runs are written out
 
 
-def _all_words(data: object) -> str:
-    if not isinstance(data, list):
-        return repr(data) if isinstance(data, str) else str(data)
+def _parts(data: list[Any]) -> list[str]:
+    """Write the records, those of a long run once."""
     parts: list[str] = []
     for words, run in itertools.groupby(map(_all_words, data)):
         times = len(list(run))
         parts += [f"{words} × {times}"] if times >= LEAST_RUN else [words] * times
-    return f"[{', '.join(parts)}]"
+    return parts
 
 
-def data_words(data: object, most: int = 60) -> str:
-    """Write a data set, cut in the middle if it is longer than ``most``. The length of a list that is cut is added.
+def _all_words(data: object) -> str:
+    if not isinstance(data, list):
+        return repr(data) if isinstance(data, str) else str(data)
+    return f"[{', '.join(_parts(data))}]"
+
+
+def data_words(data: object, most: int = 60, near: object = None) -> str:
+    """Write a data set, cut if it is longer than ``most``. The length of a list that is cut is added.
+
+    It is cut in the middle, or to what lies around the first record in which it differs from the data set ``near``.
 
     >>> data_words([1, 22] * 20, 30)
     '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
@@ -155,8 +166,26 @@ def data_words(data: object, most: int = 60) -> str:
     text = _all_words(data) if isinstance(data, list) else str(data)
     if len(text) <= most:
         return text
-    length = f" ({len(data):,} in all)" if isinstance(data, list) else ""
-    return f"{text[: most // 2]} … {text[-most // 3 :]}{length}"
+    if not isinstance(data, list):
+        return f"{text[: most // 2]} … {text[-most // 3 :]}"
+    window = _window(data, near, most) if isinstance(near, list) else None
+    return f"{window or f'{text[: most // 2]} … {text[-most // 3 :]}'} ({len(data):,} in all)"
+
+
+def _window(data: list[Any], near: list[Any], most: int) -> str | None:
+    """Return the records around the first in which two data sets differ; None where such a piece is too long."""
+    parts, others = _parts(data), _parts(near)
+    common = (i for i, (part, other) in enumerate(zip(parts, others, strict=False)) if part != other)
+    low = next(common, min(len(parts), len(others), len(parts) - 1))
+    high, grown = low + 1, True
+    while grown:
+        grown = False
+        for before, after in ((1, 0), (0, 1)):
+            start, end = max(0, low - before), min(len(parts), high + after)
+            if (start, end) != (low, high) and len(", ".join(parts[start:end])) <= most:
+                low, high, grown = start, end, True
+    text = ", ".join(parts[low:high])
+    return f"[{'… ' * (low > 0)}{text}{' …' * (high < len(parts))}]" if len(text) <= most else None
 
 
 def same(a: Any, b: Any) -> bool:

@@ -4,6 +4,7 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
+import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -253,6 +254,12 @@ class Records(Domain):
             return Pair(one, other, self._relation, origin=origin)
         form = Arrays(() if self.columns is None else (self.columns,))
         return Pair(tuple(left), tuple(right), self._relation, form, origin=origin)
+
+    def contained_otherwise(self, pair: Pair) -> Pair:
+        """Return the same pair in the other container: in arrays instead of lists, or in lists."""
+        other = copy.copy(self)
+        other.container = "array" if self.container == "list" else "list"
+        return other._contained(pair.left, pair.right)
 
     def _alike(self, value: Any) -> Record:
         return value if self.columns is None else (value,) * self.columns

@@ -228,12 +228,18 @@ def _seen(*counts: tuple[int, int]) -> str:
 
 def _rule_words(event: ObservedRule) -> str:
     text = f"the event “{event.description}” happens at rates {_rates(event.counts)}"
-    if event.looks_at == "bits":
+    if _shows_bits(event):
         bits = "the floating-point representation tells the sides apart (the implementation, not the mechanism)"
         text = f"{bits}: {text}"
     if event.opposite is not None:
         text += f", and “{event.opposite.description}” at {_rates(event.opposite.counts)}"
     return text
+
+
+def _shows_bits(event: ObservedRule) -> bool:
+    """Whether the event that distinguishes the sides best is about bits; one without a threshold is about what has none."""
+    best = max(event.sides, key=lambda side: abs(side.counts.left[0] - side.counts.right[0]))
+    return best.looks_at == "bits" and "#" in best.form
 
 
 def _rates(counts: SideCounts) -> str:

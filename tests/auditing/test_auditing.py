@@ -326,7 +326,9 @@ def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
     result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000)
     assert result.verdict == verdict
     assert len(result.warnings) == len(told)
-    for part in [*told, "data sets arrive as NumPy arrays (as lists by container: list)"] if told else []:
+    for part in (
+        [*told, "arrive as NumPy arrays, on which it fails; on lists it works: write container: list"] if told else []
+    ):
         assert part in result.warnings[0]
     assert result.to_dict()["warnings"] == list(result.warnings)
 
@@ -491,6 +493,56 @@ def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
 
     result = audit(breaks_at_last, samples=10_000, search=0)
     assert (result.verdict, result.warnings) == ("no_violation_found", ())
+
+
+def needs_a_list(records: Any, rng: np.random.Generator) -> float:
+    return records.count(0) + float(rng.laplace())
+
+
+def needs_an_array(records: Any, rng: np.random.Generator) -> float:
+    return float(records.sum() + rng.laplace())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "container", "told"),
+    [
+        (
+            needs_a_list,
+            "array",
+            "data sets arrive as NumPy arrays, on which it fails; on lists it works: write container: list",
+        ),
+        (
+            needs_an_array,
+            "list",
+            "data sets arrive as list, on which it fails; on arrays it works: leave container out",
+        ),
+    ],
+)
+def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, container: str, told: str) -> None:
+    domain = auditor.Records((0, 1), size=(1, 3), container=container)
+    result = audit(mechanism, neighbours=domain, samples=1000)
+    assert result.verdict == "inconclusive"
+    assert result.stop_reason.endswith(told)
+
+
+def test_a_default_of_size_that_no_number_of_outputs_has_is_doubted() -> None:
+    def histogram(records: Any, rng: np.random.Generator, size: int = 4) -> Any:
+        return np.histogram(records, size)[0] + rng.laplace(size=size)
+
+    with pytest.raises(
+        auditor.MechanismError, match="has the parameter size=4, which the auditor sets: size is the number"
+    ):
+        audit(histogram, neighbours=NUMBERS)
+
+
+def test_an_exception_is_not_said_to_be_about_bits() -> None:
+    def raises(bit: int, rng: np.random.Generator) -> float:
+        if bit and rng.random() < 0.3:
+            raise ValueError("no")
+        return rng.laplace()
+
+    assert "floating-point representation" not in str(audit(raises, events=["bits"]))
+    assert "floating-point representation" in str(audit(lambda bit, rng: rng.random() * (1 + bit), events=["bits"]))
 
 
 # --- Words ---

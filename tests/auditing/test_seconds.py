@@ -138,6 +138,26 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
     assert drawing.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
 
 
+def test_the_time_of_a_first_call_does_not_count(clock: Clock) -> None:
+    """It may compile, or import a library."""
+    calls = 0
+
+    def compiled_first(dataset: float, size: int, rng: np.random.Generator) -> Any:
+        nonlocal calls
+        calls += 1
+        clock.now += 4.0 if calls == 1 else 1e-5 * size
+        return noisy(dataset, size, rng)
+
+    assert audit(compiled_first, seconds=30).outputs.bound > 500_000
+
+
+def test_where_one_output_takes_a_second_the_pace_is_known_after_two(clock: Clock) -> None:
+    result = audit(taking(noisy, clock, 1.0), seconds=400)
+    assert result.seconds is not None
+    assert result.seconds < 400
+    assert 100 <= result.outputs.bound < 400
+
+
 # --- Searches that have seconds ---
 
 RECORDS = auditor.Records((0.0, 1.0), size=(0, 30))
@@ -205,6 +225,16 @@ def test_a_search_with_seconds_leaves_some_to_an_audit_with_seconds(clock: Clock
     assert 100 <= result.outputs.bound < ENDLESS
     assert result.tried is not None
     assert result.tried.search is not None
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2, 20])
+def test_a_short_time_leaves_a_search_and_no_more_than_a_third_goes_there(clock: Clock, seconds: float) -> None:
+    options = {"samples": ENDLESS, "workers": 1, "isolate": False, "seconds": seconds}
+    result = auditor.audit(taking(noisy_sum, clock, 1e-4), auditor.PureDP(1.0), RECORDS, **options)
+    spent = result.outputs
+    assert 0 < spent.search + spent.selection < (spent.search + spent.selection + spent.bound) / 3
+    assert result.tried is not None
+    assert result.tried.pairs > 1
 
 
 def test_where_there_is_one_pair_a_search_with_seconds_has_nothing_to_do(clock: Clock) -> None:

@@ -40,7 +40,7 @@ execution: {{workers: {workers}, isolate: false}}
 audits:
   - {{name: searched, mechanism: m.py:noisy, parameters: &log {{log: {log}}}, claim: {{epsilon: 1.0}}, expect: violation,
       neighbours: {{domain: value, values: [0, 1, 2]}}}}
-  - {{name: Renyi, mechanism: m.py:noisy, parameters: *log, claim: {{order: 2, epsilon: 9.0}},
+  - {{name: Renyi, mechanism: m.py:noisy, parameters: *log, claim: {{order: 2, epsilon: 3.0}},
       neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
   - {{name: sequential, mechanism: m.py:noisy, parameters: *log, method: sequential, claim: {{epsilon: 2.0}},
       neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}

@@ -787,6 +787,31 @@ def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(folder: Folder) 
         assert [part in shown for part in ("1/2 some [audit]", "bound", "2k of 4k", "ε ≥ 0.500")] == [terminal] * 4
 
 
+def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    from rich.console import Console
+
+    from auditor.auditing import Plan, Progress
+    from auditor.blackbox.batches import Phase
+    from auditor.blackbox.mechanism import Source
+    from auditor.claims import PureDP
+    from auditor.cli import progress
+    from auditor.neighbours.domains import Pairs
+
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    written = io.StringIO()
+    plan = Plan("some [audit]", Source("m"), PureDP(1.0), Pairs([(0, 1)]), 0.001)
+    with progress.ProgressLines(Console(file=written, width=120), [plan]) as line:
+        for now in (0.0, 30.0, 90.0, 100.0, 160.0):
+            line.show(Progress("some [audit]", Phase.BOUND, round(20 * now), 4000))
+    assert written.getvalue().splitlines() == [
+        "  some [audit]: bound, 2k of 4k, about 110 s left in it",
+        "  some [audit]: bound, 3k of 4k, about 40 s left in it",
+    ]
+
+
 def test_progress_leaves_room_for_the_name_of_an_audit_where_the_terminal_is_narrow(folder: Folder) -> None:
     import io
 
@@ -866,7 +891,9 @@ def test_check_says_what_arrives_and_doubts_exceptions(
     assert doubt in shown.err
     assert bool(shown.err) == bool(doubt)
     if "raises" in told:
-        assert shown.err.endswith("; data sets arrive as NumPy arrays (as lists by container: list)\n")
+        assert shown.err.endswith(
+            "; data sets arrive as NumPy arrays, on which it fails; on lists it works: write container: list\n"
+        )
 
 
 @pytest.mark.parametrize(
