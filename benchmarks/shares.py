@@ -51,13 +51,13 @@ def tuples(value: int, size: int, rng: Rng) -> Any:
 # Each with the number of outputs for the bound.
 MECHANISMS: dict[str, tuple[Callable[..., Any], int]] = {
     "Laplace noise, batch": (laplace, 20_000_000),
-    "randomised response, batch": (randomised_response, 20_000_000),
-    "10 numbers with Laplace noise, batch": (vector, 2_000_000),
+    "randomised response, batch": (randomised_response, 40_000_000),
+    "10 numbers with Laplace noise, batch": (vector, 5_000_000),
     "a float a call": (one_float, 1_000_000),
     "a dict with a count and a list of keys a call": (one_dict, 300_000),
     "a list of 3 numbers a call": (one_list, 300_000),
-    "a list of strings, batch": (strings, 2_000_000),
-    "a list of tuples of 2 numbers, batch": (tuples, 2_000_000),
+    "a list of strings, batch": (strings, 10_000_000),
+    "a list of tuples of 2 numbers, batch": (tuples, 5_000_000),
 }
 
 

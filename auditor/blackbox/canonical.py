@@ -25,7 +25,7 @@ from auditor.blackbox.flatten import (
     parts_of,
     positions,
 )
-from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf
+from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
 from auditor.blackbox.outputs import ABSENT, NUMBER, Column, Outputs, constant
 from auditor.errors import MechanismError
 
@@ -147,7 +147,7 @@ def _of_one_type(place: str, values: Values, kind: type) -> Columns:
     if kind in NUMBERS:
         return _of_numbers(place, values, kind)
     if kind in DISTINCT:
-        return _of_distinct(place, values)
+        return _of_distinct(place, values, kind)
     if kind is list or kind is tuple:
         return _by_group(values, [*map(len, values)], lambda length, group: _of_items(place, group, length))
     if kind is dict:
@@ -184,13 +184,29 @@ def _of_numbers(place: str, values: Values, kind: type) -> Columns:
     return [*types, *number_columns(place, numbers)]
 
 
-def _of_distinct(place: str, values: Values) -> Columns:
+def _of_distinct(place: str, values: Values, kind: type) -> Columns:
     distinct = {value: at for at, value in enumerate(dict.fromkeys(values))}
-    columns = _by_row(place, [*distinct])
+    columns = _of_texts(place, [*distinct]) if kind is str else _by_row(place, [*distinct])
     if len(distinct) == len(values):
         return columns
     rows = np.fromiter(map(distinct.__getitem__, values), np.intp, len(values))
     return [*Outputs(len(distinct), tuple(columns))[rows].columns]
+
+
+def _of_texts(place: str, texts: Sequence[str]) -> Columns:
+    """Return the columns of texts; those that spell numbers as Python does are read at once."""
+    plain = dict(zip(texts, map(plain_number, texts), strict=True))
+
+    def columns_of(is_plain: bool, group: Sequence[str]) -> Columns:
+        if not is_plain:
+            return _by_row(place, group)
+        numbers, decimals = zip(*(number for text in group if (number := plain[text])), strict=True)
+        value, *sign = number_columns(place, np.array(numbers))
+        written = [(f"decimals of {place}", decimals), (f"length of {place}", [*map(len, group)])]
+        of_text = [Column(name, np.array(counts, np.float64)) for name, counts in written]
+        return [_type_of(place, group), value, of_text[0], *sign, of_text[1]]
+
+    return _by_group(texts, [plain[text] is not None for text in texts], columns_of)
 
 
 def _of_items(place: str, values: Values, length: int) -> Columns:
@@ -206,7 +222,7 @@ def _of_items(place: str, values: Values, length: int) -> Columns:
 def _in_turn(places: Sequence[str], items: Values) -> Columns:
     """Return the columns of some places, whose values stand in turn in a list."""
     if set(map(type, items)) == {float}:
-        return _matrix_columns(places, np.array(items).reshape(-1, len(places)))
+        return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
     columns = [_columns(place, items[at :: len(places)]) for at, place in enumerate(places)]
     return [*itertools.chain.from_iterable(columns)]
 
@@ -216,6 +232,8 @@ def _same_keys(values: Values) -> list[frozenset[str] | None]:
     if not set(map(type, itertools.chain.from_iterable(values))) <= {str}:
         return [None] * len(values)
     orders = [*map(tuple, values)]
+    if orders.count(orders[0]) == len(orders):
+        return [frozenset(orders[0])] * len(orders)
     keys = {order: frozenset(order) for order in dict.fromkeys(orders)}
     return [keys[order] for order in orders]
 
@@ -283,12 +301,11 @@ def _array_columns(place: str, array: NDArray[Any]) -> Columns:
 
 def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:
     """Return the columns of a matrix with a row for each output."""
-    # Each column lies in one piece then, which all that looks at it is faster for.
-    return [
-        column
-        for name, row in zip(names, np.ascontiguousarray(matrix.T), strict=True)
-        for column in number_columns(name, row)
-    ]
+    # A copy, in which each column lies in one piece: all that looks at it is faster for that.
+    rows = np.array(matrix.T, order="C")
+    if rows.dtype == np.float64 and not _has_minus_zero(rows) and not np.isnan(rows.min(initial=0.0)):
+        return [Column(name, row) for name, row in zip(names, rows, strict=True)]
+    return [column for name, row in zip(names, rows, strict=True) for column in number_columns(name, row)]
 
 
 def number_columns(name: str, values: NDArray[Any]) -> list[Column]:
@@ -305,7 +322,8 @@ def number_columns(name: str, values: NDArray[Any]) -> list[Column]:
             minus = (np.signbit(values) & (values == 0)).astype(np.int32)
             columns.append(_as_seen(Column(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO))))
         return columns
-    if (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
+    # Smaller integers than those of 64 bits are floats.
+    if values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER

@@ -12,6 +12,7 @@ MINUS_ZERO = "-0.0"
 LONGEST = 60
 # Spaces, sign, digits, point, decimals, and perhaps e, sign and digits of the exponent.
 _NUMBER = re.compile(r"( *)([+-]?)([0-9]*)(\.?)([0-9]*)(?:([eE][+-]?)([0-9]{1,3}))?( *)")
+_PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 SEPARATORS = (",", ";", "\t")
 
 
@@ -34,6 +35,18 @@ def json_number(text: str) -> float | JsonNumber:
 def json_integer(text: str) -> int | JsonNumber:
     """Return the integer that a JSON text spells; with its text, if it is a zero with a minus."""
     return JsonNumber(text) if text == "-0" else int(text)
+
+
+def plain_number(text: str) -> tuple[float, int] | None:
+    """Return value and decimals of a text that is what Python gives for them; None for other texts.
+
+    >>> plain_number("2.50"), plain_number("+2.5"), plain_number("1e3")
+    ((2.5, 2), None, None)
+    """
+    if _PLAIN.fullmatch(text) is None or len(text) > LONGEST:
+        return None
+    value, decimals = float(text), len(text) - 1 - text.find(".") if "." in text else 0
+    return (value, decimals) if f"{value:.{decimals}f}" == text else None
 
 
 def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
