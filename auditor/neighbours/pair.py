@@ -158,7 +158,8 @@ def _all_words(data: object) -> str:
 def data_words(data: object, most: int = 60, near: object = None) -> str:
     """Write a data set, cut if it is longer than ``most``. The length of a list that is cut is added.
 
-    It is cut in the middle, or to what lies around the first record in which it differs from the data set ``near``.
+    It is cut in the middle, or to what lies around the first record in which it differs from the data set ``near``. Of many rows of
+    a frame the number and the columns are written.
 
     >>> data_words([1, 22] * 20, 30)
     '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
@@ -168,6 +169,8 @@ def data_words(data: object, most: int = 60, near: object = None) -> str:
         return text
     if not isinstance(data, list):
         return f"{text[: most // 2]} … {text[-most // 3 :]}"
+    if all(isinstance(row, dict) and row.keys() == data[0].keys() for row in data):
+        return f"{len(data):,} rows of {', '.join(data[0])}"
     window = _window(data, near, most) if isinstance(near, list) else None
     return f"{window or f'{text[: most // 2]} … {text[-most // 3 :]}'} ({len(data):,} in all)"
 

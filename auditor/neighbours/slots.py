@@ -110,8 +110,11 @@ def fewer(slots: Slots, usual: Row, owned: bool) -> Iterator[Sequence[Slot]]:
 
 
 def plainer(slots: Slots, columns: Sequence[Column], owned: bool) -> Iterator[Sequence[Slot]]:
-    """Yield the same rows with simpler values: the same value everywhere, then in one row or side; then smaller ids."""
+    """Yield the same rows with the ids 1, 2, 3, …, then with simpler values: the same value everywhere, then in one row or side."""
     rows = [row for slot in slots for row in (slot.left, slot.right) if row is not None]
+    if owned:
+        names = {owner: i for i, owner in enumerate(dict.fromkeys(row[0] for row in rows), start=1)}
+        yield [Slot(with_owner(slot.left, names), with_owner(slot.right, names)) for slot in slots]
     for where, column in enumerate(columns, start=owned):
         for spelled, value in {repr(row[where]): row[where] for row in rows}.items():
             for simple in column.simpler(value):
@@ -119,9 +122,6 @@ def plainer(slots: Slots, columns: Sequence[Column], owned: bool) -> Iterator[Se
         for i, slot in enumerate(slots):
             for one in _plainer_slots(slot, where, column):
                 yield [*slots[:i], one, *slots[i + 1 :]]
-    if owned:
-        names = {owner: i for i, owner in enumerate(dict.fromkeys(row[0] for row in rows), start=1)}
-        yield [Slot(with_owner(slot.left, names), with_owner(slot.right, names)) for slot in slots]
 
 
 def _plainer_slots(slot: Slot, where: int, column: Column) -> Iterator[Slot]:

@@ -18,6 +18,7 @@ from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
+from auditor.report.pair_table import DIFFERS, pair_table
 from auditor.report.phrases import (
     COLUMNS,
     bound_words,
@@ -65,9 +66,9 @@ def environment() -> jinja2.Environment:
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
     words = (counted_events, finding, headline, in_columns, verdict_words)
-    parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, share, style, tone, tried)
+    parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, pair_table, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts)}
-    made.globals |= {"COLUMNS": COLUMNS, "MANY": MANY}
+    made.globals |= {"COLUMNS": COLUMNS, "MANY": MANY, "DIFFERS": DIFFERS}
     return made
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from auditor.report.pair_table import DIFFERS, counterexample_table
 from auditor.report.phrases import closing_line, finding, in_columns, spent_words, urgent_first, verdict_words
 from auditor.results.result import AuditResult, RunResult
 
@@ -43,11 +44,26 @@ def _paragraph(audit: AuditResult) -> list[str]:
         "",
         escape(finding(audit)),
         "",
+        *_rows(audit),
         *(line for warning in audit.warnings for line in (f"**Warning**: {escape(warning)}.", "")),
         f"Outputs: {spent_words(audit.outputs)}; seed {audit.seed}"
         + ("." if audit.reproducible else "; the mechanism has entropy of its own, so another run differs."),
         *again,
     ]
+
+
+def _rows(audit: AuditResult) -> list[str]:
+    """Return the counterexample as a table where it is a pair of frames; rows that differ are bold."""
+    table = counterexample_table(audit)
+    if table is None:
+        return []
+    lines = [("", table.columns), *table.lines]
+    words = [[escape(cell) for cell in (mark, *cells)] for mark, cells in lines]
+    for line, (mark, _) in zip(words, lines, strict=True):
+        if mark in DIFFERS:
+            line[:] = [f"**{cell}**" for cell in line]
+    heading, *body = (f"| {' | '.join(line)} |" for line in words)
+    return [heading, "|-" * (1 + len(table.columns)) + "|", *body, ""]
 
 
 def _code(text: str) -> str:

@@ -1,6 +1,7 @@
 """One audit as plain text: in short, and in full as a failed check shows it."""
 
 from auditor.neighbours.pair import pair_words
+from auditor.report.pair_table import counterexample_table
 from auditor.report.phrases import bound_words, confidence_words, ended, event_lines, finding
 from auditor.results.result import AuditResult
 
@@ -22,6 +23,8 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     ``reproduce`` replaces the audit's own command.
     """
     rows = [] if audit.pair is None else [("pair", pair_words(audit.pair))]
+    if (table := counterexample_table(audit)) is not None:
+        rows += [("rows", line) for line in table.text()]
     if audit.event is not None:
         rows += [("event", line) for line in event_lines(audit.event)]
     if audit.bound is not None:

@@ -4,8 +4,9 @@ import rich.markup
 from rich.console import Console
 from rich.table import Table
 
+from auditor.report.pair_table import DIFFERS, counterexample_table
 from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, urgent_first, visible
-from auditor.results.result import RunResult
+from auditor.results.result import AuditResult, RunResult
 
 
 def print_result(result: RunResult, console: Console) -> None:
@@ -22,6 +23,7 @@ def print_result(result: RunResult, console: Console) -> None:
         if audit.verdict != "no_violation_found" or not audit.passed:
             console.print()
             console.print(f"{name}: {escape(finding(audit))}", highlight=False)
+            _print_rows(audit, console)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", highlight=False, markup=False, soft_wrap=True)
         for warning in audit.warnings:
@@ -30,6 +32,19 @@ def print_result(result: RunResult, console: Console) -> None:
     console.print()
     style = "green" if result.passed else "bold red"
     console.print(visible(closing_line(result, timed=True)), style=style, highlight=False, markup=False)
+
+
+def _print_rows(audit: AuditResult, console: Console) -> None:
+    """Print the counterexample where it is a pair of frames, with the rows that differ marked."""
+    shown = counterexample_table(audit)
+    if shown is None:
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("", *shown.columns):
+        table.add_column(escape(heading), overflow="fold")
+    for mark, cells in shown.lines:
+        table.add_row(*map(escape, (mark, *cells)), style="bold red" if mark in DIFFERS else None)
+    console.print(table)
 
 
 def escape(text: str) -> str:

@@ -1,0 +1,74 @@
+"""A pair of frames as one table, in which the rows that are on one side only are marked."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from auditor.neighbours.pair import Pair, Relation, plain
+from auditor.results.result import AuditResult
+
+BOTH, LEFT, RIGHT = "", "left only", "right only"
+DIFFERS = (LEFT, RIGHT)
+# Of more rows on both sides in a row than this, the first two and the last two are shown.
+MOST_IN_A_ROW = 6
+MOST_ROWS = 40
+
+Cells = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """The columns' names, and lines: a mark, then a cell for each column. The mark says on which side the row is alone."""
+
+    columns: Cells
+    lines: tuple[tuple[str, Cells], ...]
+
+    def text(self) -> list[str]:
+        """Return the table as lines of text, with a heading."""
+        lines = [("", self.columns), *self.lines]
+        widths = [max(len(cells[i]) for _, cells in lines) for i in range(len(self.columns))]
+        first = max(len(mark) for mark, _ in lines)
+        return ["  ".join([mark.ljust(first), *map(str.ljust, cells, widths)]).rstrip() for mark, cells in lines]
+
+
+def pair_table(pair: Pair | None) -> PairTable | None:
+    """Return the table of a pair whose data sets are rows with the same columns; None for any other pair."""
+    sides = [] if pair is None else [plain(data) for data in (pair.left, pair.right) if data is not None]
+    if not all(isinstance(data, list) and all(isinstance(row, dict) for row in data) for data in sides):
+        return None
+    rows = [row for data in sides for row in data]
+    if not rows or not rows[0] or any(row.keys() != rows[0].keys() for row in rows):
+        return None
+    columns = tuple(rows[0])
+    left, *right = [[tuple(_cell(row[name]) for name in columns) for row in data] for data in sides]
+    alone = pair is not None and pair.relation is Relation.ALONE
+    lines = [*_shortened(left)] if alone or not right else [*_compared(left, right[0])]
+    return PairTable(columns, tuple(lines[:MOST_ROWS]))
+
+
+def counterexample_table(audit: AuditResult) -> PairTable | None:
+    """Return the table of the smallest pair, or else of the audit's pair."""
+    return pair_table(audit.smallest.pair if audit.smallest is not None else audit.pair)
+
+
+def _cell(value: object) -> str:
+    return "null" if value is None else str(value) if isinstance(value, int | float) else repr(value)
+
+
+def _compared(left: Sequence[Cells], right: Sequence[Cells]) -> Iterator[tuple[str, Cells]]:
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield from _shortened(left[a:b])
+            continue
+        yield from ((LEFT, row) for row in left[a:b])
+        yield from ((RIGHT, row) for row in right[c:d])
+
+
+def _shortened(rows: Sequence[Cells]) -> Iterator[tuple[str, Cells]]:
+    """Yield rows of both sides. Of many in a row, the middle ones are counted only."""
+    if len(rows) <= MOST_IN_A_ROW:
+        yield from ((BOTH, row) for row in rows)
+        return
+    yield from ((BOTH, row) for row in rows[:2])
+    yield (f"… {len(rows) - 4:,} more", ("…",) * len(rows[0]))
+    yield from ((BOTH, row) for row in rows[-2:])
