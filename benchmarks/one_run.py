@@ -12,7 +12,7 @@ the seeds, and of 50,000 scores a side of the first seed.
 
 **Validity.** Alarms among 20,000 runs of mechanisms exactly at their claim, at a level of 5 %, with the upper limit of their
 rate (95 %). The worst case is a distribution of right guesses found by a linear program, which some mechanism within the claim
-has; its canaries touch each other as badly as they can.
+has; its canaries affect each other as badly as they can.
 """
 
 import math

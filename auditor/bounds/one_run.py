@@ -17,7 +17,7 @@ parts by which single numbers of right guesses break R ≤ e^ε W add up to at m
 All mechanisms that keep a claim make a linear program in p. The tests solve it for few canaries: the limit for a line is its
 maximum, the one for a curve is above it.
 
-**Canaries that do not touch each other.** Suppose that the scores, each with its coin, are independent. They are for scores of
+**Canaries that do not affect each other.** Suppose that the scores, each with its coin, are independent. They are for scores of
 independent runs, or where each canary has a coordinate of its own with noise of its own. Then each score is a processed output of
 the pair of distributions that the curve describes (Blackwell; Dong, Roth & Su 2022, Theorem 2). No rule has fewer wrong
 guesses than the one that guesses on the K largest of n independent log-ratios: to exchange one of them for a smaller one makes
@@ -27,7 +27,7 @@ one has
 
     P[wrong ≤ u] = E[ P[Bin(K, W(T)/T) ≤ u] ],
 
-the formula of Xiang et al. 2025 (2509.08704). Where canaries do touch each other, it is **not** valid: a mechanism that draws one
+the formula of Xiang et al. 2025 (2509.08704). Where canaries do affect each other, it is **not** valid: a mechanism that draws one
 log-ratio for all canaries together, instead of one for each, keeps its claim and has far more right guesses in a lucky run.
 """
 
@@ -130,7 +130,7 @@ def _mahloujifar(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
 
 
 def p_value_apart(curve: Tradeoff, seen: Guessed) -> float:
-    """Return an upper limit on the chance of as many right guesses, for canaries that do not touch each other.
+    """Return an upper limit on the chance of as many right guesses, for canaries that do not affect each other.
 
     The integral over T is cut into cells, and each has the largest value in it: the chance falls with W(T)/T, which rises with T.
     """
@@ -179,7 +179,7 @@ def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> G
 class Looks:
     """What was seen for several numbers of guesses on the same canaries. Each has an equal share of alpha.
 
-    ``apart`` says that canaries do not touch each other. Numbers of guesses are fixed before the coins are looked at.
+    ``apart`` says that canaries do not affect each other. Numbers of guesses are fixed before the coins are looked at.
     """
 
     seen: tuple[Guessed, ...]
@@ -195,7 +195,7 @@ class Looks:
         return p_value_apart(curve, one) <= share if self.apart else refutes_any(curve, one, share)
 
     def p_value_apart(self, claim: PrivacyClaim) -> float:
-        """Return the smallest level at which they refute a claim, for canaries that do not touch each other."""
+        """Return the smallest level at which they refute a claim, for canaries that do not affect each other."""
         return min(1.0, len(self.seen) * min(p_value_apart(tradeoff(claim), one) for one in self.seen))
 
     def bound(self, claim: PrivacyClaim, alpha: float) -> float:
@@ -231,8 +231,8 @@ class Looks:
     def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
         """Return the smallest value of the quantity that would have refuted a claim with this chance; infinite if none would.
 
-        That is of a mechanism whose outputs tell as much of each canary as the value allows, and of canaries that do not touch each
-        other. The best one of the looks is taken.
+        That is of a mechanism whose outputs tell as much of each canary as the value allows, and of canaries that do not affect
+        each other. The best one of the looks is taken.
         """
         curve = tradeoff(claim)
         return min(self._caught(claim, curve, one, alpha, chance) for one in self.seen)

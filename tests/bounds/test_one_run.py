@@ -81,7 +81,7 @@ def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
         seen = Guessed(canaries, guesses, wins)
         # What is refuted at a level is no likelier than that under any mechanism.
         assert not refutes_any(curve, seen, 0.999 * worst)
-        # Nor is it under this mechanism, whose canaries touch each other as badly as they can, at other numbers of right guesses.
+        # Nor is it under this mechanism, whose canaries affect each other as badly as they can, at other numbers of right guesses.
         for alpha in (0.05, 0.3):
             refuted = [w for w in range(guesses + 1) if refutes_any(curve, Guessed(canaries, guesses, w), alpha)]
             assert p[refuted].sum() <= alpha + 1e-9
@@ -151,7 +151,7 @@ def lucky_run(rng: np.random.Generator, canaries: int, mu: float) -> int:
     return int(rng.binomial(canaries, 1 / (1 + math.exp(-abs(ratio)))))
 
 
-def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_touch_each_other() -> None:
+def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_affect_each_other() -> None:
     """2,000 runs of 1,000 canaries at level 5 %; more than 155 alarms have probability below 1e-7 at that rate."""
     rng, claim, alarms = np.random.default_rng(1), GaussianDP(1.0), {True: 0, False: 0}
     least = {

@@ -1,4 +1,4 @@
-"""DP-SGD: each step moves by at most the clipping length, canaries do not touch each other, and each fault is what it says."""
+"""DP-SGD: each step moves by at most the clipping length, canaries do not affect each other, and each fault is what it says."""
 
 import math
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_the_gradient_is_that_of_the_logistic_loss() -> None:
     assert np.allclose(dp_sgd._gradients(weights, records), numeric, atol=1e-6)
 
 
-def test_gradient_canaries_do_not_touch_each_other() -> None:
+def test_gradient_canaries_do_not_affect_each_other() -> None:
     """With others in or out, nothing but noise and its own coins is on a canary's axis: here with a rate of 1 and no noise."""
     all_of_them = np.vstack([people(), gradient_canaries()[:50]])
     few = np.vstack([people()[:20], gradient_canaries()[:1]])
