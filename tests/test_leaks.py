@@ -4,6 +4,7 @@ Every one is a definite violation: the event that shows it has a log-ratio of 3 
 """
 
 import sys
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,11 @@ def value_of_a_text(side: int, size: int, rng: Rng, leaks: bool = True) -> Any:
     return [f"{value:.6f}" for value in rng.laplace(4 * (side if leaks else 0), 1.0, size).tolist()]
 
 
+def a_moment(side: int, rng: Rng, leaks: bool = True) -> Any:
+    """The noise is of scale one second, where the claim of ε = 1 allows no shift by four."""
+    return datetime(2026, 1, 1) + timedelta(seconds=float(rng.laplace(4 * (side if leaks else 0))))
+
+
 WRITTEN = [
     keys_in_the_order_of_true_counts,
     decimals,
@@ -173,6 +179,7 @@ WRITTEN = [
     zeros_in_front,
     fields_of_a_line,
     value_of_a_text,
+    a_moment,
 ]
 NAMES = [
     *(
@@ -185,7 +192,7 @@ NAMES = [
         "exponent",
         "plus sign",
     ),
-    *("zeros in front", "fields", "value of a text"),
+    *("zeros in front", "fields", "value of a text", "moment"),
 ]
 
 

@@ -1,0 +1,64 @@
+"""Rules as plain data and back, whatever they look at."""
+
+import importlib
+import inspect
+import json
+import pkgutil
+from dataclasses import is_dataclass
+from typing import Any
+
+import pytest
+
+import auditor.events
+from auditor.events.cells import Cells
+from auditor.events.features import Decimals, EvidenceSum, LowestBit, Place, Whole
+from auditor.events.logistic import LogisticScore, _Terms
+from auditor.events.vectors import Difference, HowMany, OrderStatistic, WhereLargest
+from auditor.events.written import RECORDS, read, written
+
+CELLS = Cells((-float("inf"), 0.1 + 0.2), (1.0, 0.0, -1.0), {"NaN": 1.0, "'Infinity'": -1.0}, 0.5)
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        Place("NaN"),
+        Whole(("output", "type")),
+        LowestBit("output"),
+        Decimals("output"),
+        Difference("output[1]", "output[0]"),
+        OrderStatistic(("a", "b"), 1),
+        WhereLargest(("a", "b")),
+        HowMany(("a", "b"), float("inf")),
+        EvidenceSum(((Place("a"), CELLS), (Difference("a", "b"), CELLS)), "sum"),
+        LogisticScore((_Terms("a", (0.1, 1e300), ("NaN",)), _Terms("b", (), ())), ((0, 1),), -0.1, (1 / 3, 2.0)),
+    ],
+    ids=lambda feature: type(feature).__name__,
+)
+def test_a_rule_is_read_as_it_was(feature: Any) -> None:
+    from auditor.results.files import to_json
+
+    rule = written(feature=feature, cells=CELLS)
+    assert rule is not None
+    assert read(json.loads(to_json(rule)), "feature", "cells") == [feature, CELLS]
+
+
+def test_every_feature_of_the_room_can_be_written() -> None:
+    modules = [
+        importlib.import_module(f"auditor.events.{m.name}") for m in pkgutil.iter_modules(auditor.events.__path__)
+    ]
+    features = {
+        record
+        for module in modules
+        for _, record in inspect.getmembers(module, inspect.isclass)
+        if is_dataclass(record) and hasattr(record, "extract")
+    }
+    assert len(features) >= 10
+    assert features <= {*RECORDS.values()}
+
+
+def test_what_is_not_known_is_not_written() -> None:
+    class Foreign(Place):
+        pass
+
+    assert written(feature=Foreign("output")) is None
