@@ -272,7 +272,9 @@ def test_a_process_that_is_used_again_finds_modules_where_they_are_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     auditor.audit(laplace, auditor.PureDP(2.0), [(0, 1)], samples=200, workers=1, shrink=False)
-    (tmp_path / "in_a_new_folder.py").write_text("def coin(bit, rng):\n    return rng.random() < 0.5\n", encoding="utf-8")
+    (tmp_path / "in_a_new_folder.py").write_text(
+        "def coin(bit, rng):\n    return rng.random() < 0.5\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("in_a_new_folder")
     result = auditor.audit(module.coin, auditor.PureDP(1.0), [(0, 1)], samples=200, workers=1)
