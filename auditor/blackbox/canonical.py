@@ -149,9 +149,9 @@ def _of_one_type(place: str, values: Values, kind: type) -> Columns:
     if kind in DISTINCT:
         return _of_distinct(place, values, kind)
     if kind is list or kind is tuple:
-        return _by_group(values, [*map(len, values)], lambda length, group: _of_items(place, group, length))
+        return _of_lists(place, values)
     if kind is dict:
-        return _by_group(values, _same_keys(values), lambda same, group: _of_dicts(place, group, same))
+        return _of_dicts(place, values)
     if kind is np.ndarray:
         return _by_group(
             values, [(v.dtype, v.shape) for v in values], lambda form, group: _of_arrays(place, group, *form)
@@ -161,10 +161,6 @@ def _of_one_type(place: str, values: Values, kind: type) -> Columns:
 
 def _type_of(place: str, values: Values) -> Column:
     return constant(f"type of {place}", kind_of(values[0]), len(values))
-
-
-def _length_of(place: str, values: Values) -> Column:
-    return Column(f"length of {place}", np.full(len(values), float(len(values[0]))))
 
 
 def _by_row(place: str, values: Values) -> Columns:
@@ -209,14 +205,44 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
     return _by_group(texts, [plain[text] is not None for text in texts], columns_of)
 
 
-def _of_items(place: str, values: Values, length: int) -> Columns:
-    # To take every length-th item of one list is much faster than zip, which makes an iterator for each output.
-    items = [*itertools.chain.from_iterable(values)]
-    return [
-        _type_of(place, values),
-        _length_of(place, values),
-        *_in_turn([f"{place}[{at}]" for at in range(length)], items),
-    ]
+def _of_lists(place: str, values: Values) -> Columns:
+    lengths = [*map(len, values)]
+    columns = [_type_of(place, values), Column(f"length of {place}", np.array(lengths, np.float64))]
+    if lengths.count(lengths[0]) == len(lengths):
+        # To take every k-th item of one list is much faster than zip, which makes an iterator for each output.
+        items = [*itertools.chain.from_iterable(values)]
+        return [*columns, *_in_turn([f"{place}[{at}]" for at in range(lengths[0])], items)]
+    rows = [*range(len(values))]
+    for at in range(max(lengths)):
+        rows = [row for row in rows if lengths[row] > at]
+        columns += _in_some(len(values), rows, f"{place}[{at}]", [values[row][at] for row in rows])
+    return columns
+
+
+def _of_dicts(place: str, values: Values) -> Columns:
+    if not set(map(type, itertools.chain.from_iterable(values))) <= {str}:
+        return _by_row(place, values)  # equal keys, such as 1 and True, may look different
+    orders = [*map(tuple, values)]
+    distinct = {order: at for at, order in enumerate(dict.fromkeys(orders))}
+    columns = [_type_of(place, values), Column(f"length of {place}", np.array([*map(len, values)], np.float64))]
+    where = [{word: float(at) for at, word in positions(dict.fromkeys(order))} for order in distinct]
+    if any(where):
+        rows = np.fromiter(map(distinct.__getitem__, orders), np.intp, len(values))
+        leaves = [{f"position of {place}[{word}]": at for word, at in order.items()} for order in where]
+        columns += Outputs(len(distinct), from_rows(leaves).columns)[rows].columns
+    if len(distinct) == 1:
+        items = [*itertools.chain.from_iterable(map(dict.values, values))]
+        return [*columns, *_in_turn([f"{place}[{key!r}]" for key in orders[0]], items)]
+    for key in dict.fromkeys(itertools.chain.from_iterable(distinct)):
+        having = [row for row, value in enumerate(values) if key in value]
+        columns += _in_some(len(values), having, f"{place}[{key!r}]", [values[row][key] for row in having])
+    return columns
+
+
+def _in_some(size: int, rows: Sequence[int], place: str, values: Values) -> Columns:
+    """Return the columns of a place that some rows have."""
+    columns = _columns(place, values)
+    return columns if len(rows) == size else _scattered(size, [(np.array(rows), columns)])
 
 
 def _in_turn(places: Sequence[str], items: Values) -> Columns:
@@ -225,37 +251,6 @@ def _in_turn(places: Sequence[str], items: Values) -> Columns:
         return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
     columns = [_columns(place, items[at :: len(places)]) for at, place in enumerate(places)]
     return [*itertools.chain.from_iterable(columns)]
-
-
-def _same_keys(values: Values) -> list[frozenset[str] | None]:
-    """Return the keys of dicts, without their order; None where keys are no strings, of which equal ones may look different."""
-    if not set(map(type, itertools.chain.from_iterable(values))) <= {str}:
-        return [None] * len(values)
-    orders = [*map(tuple, values)]
-    if orders.count(orders[0]) == len(orders):
-        return [frozenset(orders[0])] * len(orders)
-    keys = {order: frozenset(order) for order in dict.fromkeys(orders)}
-    return [keys[order] for order in orders]
-
-
-def _of_dicts(place: str, values: Values, keys: frozenset[str] | None) -> Columns:
-    """Return the columns of dicts with the same keys, in any order."""
-    if keys is None:
-        return _by_row(place, values)
-    orders = {order: at for at, order in enumerate(dict.fromkeys(map(tuple, values)))}
-    columns = [_type_of(place, values), _length_of(place, values)]
-    where = [
-        {key: at for key, (at, _) in zip(order, positions(dict.fromkeys(order)), strict=False)} for order in orders
-    ]
-    if any(where):
-        rows = np.fromiter(map(orders.__getitem__, map(tuple, values)), np.intp, len(values))
-        leaves = [{f"position of {place}[{key!r}]": float(at) for key, at in order.items()} for order in where]
-        columns += Outputs(len(orders), from_rows(leaves).columns)[rows].columns
-    if len(orders) == 1:
-        items = itertools.chain.from_iterable(map(dict.values, values))
-    else:
-        items = itertools.chain.from_iterable(map(operator.itemgetter(*values[0]), values))
-    return [*columns, *_in_turn([f"{place}[{key!r}]" for key in values[0]], [*items])]
 
 
 def _of_objects(place: str, values: Values, kind: type) -> Columns:
