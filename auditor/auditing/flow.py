@@ -16,6 +16,7 @@ from auditor.auditing.outcome import Ended, Outcome, inconclusive
 from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
+from auditor.auditing.proof import proof_alone, tried_proof
 from auditor.auditing.queries import audit_query
 from auditor.auditing.sequential import audit_sequentially
 from auditor.blackbox.batches import Phase
@@ -56,7 +57,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
         with held(plan.source):
             outcome = _flow(plan, drawing)
             warnings = (*outcome.warnings, *nothing_differs(outcome))
-            return Ended.of(replace(outcome, warnings=warnings), drawing)
+            return Ended.of(replace(outcome, warnings=warnings, proof=outcome.proof or tried_proof(plan)), drawing)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.settings.execution
         if not how.isolate:
@@ -76,6 +77,8 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _flow(plan: Plan, drawing: Drawing) -> Outcome:
+    if plan.settings.prove == "only":
+        return proof_alone(plan)
     if isinstance(plan.claim, QueryClaim):
         return audit_query(plan, drawing, lambda: imported(plan))
     if plan.settings.method == "one-run":

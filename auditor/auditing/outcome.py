@@ -10,7 +10,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.reproduce import command
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair
-from auditor.results.result import AuditResult, ExactValue, Judgement, Provenance, Smallest, Tried
+from auditor.results.result import AuditResult, ExactValue, Judgement, ProofFound, Provenance, Smallest, Tried
 from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
 
 
@@ -53,6 +53,7 @@ class Outcome:
     if_violated: tuple[str, ...] = ()
     if_passed: tuple[str, ...] = ()
     drawn_by: str = ""
+    proof: ProofFound | None = None
 
 
 def inconclusive(plan: Plan, reason: str, pair: Pair | None = None) -> Outcome:
@@ -111,9 +112,26 @@ class Ended:
             outcome.pair,
             outcome.exact,
             smallest,
-            (*first, *outcome.warnings, *(outcome.if_violated if violated else ())),
+            (
+                *first,
+                *outcome.warnings,
+                *(outcome.if_violated if violated else ()),
+                *_contradiction(judgement, outcome.proof),
+            ),
             command(plan, broken),
+            outcome.proof,
         )
+
+
+def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str, ...]:
+    """Return a warning where a claim is both proved and refuted."""
+    if judgement.verdict is not Verdict.VIOLATION or proof is None or not proof.proved:
+        return ()
+    return (
+        "the claim is proved over the reals, and outputs refute it, so that one of the two is wrong or floating point makes the "
+        "difference: look whether the event is about bits or about numbers that differ by rounding, repeat the audit with another "
+        "seed, and check the certificate of `auditor prove --out DIR` with `auditor check-proof`",
+    )
 
 
 def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypedDict, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from auditor.blackbox.sampling import Execution
 from auditor.defaults import SAMPLES, MethodName
@@ -58,8 +58,8 @@ class Settings:
     """How an audit is carried out.
 
     ``samples`` counts the outputs of the bound, both sides together. ``seconds`` ends the audit early. ``events`` are what events
-    may look at. ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``seed`` is the root of all
-    randomness.
+    may look at. ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as
+    well, or "only" a proof. ``seed`` is the root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -68,12 +68,15 @@ class Settings:
     seconds: float | None = None
     events: tuple[str, ...] = (VALUES,)
     shrink: bool = True
+    prove: bool | Literal["only"] = False
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
 
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
             raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
+        if self.prove not in (True, False, "only"):
+            raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false or "only"')
         _require_integer("samples", self.samples, FEWEST)
         _require_integer("seed", self.seed, 0)
 
@@ -137,6 +140,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     seconds: float | None
     events: Sequence[str]
     shrink: bool
+    prove: bool | Literal["only"]
     seed: int
 
 

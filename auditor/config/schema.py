@@ -56,6 +56,8 @@ class Shared(Strict):
     """What the search over pairs may spend."""
     shrink: bool | None = _DEFAULT.shrink
     """Whether to look for the smallest pair that still breaks a refuted claim."""
+    prove: bool | Literal["only"] | None = _DEFAULT.prove
+    """Whether to try a proof of a Python mechanism's claim as well, in the auditor's own process; or a proof only."""
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that are given here; those of the execution below one key."""

@@ -72,7 +72,7 @@ def rounded_up(bound: Fraction) -> float:
     return value if Fraction(value) >= bound else math.nextafter(value, math.inf)
 
 
-def shown_above(bound: Fraction | None) -> str:
+def shown_above(bound: Fraction | float | None) -> str:
     """Write a bound to four decimals, rounded up; what is above a decimal by rounding of parameters only counts as that decimal.
 
     >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
@@ -81,7 +81,7 @@ def shown_above(bound: Fraction | None) -> str:
     if bound is None:
         return "∞"
     digits = 10**4
-    return f"{math.ceil(bound * (1 - TOLERANCE) * digits) / digits:.4f}"
+    return f"{math.ceil(Fraction(bound) * (1 - TOLERANCE) * digits) / digits:.4f}"
 
 
 def within(bound: Fraction, claimed: float) -> bool:

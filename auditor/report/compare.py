@@ -90,7 +90,7 @@ def in_all(changes: Sequence[Change], baseline: str) -> str:
 def _changes(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> list[Change]:
     found = [*_claim(old, new), *_verdict(old, new)]
     if old.claim == new.claim:
-        found += [*_bound(old, new, error, look_again), *_power(old, new)]
+        found += [*_bound(old, new, error, look_again), *_power(old, new), *_proof(old, new)]
     if old.passed and not new.passed and not any(kind is Kind.WORSE for kind, _ in found):
         expected = verdict_words(new.expected)
         found.append((Kind.WORSE, f"ended as expected before; now {verdict_words(new.verdict)}, expected: {expected}"))
@@ -152,6 +152,15 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
             yield Kind.WORSE, f"the bound rose beyond chance: {values}"
     elif _above(before, after, new.claim.value) and not _luck(new, old):
         yield Kind.BETTER, f"the bound fell beyond chance: {values}"
+
+
+def _proof(old: AuditResult, new: AuditResult) -> Found:
+    before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
+    if before and not after:
+        why = new.proof.reason if new.proof is not None else "none was tried"
+        yield Kind.WORSE, f"the proof is lost: {why}"
+    elif after and not before:
+        yield Kind.BETTER, "the claim is proved now"
 
 
 ANOTHER_PAIR = "on another pair than before"

@@ -28,6 +28,7 @@ from auditor.report.phrases import (
     headline,
     in_columns,
     number,
+    proof_words,
     relation_words,
     smallest_proved,
     spent_words,
@@ -99,6 +100,8 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
             known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
         also = audit.bound.also.items()
         known += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
+    if (proof := proof_words(audit)) is not None:
+        known.append(("Proof", proof))
     if audit.exact is not None:
         known.append(("Exact on this pair", number(audit.exact.value)))
     known.append(("Mechanism", _breakable(audit.mechanism)))

@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from auditor.report.phrases import bound_words, finding
+from auditor.report.phrases import bound_words, finding, proof_words
 from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
@@ -43,6 +43,8 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
     properties = ElementTree.SubElement(case, "properties")
     for name, value in (("claim", str(audit.claim)), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
         ElementTree.SubElement(properties, "property", name=name, value=_shown(value))
+    if (proof := proof_words(audit)) is not None:
+        ElementTree.SubElement(properties, "property", name="proof", value=_shown(proof))
     if audit.passed:
         ElementTree.SubElement(case, "system-out").text = _shown(finding(audit))
         return

@@ -21,6 +21,7 @@ from auditor.events.observed import (
     counted_events,
 )
 from auditor.neighbours.pair import Relation, pair_words
+from auditor.proofs.result import Scope, shown_above
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict, is_weak
 
@@ -77,8 +78,29 @@ def in_columns(audit: AuditResult) -> dict[str, str]:
     exact = "" if audit.exact is None else number(audit.exact.value)
     passed = audit.verdict is Verdict.NO_VIOLATION_FOUND
     catch = number(audit.power["95%"]) if passed and audit.power is not None else ""
-    words = {"audit": audit.name, "claim": str(audit.claim), "proved": bound_words(audit), "exact": exact}
+    words = {"audit": audit.name, "claim": str(audit.claim), "proved": _both_ends(audit), "exact": exact}
     return {**words, "would catch": catch}
+
+
+def _both_ends(audit: AuditResult) -> str:
+    """Write the bound by sampling, and the one by a proof where there is one."""
+    proof = audit.proof
+    if proof is None or proof.bound is None:
+        return bound_words(audit)
+    ends = [bound_words(audit)] if audit.bound is not None else []
+    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof"])
+
+
+def proof_words(audit: AuditResult) -> str | None:
+    """Say how an attempt at a proof ended; None where there was none."""
+    proof = audit.proof
+    if proof is None:
+        return None
+    pairs = f"{proof.pairs:,} pairs that were listed" if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
+    bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
+    if proof.proved:
+        return f"Proved: {bound}."
+    return f"Not proved: {proof.reason}." + (f" Proved all the same: {bound}." if proof.bound is not None else "")
 
 
 def ended(audit: AuditResult) -> str:
@@ -94,7 +116,12 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 
 
 def finding(audit: AuditResult) -> str:
-    """Say in one or two sentences what the audit found."""
+    """Say in one or two sentences what the audit found, and what was proved."""
+    by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
+    return " ".join(filter(None, [by_outputs, proof_words(audit)]))
+
+
+def _found(audit: AuditResult) -> str:
     if audit.bound is None or audit.event is None:
         return f"No answer: {audit.stop_reason}."
     bound = f"{bound_words(audit)} with {confidence_words(audit.bound.confidence)} confidence"

@@ -22,7 +22,7 @@ FORMAT = 1
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "smallest", "reproduce"),
-    *("exact", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
+    *("exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
     "illustration",
 )
 
@@ -47,6 +47,27 @@ class ExactValue:
 
     value: float
     error: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProofFound:
+    """How an attempt at a proof ended.
+
+    ``bound`` is an upper bound on the claim's quantity over the reals, None where none was found. ``scope`` says for which data
+    sets, ``pairs`` how many pairs these are where they were listed. ``reason`` is None where the claim is proved, else it says why
+    not.
+    """
+
+    bound: float | None
+    scope: str
+    rule: str = ""
+    reason: str | None = None
+    pairs: Count | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether the claim is proved."""
+        return self.reason is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +164,7 @@ class AuditResult:
     verdict that was expected. ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
     should know them. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
+    ``proof`` is how an attempt at a proof ended, None where there was none.
     """
 
     name: str
@@ -156,6 +178,7 @@ class AuditResult:
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
     reproduce: str | None = None
+    proof: ProofFound | None = None
 
     verdict = _Of(lambda result: result.judgement.verdict)
     stop_reason = _Of(lambda result: result.judgement.stop_reason)
@@ -182,7 +205,7 @@ class AuditResult:
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed}
         flat["budget"] = {"allowed_error": self.alpha, "p_value": self.p_value}
-        return {key: flat[key] for key in KEYS}
+        return {key: flat[key] for key in KEYS if key != "proof" or self.proof is not None}
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""

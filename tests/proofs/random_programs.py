@@ -129,21 +129,28 @@ def programs() -> st.SearchStrategy[Program]:
     """Return programs of two numbers of data and one or two draws."""
 
     def with_laws(laws: tuple[str, ...]) -> st.SearchStrategy[Program]:
-        # Outputs of Laplace noise are texts only: its masses are those of intervals.
-        dense = "laplace" in laws
-        # Mostly noise in each comparison, since without it no program is private.
-        data, noise = st.sampled_from([0, 0, 0, 1, -1]), st.sampled_from([1, 1, -1, 2, 0])
-        form = st.tuples(st.tuples(data, data, *(noise for _ in laws)), st.integers(-2, 2))
+        dense = "laplace" in laws  # its masses are those of intervals, so that no output may show a number
+        # Mostly a number of the data and noise of its own, since hardly any other program is private.
+        usual = [[(1, 0), (0, 1), (0, 0), (1, 0)], [(0, 1), (1, 0), (1, -1), (0, 0)]]
+        pairs = [
+            (*data, *(int(at == own) for at in range(len(laws)))) for own in range(len(laws)) for data in usual[own]
+        ]
+        any_factor = st.tuples(*(st.sampled_from([0, 0, 1, -1, 2]) for _ in range(2 + len(laws))))
+        factors = st.one_of(st.sampled_from(pairs), st.sampled_from(pairs), st.sampled_from(pairs), any_factor)
+        form = st.tuples(factors, st.integers(-2, 2))
+        constant = st.tuples(st.just((0,) * (2 + len(laws))), st.integers(-2, 2))
         kinds = ["above"] if dense else ["number", "above", "half", "absolute"]
-        output = st.tuples(
-            st.just("out"), st.lists(st.tuples(st.sampled_from(kinds), form), min_size=0, max_size=2).map(tuple)
-        )
+        part = st.tuples(st.sampled_from(kinds), form)
+        label = st.tuples(st.just("number"), constant)
+        output = st.tuples(st.just("out"), st.lists(st.one_of(part, label, label), min_size=1, max_size=2).map(tuple))
         relations = st.sampled_from([">", ">=", "<", "<="] if dense else list(OPERATORS))
+        right = st.one_of(constant, constant, form)
         tree = st.recursive(
-            output, lambda inner: st.tuples(st.just("if"), relations, form, form, inner, inner), max_leaves=4
+            output, lambda inner: st.tuples(st.just("if"), relations, form, right, inner, inner), max_leaves=4
         )
         return st.builds(Program, st.just(laws), tree)
 
     single = [(law,) for law in LAWS]
     double = [laws for laws in itertools.product(LAWS, repeat=2) if "laplace" not in laws]
-    return st.sampled_from([*single, *single, *double]).flatmap(with_laws)
+    weighted = [("double",), ("laplace",), ("double", "double"), ("double", "coin"), ("double", "double")]
+    return st.sampled_from([*single, *double, *weighted, *weighted, *weighted]).flatmap(with_laws)

@@ -1,0 +1,99 @@
+"""Proofs beside audits: both ends in one result, and no proof that hides a violation."""
+
+import json
+from typing import Any
+
+import pytest
+
+import auditor
+from auditor.report.compare import Kind, compare
+from auditor.report.html import to_html
+from auditor.report.junit import to_junit
+from auditor.report.markdown import to_markdown
+from auditor.results.reader import read_report
+from auditor.results.result import RunResult
+
+ONE = auditor.Totals(cells=1, values=(0, 1000), contribution={"l1": 1})
+
+
+def sound(x: Any, size: int, rng: Any) -> Any:
+    return x + rng.laplace(0.0, 1.0, (size, 1))
+
+
+def faulty(x: Any, size: int, rng: Any) -> Any:
+    return x + rng.laplace(0.0, 0.5, (size, 1))
+
+
+def audited(mechanism: Any = sound, **settings: Any) -> Any:
+    options = {"samples": 20_000, "seed": 7, "workers": 1, "name": "one"} | settings
+    return auditor.audit(mechanism, auditor.PureDP(1.0), ONE, **options)
+
+
+def run_of(*audits: Any) -> RunResult:
+    return RunResult("run", 0.999, audits)
+
+
+def test_an_audit_has_both_ends() -> None:
+    result = audited(prove=True)
+    assert result.verdict == "no_violation_found" and 0.5 < result.bound.value < result.proof.bound == 1.0
+    assert result.proof.proved and "Proved: ε ≤ 1.0000, over the reals" in str(result)
+
+
+def test_without_being_asked_no_proof_is_tried_and_nothing_changes() -> None:
+    plain, proved = audited(), audited(prove=True)
+    assert plain.proof is None and "proof" not in plain.to_dict()
+    assert {key: value for key, value in proved.to_dict().items() if key != "proof"} == plain.to_dict()
+
+
+def test_a_proof_alone_draws_nothing() -> None:
+    result = audited(prove="only")
+    assert (result.verdict, result.outputs.bound, result.bound) == ("no_violation_found", 0, None)
+    assert "No answer" not in str(result) and "Proved: ε ≤ 1.0000" in str(result)
+
+
+def test_a_proof_alone_that_fails_is_no_answer() -> None:
+    result = audited(faulty, prove="only")
+    assert (
+        result.verdict == "inconclusive"
+        and result.proof.bound == 2.0
+        and "Proved all the same: ε ≤ 2.0000" in str(result)
+    )
+
+
+def test_a_program_cannot_be_proved_alone() -> None:
+    result = auditor.audit(auditor.Command(["cat"]), auditor.PureDP(1.0), ONE, prove="only")
+    assert result.verdict == "inconclusive" and "only privacy claims of Python mechanisms" in result.stop_reason
+
+
+def test_a_violation_beside_a_proof_is_shown_with_a_warning() -> None:
+    """Over the reals the claim holds; the bits of floating point break it (Mironov 2012)."""
+    result = audited(prove=True, events=["bits"], samples=50_000)
+    assert result.verdict == "violation" and result.proof.proved
+    assert any("one of the two is wrong" in warning for warning in result.warnings)
+
+
+def test_every_form_of_a_report_shows_both_ends() -> None:
+    result = run_of(audited(prove=True), audited(faulty, prove=True, name="other"))
+    for text in (to_html(result), to_markdown(result), to_junit(result)):
+        assert "Proved: ε ≤ 1.0000" in text and "Proved all the same: ε ≤ 2.0000" in text
+    assert "by proof" in to_markdown(result)
+
+
+def test_a_report_is_read_and_written_again_as_it_was(tmp_path: Any) -> None:
+    entry = run_of(audited(prove=True), audited()).to_dict()
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(entry))
+    assert read_report(file).to_dict() == entry
+
+
+def test_a_proof_that_is_lost_is_a_change_for_the_worse() -> None:
+    with_proof, without = run_of(audited(prove="only")), run_of(audited(faulty, prove="only"))
+    lost = [change for change in compare(with_proof, without) if "the proof is lost" in change.what]
+    assert [change.kind for change in lost] == [Kind.WORSE]
+    assert any(change.what == "the claim is proved now" for change in compare(without, with_proof))
+
+
+@pytest.mark.parametrize("prove", ["yes", 2, None])
+def test_prove_is_a_choice_of_three(prove: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match='must be true, false or "only"'):
+        audited(prove=prove)
