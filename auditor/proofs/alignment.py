@@ -31,7 +31,8 @@ from auditor.proofs.run import Condition, Names
 from auditor.proofs.symbols import Law
 
 Vector = tuple[Fraction, ...]
-MOST_VERTICES = 32  # beyond, linear shifts are tried first
+MOST_VERTICES = 32  # beyond, shifts are linear or there are none
+MOST_TO_FAIL = 1024  # differences that are looked at, when a proof has failed
 NOTHING = Hull(((),), alone=True)  # the difference of data sets that are numbers
 
 
@@ -153,6 +154,22 @@ class Aligner:
         """Return a cell of one path as one that has no noise in it, if that can be shown."""
         found = contradiction(conditions, self.names) if len(cell.left) == 1 else None
         return None if found is None else Aligned(cell, Fraction(0), empty=found)
+
+    def dearest(self, cell: Cell, moves: Box | Hull) -> Vector:
+        """Return a difference without a shift of the cell, or else the one at which the cheapest shift costs most.
+
+        Of several, data that all move the same way: what each of them loses is then lost on one event.
+        """
+        every = moves.points if isinstance(moves, Hull) else tuple(moves.vertices())
+        points = every[:: max(1, len(every) // MOST_TO_FAIL)]
+        found: list[tuple[float, Fraction, Vector]] = []
+        for point in points:
+            difference = tuple(map(Fraction, point))
+            shift = self._at(cell, difference)
+            if shift is None:
+                return difference
+            found.append((float(self.cost(shift)), abs(sum(difference, Fraction(0))), difference))
+        return max(found)[-1]
 
     def cost(self, shift: Shift) -> Fraction:
         """Return what a shift costs."""

@@ -1,12 +1,16 @@
 """Why a proof failed, in words: which line looks at what, and which output it is about."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from auditor.neighbours.moves import Box, Hull
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.moves import Moves
+from auditor.neighbours.pair import Pair
 from auditor.proofs.alignment import Aligned, Aligner, Failure, gap
 from auditor.proofs.cells import Cell
 from auditor.proofs.form import NOISE, Form
+from auditor.proofs.linear import solve
 from auditor.proofs.trace import Trace
 
 DATA = "looks at data without noise that could hide them"
@@ -17,11 +21,35 @@ def cost_of(found: Sequence[Aligned]) -> Fraction:
     return max(one.cost for one in found)
 
 
-def worst_difference(aligned: Aligned, moves: Box | Hull) -> tuple[Fraction, ...]:
-    """Return the difference of data at which the noise of a cell moves furthest."""
-    if aligned.shifts:
-        return max(aligned.shifts, key=lambda shift: sum(map(abs, shift.by.values()), Fraction(0))).difference
-    return tuple(map(Fraction, moves.high)) if isinstance(moves, Box) else ()
+def pair_inside(domain: Domain, moves: Moves, failure: Failure) -> Pair | None:
+    """Return a pair of the domain with the difference of a failure, where the failing cell's noise is likeliest.
+
+    Its data meet the cell's conditions without any noise, as closely as they can. Else they are in the middle of their ranges.
+    """
+    given = [row.left for row in failure.cell.rows]
+    # The data above the lowest that allows for the difference, of a range that allows for it.
+    starts = [low - min(d, Fraction(0)) for low, d in zip(moves.low, failure.difference, strict=True)]
+    widths = [high - low - abs(d) for low, high, d in zip(moves.low, moves.high, failure.difference, strict=True)]
+    if any(width < 0 for width in widths):
+        return None
+    slopes = [{at: form.terms[f"x{at}"] for at in range(len(starts)) if f"x{at}" in form.terms} for form in given]
+    slack = [
+        form.constant + sum(value * starts[at] for at, value in row.items())
+        for form, row in zip(given, slopes, strict=True)
+    ]
+    rows = [(row, -rest) for row, rest in zip(slopes, slack, strict=True) if row]
+    inside = [({at: Fraction(-1)}, -width) for at, width in enumerate(widths)]
+    costs = [float(sum((row.get(at, Fraction(0)) for row, _ in rows), Fraction(0))) for at in range(len(starts))]
+    found = solve(costs, [*rows, *inside], [], [False] * len(starts)) if rows else None
+    middle = [float(width) / 2 for width in widths]
+    offsets = middle if found is None else found
+    left = [float(start) + offset for start, offset in zip(starts, offsets, strict=True)]
+    if moves.integer:
+        left = [round(x) for x in left]
+    moved = [int(d) if moves.integer else float(d) for d in failure.difference]
+    right = [x + d for x, d in zip(left, moved, strict=True)]
+    corner = domain.corners()[0]
+    return replace(corner, left=tuple(left), right=tuple(right), origin=None)
 
 
 def why(failure: Failure, aligner: Aligner) -> str:

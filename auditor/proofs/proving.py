@@ -17,7 +17,7 @@ from auditor.neighbours.pair import Pair, Side, pair_words
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
 from auditor.proofs.cells import Cell, cells, rows_of
-from auditor.proofs.explain import DATA, cost_of, event_of, why, worst_difference
+from auditor.proofs.explain import DATA, cost_of, event_of, pair_inside, why
 from auditor.proofs.form import NotTracedError
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.logarithms import log_above
@@ -225,7 +225,7 @@ class Attempt:
             family, top = worst
             reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
             event = event_of(traces[family.left], top.cell)
-            where = Failure(top.cell, worst_difference(top, family.moves), top.cost)
+            where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
             return self._failed(
                 _NoProofError(reason, bound=bound, family=family, failure=where, event=event), scope, pairs
             )
@@ -353,7 +353,13 @@ class Attempt:
     def _failed(self, error: _NoProofError, scope: Scope, pairs: int | None) -> Proof:
         pair = None
         if error.family is not None:
-            pair = error.family.pair or self._pair_at(error.failure)
+            moves = self.domain.moves()
+            inside = error.family.pair is None and error.failure is not None and moves is not None
+            pair = (
+                pair_inside(self.domain, moves, error.failure)
+                if inside and moves and error.failure
+                else error.family.pair
+            )
         return Proof(
             self.mechanism.name,
             self.claim,
@@ -364,13 +370,3 @@ class Attempt:
             event=error.event,
             pairs=pairs,
         )
-
-    def _pair_at(self, failure: Failure | None) -> Pair | None:
-        """Return a pair of the domain with the difference at which a proof failed."""
-        if failure is None:
-            return None
-        for pair in self.domain.corners():
-            found = tuple(Fraction(b) - Fraction(a) for a, b in zip(pair.left, pair.right, strict=True))
-            if found in (failure.difference, tuple(-number for number in failure.difference)):
-                return pair
-        return None
