@@ -144,7 +144,7 @@ def sixty() -> dict[str, Any]:
     for name, (mu, rate, cases) in PEER.items():
         truth, curve = epsilon_of(mu, rate), curve_of(mu, rate)
         for canaries, row in zip((10**3, 10**4, 10**5), cases, strict=True):
-            numbers = [round(canaries * share) for share in (0.02, 0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0)]
+            numbers = [round(canaries * share) for share in (0.02, 0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.6, 0.75, 1.0)]
             chosen = max(bound(expected(curve, canaries, k), rate, _apart) for k in numbers)
             for share, (mistakes, peer) in zip(SHARES, row, strict=True):
                 seen = Guessed(canaries, round(share * canaries), round(share * canaries) - mistakes)

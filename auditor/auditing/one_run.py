@@ -1,10 +1,12 @@
 """The flow for mechanisms that run once, or a few times: coins decide which canaries are in, and scores guess the coins."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor.auditing.check import imported
 from auditor.auditing.drawing import Drawing
@@ -12,7 +14,9 @@ from auditor.auditing.outcome import Evidence, Outcome, inconclusive
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.scored import Run, run_once
+from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.bounds.evidence import Bound
+from auditor.bounds.intervals import Floats
 from auditor.bounds.one_run import Looks, surest_guesses
 from auditor.claims import PrivacyClaim
 from auditor.events.observed import ObservedCanaries
@@ -45,7 +49,8 @@ def audit_one_run(plan: Plan, drawing: Drawing) -> Outcome:
         drawing.report(Phase.BOUND, number + 1, domain.runs)
     if plan.source.command is None:
         drawing.reproducible = plan.store.recall("takes rng", lambda: imported(plan).takes_rng)
-    return Outcome(plan, evidence(plan, domain, runs, reason or _done(len(runs))))
+    warnings = uneven(runs) if domain.apart and len(runs) > 1 else ()
+    return Outcome(plan, evidence(plan, domain, runs, reason or _done(len(runs))), warnings=warnings)
 
 
 def _done(runs: int) -> str:
@@ -57,12 +62,30 @@ def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
     return asdict(run_once(plan.source, domain, (plan.name, settings.seed, number), settings.execution))
 
 
+def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return a warning where runs differ in their right guesses by more than canaries that do not affect each other would."""
+    each = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
+    wins, guesses = (sum(getattr(one, name) for one in each) for name in ("wins", "guesses"))
+    tables = [(one.wins, one.guesses - one.wins) for one in each]
+    if not drifts(tables, [(wins - right, guesses - wins - wrong) for right, wrong in tables]):
+        return ()
+    return (
+        "the runs differ in how many guesses are right, by more than chance: canaries affect each other, or the mechanism changes. "
+        f"Where they do, the bound is wrong; leave out apart (such a warning is false with probability {FALSE_WARNING:g})",
+    )
+
+
+def _arrays(runs: Sequence[Run]) -> tuple[Floats, NDArray[np.bool_]]:
+    scores, inside = (np.concatenate([getattr(run, name) for run in runs]) for name in ("scores", "inside"))
+    return scores, inside.astype(bool)
+
+
 def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "CanaryEvidence":
     """Count the right ones of the surest guesses in all runs."""
     assert isinstance(plan.claim, PrivacyClaim)
-    scores, inside = (np.concatenate([getattr(run, name) for run in runs]) for name in ("scores", "inside"))
+    scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
-    seen = tuple(surest_guesses(scores, inside.astype(bool), number) for number in numbers)
+    seen = tuple(surest_guesses(scores, inside, number) for number in numbers)
     return CanaryEvidence(plan.claim, Looks(seen, domain.apart), len(domain.canaries), len(runs), reason)
 
 

@@ -9,6 +9,7 @@ from auditor.auditing.drawing import Drawing
 from auditor.auditing.plan import Plan
 from auditor.auditing.reproduce import command
 from auditor.claims import Claim
+from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
 from auditor.results.result import AuditResult, ExactValue, Judgement, ProofFound, Provenance, Smallest, Tried
 from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
@@ -139,11 +140,12 @@ def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
     power = judgement.power
     if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not is_weak(claim, power):
         return ()
+    more = "use more canaries, or more runs" if isinstance(judgement.event, ObservedCanaries) else "raise samples"
     if power["95%"] == math.inf:
-        return ("weak: on this event no violation could have been caught; raise samples",)
+        return (f"weak: on this event no violation could have been caught; {more}",)
     return (
         f"weak: {claim.symbol} of {WEAK:g} times the claim might have been missed: only {power['95%']:.3g} would have been caught "
-        "with 95 % chance; raise samples",
+        f"with 95 % chance; {more}",
     )
 
 

@@ -107,6 +107,21 @@ def one_run_of_noise(rng: np.random.Generator, seed: int) -> Any:
     return auditor.audit(lambda dataset, rng: rng.normal(size=50), auditor.PureDP(0.1), domain, **options)
 
 
+def lucky(dataset: Any, rng: np.random.Generator) -> Any:
+    """Give away all canaries in a run, or none: each by itself is known with probability 1/2."""
+    return np.isin(np.arange(NUMBER), dataset) * float(rng.random() < 0.5) + rng.normal(0, 0.01, NUMBER)
+
+
+def test_runs_that_differ_too_much_are_warned_of_where_canaries_are_said_to_be_apart() -> None:
+    """All of 8 runs are alike with probability 1/128, under another seed."""
+    words = "the runs differ in how many guesses are right"
+    assert one_run(auditor.GaussianDP(1.0), apart=True, runs=8).warnings == ()
+    [warning] = one_run(auditor.GaussianDP(1.0), lucky, apart=True, runs=8).warnings
+    assert words in warning
+    [weak] = one_run(auditor.GaussianDP(1.0), lucky, runs=8).warnings
+    assert words not in weak and "use more canaries, or more runs" in weak
+
+
 def raises(dataset: Any, rng: np.random.Generator) -> Any:
     raise ValueError("no such luck")
 
