@@ -263,7 +263,10 @@ class Form:
         return int(self._as_number("int()"))
 
     def __index__(self) -> int:
-        return operator.index(self._as_number("an index").numerator)
+        number = self._as_number("an index")
+        if number.denominator != 1:
+            raise CURRENT.get().fail(f"an index is {number}")
+        return number.numerator
 
     def __bool__(self) -> bool:
         return not CURRENT.get().is_zero(self)
@@ -305,13 +308,14 @@ class Form:
         )
 
     def __eq__(self, other: object) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
         gap = self._minus(other)
-        return False if gap is None or isinstance(gap, float) else CURRENT.get().is_zero(gap)
+        if gap is None:
+            return NotImplemented  # an array, a coin, or something that is no number
+        return False if isinstance(gap, float) else CURRENT.get().is_zero(gap)
 
     def __ne__(self, other: object) -> Any:
-        return NotImplemented if isinstance(other, np.ndarray) else not self == other
+        same = self.__eq__(other)
+        return NotImplemented if same is NotImplemented else not same
 
 
 def _constant(number: Any) -> Form:

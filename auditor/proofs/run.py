@@ -278,6 +278,8 @@ def _element(value: Any) -> Any:
 
 
 def _text(value: Any, element: bool) -> str:
+    if isinstance(value, Form):
+        raise CURRENT.get().fail("a coin chooses between numbers of the data or of noise before it is looked at")
     return str(_element(value) if element else _leaf(value))
 
 

@@ -191,7 +191,11 @@ class SymbolicGenerator:
             raise CURRENT.get().fail("rng.choice is given options or probabilities that depend on data or noise")
         masses = [weight for weight in weights if weight is not None]
         total = sum(masses)
-        return self._drawn(lambda: self._finite(options, [mass / total for mass in masses]), size)
+        shares = [mass / total for mass in masses]
+        if any(isinstance(option, Form | Lazy) for option in options):
+            # Which of the data is chosen is looked at, so that the data themselves are in the output.
+            return self._drawn(lambda: options[operator.index(self._finite([*range(len(options))], shares))], size)
+        return self._drawn(lambda: self._finite(options, shares), size)
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """Return how many of n trials succeed, with probability p each."""

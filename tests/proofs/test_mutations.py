@@ -302,6 +302,31 @@ def impossible_output(value, rng):
     return value if rng.random() < 0.5 else int(rng.integers(2))
 
 
+@faulty(ONE)
+def data_chosen_at_random(x, rng):
+    return rng.choice(x)
+
+
+@faulty(ONE)
+def data_chosen_by_a_coin(x, rng):
+    return np.where(rng.random(1) < 0.5, x[0], x[1])
+
+
+@faulty(ONE)
+def data_compared_with_a_die(x, rng):
+    return bool(x[0] == rng.integers(0, 3))
+
+
+@faulty(ONE)
+def data_shuffled(x, rng):
+    return list(rng.permutation(x))
+
+
+@faulty(ONE)
+def data_beside_a_coin(x, rng):
+    return [x[0] * (rng.random() < 0.5)]
+
+
 # State and randomness beside the generator ----------------------------------------------------------------------------
 
 CALLS = [0]
