@@ -212,6 +212,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "markupsafe": ("auditor.report",),
     "pandas": ("auditor.results.result", "auditor.scores", "auditor.neighbours.tables"),
     "polars": ("auditor.neighbours.tables",),
+    "hypothesis": ("auditor.neighbours.strategies",),
     "pyarrow": ("auditor.neighbours.tables",),
     "shtab": ("auditor.cli",),
 }
@@ -247,7 +248,16 @@ def test_every_library_is_declared() -> None:
     used = {name.split(".")[0] for parsed in TREES.values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
     # Only the pytest plugin, backends and frames may lean on what is optional.
-    assert used - declared <= optional & {"pytest", "dask", "distributed", "ray", "pandas", "polars", "pyarrow"}
+    assert used - declared <= optional & {
+        "pytest",
+        "dask",
+        "distributed",
+        "ray",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "hypothesis",
+    }
     assert declared - used == set(), "declared, but never imported"
 
 

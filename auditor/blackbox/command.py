@@ -142,6 +142,10 @@ class Program(Isolated):
         wait for forever: too few lines, or lines that stay in a buffer. Raises MechanismError if the program breaks the protocol,
         and NoAnswerError if it is silent on both sides. A failure is left to the audit.
         """
+        if pair.form is not None and not pair.form.is_json:
+            raise MechanismError(
+                f"a program receives JSON, and data sets arrive as {pair.form}: write as: rows, or as: csv"
+            )
         silent = list[NoAnswerError]()
         for side in SIDES:
             try:

@@ -15,6 +15,7 @@ from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
+from auditor.neighbours.strategies import drawn_pairs
 from auditor.neighbours.totals import Totals
 
 RelationName = Literal["add_remove", "substitute"]
@@ -84,12 +85,12 @@ class ListOfRecords(Form):
 
     domain: Literal["records"]
     """A list of records."""
-    record: Record
+    record: Record | None = None
     """What each record may be: {low, high}, or {choices}."""
     size: LowHigh
     """How many records there may be."""
-    columns: int | None = None
-    """How many numbers a record has."""
+    columns: int | list[Record] | None = None
+    """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
     distance: int | None = None
     """In how many records neighbours differ, for group privacy."""
     container: Literal["array", "list"] | None = None
@@ -99,10 +100,30 @@ class ListOfRecords(Form):
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
-        record = arguments.pop("record")
+        record, columns = arguments.pop("record", None), arguments.get("columns")
+        if isinstance(columns, list) is not (record is None):
+            raise InvalidInputError(
+                "records need either record, or columns: [{low, high}, {choices}, ...], and not both"
+            )
+        if isinstance(columns, list):
+            return self._mixture({**arguments, "columns": {f"{i}": _column(each) for i, each in enumerate(columns)}})
         if isinstance(record, ChoiceRecord):
             return Records(None, record.choices, **arguments)
         return Records((record.low, record.high), integer=bool(record.integer), **arguments)
+
+    def _mixture(self, arguments: dict[str, Any]) -> Domain:
+        """Return records whose columns differ: frames that arrive as arrays, or as lists of lists."""
+        if arguments.pop("distance", 1) != 1:
+            raise InvalidInputError("distance needs records of one kind: a record, and columns as a number")
+        form = {"array": "matrix", "list": "lists"}[arguments.pop("container", "array")]
+        return Frame(**arguments, form=form)
+
+
+def _column(record: Record) -> dict[str, Any]:
+    """Return the column of a frame that holds a part of a record."""
+    if isinstance(record, ChoiceRecord):
+        return {"type": "categorical", "choices": record.choices}
+    return {"type": "integer" if record.integer else "number", "low": record.low, "high": record.high}
 
 
 class TotalsOfPeople(Form):
@@ -269,9 +290,22 @@ class Generated(Form):
         return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 
+class DrawnByStrategy(Form):
+    """Pairs that a strategy of Hypothesis draws."""
+
+    strategy: str
+    """module:function or file.py:function that returns a strategy of Hypothesis, which draws pairs (left, right)."""
+    relation: RelationName | None = None
+    """What neighbours may differ in; each pair is checked."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        strategy = load(self.strategy, search_path)()
+        return Pairs(drawn_pairs(strategy), self.relation or Relation.AS_GIVEN)
+
+
 def _form(given: Any) -> str | None:
     keys = given if isinstance(given, dict) else ()
-    return next((f"by {key}" for key in ("domain", "pairs", "generator") if key in keys), None)
+    return next((f"by {key}" for key in ("domain", "pairs", "generator", "strategy") if key in keys), None)
 
 
 # A new domain is registered here, by its class.
@@ -281,12 +315,13 @@ _Domains = Annotated[
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]
     | Annotated[ListOfPairs, Tag("by pairs")]
-    | Annotated[Generated, Tag("by generator")],
+    | Annotated[Generated, Tag("by generator")]
+    | Annotated[DrawnByStrategy, Tag("by strategy")],
     Discriminator(
         _form,
         custom_error_type="no_form",
         custom_error_message="it must be a mapping with a domain (value, records, totals, frame, canaries), "
-        "pairs: [{left: ..., right: ...}, ...], or generator: module:name",
+        "pairs: [{left: ..., right: ...}, ...], generator: module:name, or strategy: module:name",
     ),
     BeforeValidator(_without_null),
 ]

@@ -19,6 +19,7 @@ from auditor.auditing.check import CHECK_SECONDS, draw_once
 from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import Source, signature_of
 from auditor.blackbox.process import ProcessFailure, TimedOut
+from auditor.config.frame_scaffold import FrameGuess, frame_guess
 from auditor.config.load import load_configuration, search_path
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError
 
@@ -69,7 +70,15 @@ def scaffold(words: Sequence[str], file: Path) -> Scaffold:
     if len(words) == 1 and words[0].endswith(".py") and not os.access(words[0], os.X_OK):
         raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
     found = _python(words[0], file) if len(words) == 1 and ":" in words[0] else _program(words)
-    problems = []
+    problems: list[str] = []
+    frame = found.frame
+    while frame is not None:
+        text = _text(found, frame.neighbours())
+        problem = _check(text, file)
+        if not problem:
+            return Scaffold(text)
+        problems.append(problem)
+        frame = frame.after(problem)
     for neighbours in found.neighbours:
         text = _text(found, neighbours)
         try:
@@ -94,6 +103,7 @@ class _Found:
     parameters: Mapping[str, tuple[Any, bool]]  # value, and whether it is a guess
     claim: Mapping[str, Any]  # empty if it can only be guessed
     neighbours: Sequence[tuple[str, str]]  # to try, in this order: in words, and in YAML
+    frame: FrameGuess | None = None  # to try before these
 
 
 def _program(words: Sequence[str]) -> _Found:
@@ -138,6 +148,7 @@ def _python(name: str, file: Path) -> _Found:
         parameters=parameters,
         claim=_claim(parameters, is_query=not batched and not takes_rng),
         neighbours=(_VALUE, *others, _TOTALS) if one_value else (*others, _VALUE, _TOTALS),
+        frame=frame_guess(function, dataset),
     )
 
 

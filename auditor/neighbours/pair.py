@@ -35,9 +35,13 @@ def relation_named(name: str, *others: Relation) -> Relation:
 
 
 class Form(Protocol):
-    """As what mechanisms receive the plain data that a pair holds. ``str`` says it in words; ``mark`` stands before data shown."""
+    """As what mechanisms receive the plain data that a pair holds. ``str`` says it in words; ``mark`` stands before data shown.
+
+    ``is_json`` says whether programs can receive it.
+    """
 
     mark: ClassVar[str] = ""
+    is_json: ClassVar[bool] = True
 
     def build(self, data: Any, other: Any) -> Any:
         """Return a data set, which the mechanism may change.

@@ -26,6 +26,7 @@ Values = Mapping[str, list[Any]]
 class TableForm(Form):
     """A form of frames with these columns."""
 
+    is_json: ClassVar[bool] = False
     library: ClassVar[str] = ""
     words: ClassVar[str] = ""
     columns: Mapping[str, Column]
@@ -85,6 +86,7 @@ def array_of(column: Column, values: Sequence[Any]) -> Any:
 class Rows(TableForm):
     """A list of dicts; for a program, JSON of them."""
 
+    is_json = True
     words = "lists of dicts"
 
     def build(self, data: Any, other: Any) -> Any:
@@ -100,9 +102,31 @@ class ArrayColumns(TableForm):
         return {name: array_of(column, values[name]) for name, column in self.columns.items()}
 
 
+class Lists(Rows):
+    """A list of lists, without names."""
+
+    words = "lists of lists"
+
+    def build(self, data: Any, other: Any) -> Any:
+        return [list(row.values()) for row in super().build(data, other)]
+
+
+class Matrix(Lists):
+    """A NumPy array with a row for each; of objects where the columns are of different types."""
+
+    mark = "array "
+    words = "NumPy arrays"
+
+    def build(self, data: Any, other: Any) -> Any:
+        kinds = {kind_of(column) for column in self.columns.values()}
+        kind = kinds.pop() if len(kinds) == 1 and kinds <= {*FLOATS, *INTEGERS, "bool"} else "object"
+        return np.array(super().build(data, other), kind).reshape(len(data), len(self.columns))
+
+
 class Csv(TableForm):
     """CSV text with a header; what is missing is empty."""
 
+    is_json = True
     words = "CSV text"
 
     def made(self, values: Values) -> Any:
@@ -255,6 +279,8 @@ FORMS: dict[str, Callable[[Mapping[str, Column]], TableForm]] = {
     "lazy": LazyPolars,
     "arrow": Arrow,
     "csv": Csv,
+    "lists": Lists,
+    "matrix": Matrix,
 }
 
 

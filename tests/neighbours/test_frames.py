@@ -16,6 +16,7 @@ from auditor.neighbours.columns import TYPES, Column
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.shrink import simpler
+from auditor.neighbours.strategies import drawn_pairs
 from auditor.neighbours.tables import FORMS
 
 COLUMNS: dict[str, Any] = {
@@ -391,3 +392,39 @@ def test_a_library_that_is_missing_is_an_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("auditor.neighbours.tables.find_spec", lambda name: None)
     with pytest.raises(InvalidInputError, match="as: polars needs polars, which is not installed: pip install polars"):
         Frame(FEW, form="polars")
+
+
+# --- Records whose columns differ, and strategies ---
+
+
+def test_lists_and_arrays_have_a_row_for_each_record() -> None:
+    columns = {"0": {"type": "number", "low": 0, "high": 1}, "1": {"type": "categorical", "choices": ["a", "b"]}}
+    lists, arrays = (Frame(columns, size=(0, 3), form=form).corners()[0] for form in ("lists", "matrix"))
+    assert (lists.dataset("left"), lists.dataset("right")) == ([], [[0.0, "a"]])
+    assert (arrays.dataset("left").shape, arrays.dataset("right").tolist()) == ((0, 2), [[0.0, "a"]])
+    assert arrays.dataset("left").dtype == arrays.dataset("right").dtype == object
+    numbers = Frame({"0": columns["0"], "1": columns["0"]}, size=(0, 3), form="matrix").corners()[0]
+    assert numbers.dataset("left").dtype == numbers.dataset("right").dtype == np.float64
+
+
+def test_a_strategy_draws_the_same_pairs_each_time() -> None:
+    records = st.lists(st.text(max_size=3), max_size=3)
+    strategy = st.tuples(records, st.text(max_size=3)).map(lambda drawn: (drawn[0], [*drawn[0], drawn[1]]))
+    pairs = drawn_pairs(strategy)
+    assert pairs == drawn_pairs(strategy)
+    assert len(pairs) > 50
+    assert all(right[:-1] == left for left, right in pairs)
+    assert min(len(left) for left, _ in pairs) == 0
+
+
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        (st.integers(), "must draw pairs"),
+        (st.just((1, 1)), "no pair of different data sets"),
+        ([1, 2], "a strategy of Hypothesis is needed"),
+    ],
+)
+def test_a_strategy_that_draws_no_pairs_is_an_error(strategy: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        drawn_pairs(strategy)
