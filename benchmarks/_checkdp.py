@@ -12,7 +12,7 @@ import numpy as np
 
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.moves import Box, Hull, Moves
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Arrays, Pair, Relation
 
 Queries = Sequence[Any]
 LOW, HIGH = -20, 20
@@ -39,12 +39,15 @@ class AllMove(Domain):
         patterns = [(1,) * self.count, (1,) + (0,) * (self.count - 1)]
         if self.both:
             patterns.append((1,) * (self.count - 1) + (-1,))
-        return [Pair((0,) * self.count, pattern, Relation.AS_GIVEN, ()) for pattern in patterns]
+        return [Pair((0,) * self.count, pattern, Relation.AS_GIVEN, Arrays()) for pattern in patterns]
+
+    def moved(self, data: Sequence[Any], by: Sequence[Any]) -> Pair | None:
+        return Pair(tuple(data), tuple(x + d for x, d in zip(data, by, strict=True)), Relation.AS_GIVEN, Arrays())
 
     def random(self, rng: np.random.Generator) -> Pair:
         vector = rng.integers(LOW + 1, HIGH, self.count)
         move = rng.integers(-1 if self.both else 0, 2, self.count)
-        return Pair(tuple(vector.tolist()), tuple((vector + move).tolist()), Relation.AS_GIVEN, ())
+        return Pair(tuple(vector.tolist()), tuple((vector + move).tolist()), Relation.AS_GIVEN, Arrays())
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         return self.random(rng)
@@ -67,13 +70,13 @@ class OneMoves(AllMove):
 
     def corners(self) -> list[Pair]:
         unit = (1,) + (0,) * (self.count - 1)
-        return [Pair((0,) * self.count, unit, Relation.AS_GIVEN, ())]
+        return [Pair((0,) * self.count, unit, Relation.AS_GIVEN, Arrays())]
 
     def random(self, rng: np.random.Generator) -> Pair:
         vector = rng.integers(LOW + 1, HIGH, self.count)
         move = np.zeros(self.count, np.int64)
         move[rng.integers(self.count)] = 1
-        return Pair(tuple(vector.tolist()), tuple((vector + move).tolist()), Relation.AS_GIVEN, ())
+        return Pair(tuple(vector.tolist()), tuple((vector + move).tolist()), Relation.AS_GIVEN, Arrays())
 
 
 # Sparse vector -------------------------------------------------------------------------------------------------------

@@ -55,9 +55,12 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     drawing = Drawing(plan, listener)
     try:
         with held(plan.source):
-            outcome = _flow(plan, drawing)
+            proof, candidates = tried_proof(plan)
+            if candidates:
+                drawing.plan = plan = replace(plan, candidates=candidates)
+            outcome = proof_alone(plan, proof) if plan.settings.prove == "only" else _flow(plan, drawing)
             warnings = (*outcome.warnings, *nothing_differs(outcome))
-            return Ended.of(replace(outcome, warnings=warnings, proof=outcome.proof or tried_proof(plan)), drawing)
+            return Ended.of(replace(outcome, warnings=warnings, proof=proof), drawing)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.settings.execution
         if not how.isolate:
@@ -77,8 +80,6 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _flow(plan: Plan, drawing: Drawing) -> Outcome:
-    if plan.settings.prove == "only":
-        return proof_alone(plan)
     if isinstance(plan.claim, QueryClaim):
         return audit_query(plan, drawing, lambda: imported(plan))
     if plan.settings.method == "one-run":

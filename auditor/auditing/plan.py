@@ -14,7 +14,7 @@ from auditor.methods import method_for
 from auditor.methods.base import AnyMethod
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
-from auditor.neighbours.pair import check_differ
+from auditor.neighbours.pair import Pair, check_differ
 from auditor.verdict import Verdict
 
 # The chances for which a result says what violation would have been caught.
@@ -26,8 +26,8 @@ class Plan:
     """Everything that decides an audit's outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
-    audit, where a file made the plan. ``store`` keeps what is done, for an audit that is interrupted, or to be
-    repeated without its mechanism.
+    audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first. ``store`` keeps what is
+    done, for an audit that is interrupted, or to be repeated without its mechanism.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Plan:
     settings: Settings = field(default_factory=Settings)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     rerun: tuple[str, ...] = ()
+    candidates: tuple[Pair, ...] = ()
     store: AuditStore = field(default_factory=AuditStore)
 
     def __post_init__(self) -> None:

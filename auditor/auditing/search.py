@@ -52,7 +52,8 @@ def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> Fou
     """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
     search, before = _Search(plan, drawing, stage), drawing.spent.search
     small = search.for_small(round(SHARE_FOR_SMALL * outputs))
-    large = search.on_neighbours(outputs - (drawing.spent.search - before), small.path if small else ())
+    first = (*plan.candidates, *(small.path if small else ()))
+    large = search.on_neighbours(outputs - (drawing.spent.search - before), first)
     spent = drawing.spent.search - before
     if small is None or large.score > small.score:
         return FoundPair(large.path[0], spent)

@@ -65,6 +65,10 @@ class Domain(Protocol):
         """Return what all pairs have in common, where data sets are vectors of numbers; None where they are not."""
         return None
 
+    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
+        """Return the pair of a vector of numbers and the one moved by so much; None where it is not known to be of this domain."""
+        return None
+
     def every(self, most: int) -> list[Pair] | None:
         """Return all pairs, one way round; None where there are more than ``most``, or where they cannot be listed."""
         return None

@@ -211,6 +211,9 @@ class _Cells(Domain):
             return Moves(low, high, True, (hull(self._integer_moves(), alone=True),))
         return Moves(low, high, integer, (hull(list(unit_vectors(self.cells, reach)), integer and reach == 1),))
 
+    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
+        return self._pair(tuple(data), tuple(by))
+
     def _integer_moves(self) -> list[Vector]:
         """List what one person can change, in one of two opposite ways."""
         reach = int(self.reach)

@@ -1,7 +1,6 @@
 """Why a proof failed, in words: which line looks at what, and which output it is about."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from auditor.neighbours.domains import Domain
@@ -47,9 +46,16 @@ def pair_inside(domain: Domain, moves: Moves, failure: Failure) -> Pair | None:
     if moves.integer:
         left = [round(x) for x in left]
     moved = [int(d) if moves.integer else float(d) for d in failure.difference]
-    right = [x + d for x, d in zip(left, moved, strict=True)]
-    corner = domain.corners()[0]
-    return replace(corner, left=tuple(left), right=tuple(right), origin=None)
+    return domain.moved(left, moved) or _corner(domain, failure.difference)
+
+
+def _corner(domain: Domain, difference: Sequence[Fraction]) -> Pair | None:
+    """Return a corner of a domain whose sides differ by so much, whichever side is called left."""
+    for pair in domain.corners():
+        found = [Fraction(b) - Fraction(a) for a, b in zip(pair.left, pair.right, strict=True)]
+        if found in (list(difference), [-number for number in difference]):
+            return pair
+    return None
 
 
 def why(failure: Failure, aligner: Aligner) -> str:

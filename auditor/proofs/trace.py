@@ -67,7 +67,8 @@ def _follow(call: Call, dataset: Callable[[], Any], names: Names, prefix: tuple[
     run = TracedRun(names, prefix)
     token = CURRENT.set(run)
     try:
-        path = run.finish(call(dataset(), SymbolicGenerator(run)))
+        with np.errstate(all="ignore"):  # NaN among numbers is no fault of symbols
+            path = run.finish(call(dataset(), SymbolicGenerator(run)))
     except NotTracedError as error:
         raise NotTracedError(run.reason or str(error)) from None
     except Exception as error:

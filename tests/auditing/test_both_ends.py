@@ -97,3 +97,18 @@ def test_a_proof_that_is_lost_is_a_change_for_the_worse() -> None:
 def test_prove_is_a_choice_of_three(prove: Any) -> None:
     with pytest.raises(auditor.InvalidInputError, match='must be true, false or "only"'):
         audited(prove=prove)
+
+
+def test_the_pair_on_which_a_proof_failed_is_tried_first() -> None:
+    """The claim breaks on one pair of many, near 777, which the failed proof names and corners do not hold."""
+
+    def leaks(x: Any, size: int, rng: Any) -> Any:
+        limit = 777 + rng.laplace(0.0, 0.05, size)
+        return x[0] >= limit
+
+    domain = auditor.Totals(cells=1, values=(0, 1000), contribution={"l1": 1})
+    claim = auditor.PureDP(3.0)
+    options: dict[str, Any] = {"samples": 4_000, "seed": 7, "workers": 1, "search": 0, "shrink": False}
+    assert auditor.audit(leaks, claim, domain, **options).verdict != "violation"
+    found = auditor.audit(leaks, claim, domain, prove=True, **options)
+    assert found.verdict == "violation" and 777 in (found.pair.left[0], found.pair.right[0])
