@@ -292,6 +292,8 @@ class QueryClaim(Claim):
 class Sensitivity(QueryClaim):
     """A query moves by at most ``sensitivity`` between neighbours (in L1, where it is a vector).
 
+    Where it answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
+
     Raises InvalidInputError unless sensitivity is a finite number of at least 0.
     """
 

@@ -7,6 +7,7 @@ proof as well as the first.
 import functools
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from auditor.auditing.drawing import Drawing
 from auditor.auditing.outcome import Outcome
 from auditor.auditing.plan import Plan
 from auditor.auditing.shrink import without_harm
+from auditor.blackbox.answered_rows import are_rows
 from auditor.blackbox.host import Hosted
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Answers
@@ -26,7 +28,7 @@ from auditor.claims import QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair, Side, plain, same
+from auditor.neighbours.pair import Pair, Side, data_words, plain, same
 from auditor.neighbours.search import Budget, Evaluate, search_pairs
 from auditor.neighbours.shrink import Screening, shrink_pair
 from auditor.results.result import Judgement, Smallest
@@ -54,10 +56,15 @@ class _Difference:
     @property
     def event(self) -> QueryAnswers:
         values = BothAnswers(plain(self.left), plain(self.right))
-        return QueryAnswers(f"the query answers {values.left} and {values.right}", values)
+        return QueryAnswers(f"the query answers {_answer_words(values.left)} and {_answer_words(values.right)}", values)
 
     def bound(self, claim: QueryClaim, method: str) -> Bound:
         return Bound(claim.quantity, self.size, 1.0, method)
+
+
+def _answer_words(answer: Any) -> str:
+    """Write an answer; of many rows of a frame, their number and the columns."""
+    return data_words(answer) if are_rows(answer) else str(answer)
 
 
 def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted]) -> Outcome:
@@ -125,6 +132,9 @@ def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:
 
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:
     left, right = _same(name, pair, "left", *answers[:2]), _same(name, pair, "right", *answers[2:])
+    if are_rows(left, right) and isinstance(claim, Sensitivity):
+        changed = rows_changed(left, right)
+        return _Difference(pair, left, right, changed, changed - claim.value)
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
     answered = f'"{name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
     if a.shape != b.shape:
@@ -142,6 +152,16 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
     # Infinite answers have no rounding.
     excess = size - claim.value - (rounding if math.isfinite(rounding) else 0.0)
     return _Difference(pair, left, right, size, excess)
+
+
+def rows_changed(left: Sequence[Any], right: Sequence[Any]) -> float:
+    """Return how many rows one frame has and the other has not, whatever their order: those to add and those to remove.
+
+    >>> rows_changed([{"x": 1}, {"x": 1}], [{"x": 1}, {"x": 2}])
+    2.0
+    """
+    one, other = (Counter(map(repr, rows)) for rows in (left, right))
+    return float(((one - other) + (other - one)).total())
 
 
 def _fall(pair: Pair, left: float, right: float) -> float:
@@ -165,6 +185,10 @@ def _is_part(some: list[Any], whole: list[Any]) -> bool:
 def _same(name: str, pair: Pair, side: Side, first: Any, second: Any) -> Any:
     """Return the answer that was given twice."""
     where = f"on {plain(pair.dataset(side))}"
+    if are_rows(first, second):
+        if repr(first) != repr(second):
+            raise MechanismError(f'"{name}" answers {data_words(first)} and then {data_words(second)} {where}')
+        return first
     numbers = []
     for answer in (first, second):
         if isinstance(answer, BaseException):

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from auditor.blackbox.answered_rows import rows_of
 from auditor.blackbox.canonical import form_of, from_batch, from_list
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
@@ -271,7 +272,7 @@ class Mechanism(Drawer):
         rng = np.random.default_rng(0)
         for pair in pairs:
             (a, b), (c, d) = ((self.call_once(pair, side, rng), self.call_once(pair, side, rng)) for side in SIDES)
-            yield a, b, c, d
+            yield rows_of(a), rows_of(b), rows_of(c), rows_of(d)
 
     def _batch(self, dataset: Any, rng: Stream, size: int) -> Any:
         try:

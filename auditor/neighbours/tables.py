@@ -195,7 +195,8 @@ class Polars(TableForm):
         if column.stored_as == "category":
             return polars.Enum(list(map(str, column.choices or ())))
         if column.type == "datetime":
-            return polars.Datetime({"s": "ms"}.get(column.stored_as, column.stored_as))
+            unit: Any = {"s": "ms"}.get(column.stored_as, column.stored_as)
+            return polars.Datetime(unit)
         names = {"bool": "Boolean", "str": "String", "datetime64[D]": "Date", "object": "Object"}
         return getattr(polars, names.get(kind, kind.title().replace("int", "Int").replace("Uint", "UInt")))
 

@@ -8,7 +8,6 @@ from typing import assert_never
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.events.observed import (
-    BothAnswers,
     Observed,
     ObservedBets,
     ObservedCanaries,
@@ -126,8 +125,8 @@ def _found(audit: AuditResult) -> str:
         return f"No answer: {audit.stop_reason}."
     bound = f"{bound_words(audit)} with {confidence_words(audit.bound.confidence)} confidence"
     match audit.event:
-        case QueryAnswers(values=values):
-            return _query_finding(audit, values)
+        case QueryAnswers(description=answered):
+            return _query_finding(audit, answered)
         case ObservedReport() as event:
             return _probability_finding(audit, event, bound)
         case ObservedCanaries() as event:
@@ -172,8 +171,8 @@ def smallest_proved(claim: Claim, small: Smallest) -> str:
     return proved if confidence == 1 else f"{proved} with {confidence_words(confidence)} confidence"
 
 
-def _query_finding(audit: AuditResult, values: BothAnswers) -> str:
-    moves = f"n {pair_words(audit.pair)} the query answers {values.left} and {values.right}"
+def _query_finding(audit: AuditResult, answered: str) -> str:
+    moves = f"n {pair_words(audit.pair)} {answered}"
     if audit.verdict is Verdict.VIOLATION:
         return f"O{moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
     return f"No counterexample among {audit.stop_reason}; the nearest: o{moves}."

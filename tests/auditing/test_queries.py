@@ -9,6 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing import Plan, Settings, carry_out, settle
+from auditor.auditing.queries import rows_changed
 from auditor.blackbox.mechanism import Source
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict
@@ -227,3 +228,60 @@ def test_a_file_settles_its_random_audits_as_if_there_were_no_queries() -> None:
 def test_search_of_nothing_looks_at_the_first_pair() -> None:
     result = audit(total, auditor.Sensitivity(0.5), UNIT, search=0)
     assert result.stop_reason == "1 pairs of data sets looked at"
+
+
+# --- Functions that answer with a frame ---
+
+FRAMES = {
+    "x": {"type": "number", "low": 0, "high": 9, "null": True},
+    "g": {"type": "categorical", "choices": ["a", "b"]},
+}
+
+
+def without_nulls(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["x"] is not None]
+
+
+def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "place": place} for place, row in enumerate(reversed(rows))]
+
+
+def kept_twice(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return rows + rows
+
+
+@pytest.mark.parametrize(
+    ("function", "sensitivity", "verdict"),
+    [
+        (without_nulls, 1, "no_violation_found"),
+        (numbered, 1, "violation"),
+        (kept_twice, 1, "violation"),
+        (kept_twice, 2, "no_violation_found"),
+    ],
+)
+def test_the_sensitivity_of_a_frame_is_the_number_of_rows_that_change(
+    function: Any, sensitivity: float, verdict: str
+) -> None:
+    domain = auditor.Frame(FRAMES, size=(0, 8))
+    result = auditor.audit(function, auditor.Sensitivity(sensitivity), domain, samples=4000, workers=1)
+    assert result.verdict == verdict
+    assert function is not kept_twice or (result.bound is not None and result.bound.value == 2)
+
+
+def test_frames_of_pandas_are_compared_by_rows() -> None:
+    pytest.importorskip("pandas")
+    domain = auditor.Frame(FRAMES, size=(0, 8), form="pandas")
+    filled = auditor.audit(lambda df: df.fillna({"x": 0.0}), auditor.Sensitivity(1), domain, samples=1000, workers=1)
+    assert filled.verdict == "no_violation_found"
+    centred = auditor.audit(
+        lambda df: df.assign(x=df["x"] - df["x"].mean()), auditor.Sensitivity(1), domain, samples=1000, workers=1
+    )
+    assert centred.verdict == "violation"
+    assert centred.smallest is not None
+    assert len(centred.smallest.pair.left) + len(centred.smallest.pair.right) <= 5
+
+
+def test_the_order_of_rows_is_no_change() -> None:
+    assert rows_changed([{"x": 1}, {"x": 2}], [{"x": 2}, {"x": 1}]) == 0
+    assert rows_changed([{"x": 1}], [{"x": math.nan}]) == 2
+    assert rows_changed([{"x": math.nan}], [{"x": math.nan}]) == 0
