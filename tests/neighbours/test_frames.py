@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+import json
 import math
 from collections import Counter
 from typing import Any
@@ -10,14 +11,18 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.columns import TYPES, Column
+from auditor.neighbours.domains import Pairs
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.shrink import simpler
 from auditor.neighbours.strategies import drawn_pairs
 from auditor.neighbours.tables import FORMS
+from auditor.results.fields import PairField
+from auditor.results.files import to_json
 
 COLUMNS: dict[str, Any] = {
     "city": {"type": "categorical", "choices": ["a", "b"], "null": True},
@@ -380,6 +385,18 @@ def test_the_python_of_a_data_set_makes_it_again(form: str) -> None:
         assert types_of(form, again) == types_of(form, pair.dataset("right"))
         assert pair.form is not None
         assert pair.form.code(again) == pair.code("right")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_frame_is_the_same_when_it_is_read_from_a_report(form: str) -> None:
+    """Spelled as report.json spells it, and given to the domain as the pair to look at again."""
+    domain, rng = built(form), np.random.default_rng(2)
+    read = TypeAdapter(PairField)
+    for pair in [*domain.corners()[:60], *(domain.random(rng) for _ in range(20))]:
+        stored = read.validate_python(json.loads(to_json(pair.to_dict())))
+        [again] = Pairs.only(stored.left, stored.right, domain).corners()
+        for side in ("left", "right"):
+            assert again.code(side) == pair.code(side)  # type: ignore[arg-type]
 
 
 def test_csv_has_a_header_and_a_line_for_each_row() -> None:
