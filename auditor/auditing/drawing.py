@@ -17,7 +17,7 @@ from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Share
 from auditor.methods.base import Test
 from auditor.neighbours.pair import Pair
-from auditor.results.result import OutputsSpent
+from auditor.results.result import OutputsSpent, Stage
 
 T = TypeVar("T")
 
@@ -38,6 +38,7 @@ class Drawing:
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
+    stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     share: Share = field(default_factory=Share)
     pace: Pace = field(default_factory=Pace)
@@ -55,7 +56,7 @@ class Drawing:
     def aside(self) -> "Drawing":
         """Return the same for outputs that serve for nothing: they are not kept, not reported, and no part of what is spent."""
         plan = replace(self.plan, store=AuditStore())
-        return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set())
+        return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[])
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None

@@ -11,7 +11,7 @@ from auditor.auditing.reproduce import command
 from auditor.claims import Claim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
-from auditor.results.result import AuditResult, ExactValue, Judgement, ProofFound, Provenance, Smallest, Tried
+from auditor.results.result import AuditResult, ExactValue, Judgement, ProofFound, Provenance, Smallest, Stage, Tried
 from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
 
 
@@ -74,7 +74,13 @@ class Ended:
         """Close an audit."""
         plan = outcome.plan
         settings = plan.settings
-        tried = Tried(str(plan.domain), max(1, len(drawing.pairs)), settings.events, settings.search.fitted)
+        tried = Tried(
+            str(plan.domain),
+            max(1, len(drawing.pairs)),
+            settings.events,
+            settings.search.fitted,
+            _by_name(drawing.stages),
+        )
         spent, seconds = drawing.spent, drawing.elapsed()
         return cls(
             outcome, Provenance(spent, drawing.reproducible, settings.seed, seconds, outcome.drawn_by, tried=tried)
@@ -147,6 +153,16 @@ def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
         f"weak: {claim.symbol} of {WEAK:g} times the claim might have been missed: only {power['95%']:.3g} would have been caught "
         f"with 95 % chance; {more}",
     )
+
+
+def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+    """Add up the stages of one name; the most that one of them would have caught stands for all."""
+    found: dict[str, Stage] = {}
+    for one in stages:
+        before = found.get(one.name, Stage(one.name, 0, 0, math.inf))
+        pairs, outputs = before.pairs + one.pairs, before.outputs + one.outputs
+        found[one.name] = Stage(one.name, pairs, outputs, min(before.caught, one.caught))
+    return tuple(found.values())
 
 
 def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResult]:

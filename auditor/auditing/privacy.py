@@ -21,20 +21,27 @@ from auditor.auditing.health_checks import (
     exceptions,
     nearly_all_alike,
 )
+from auditor.auditing.implied import smaller_noise
+from auditor.auditing.looks import ends
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.search import FoundPair, affordable_pairs, ends, find_pair, method_at_distance
+from auditor.auditing.search import FoundPair, affordable_pairs, find_pair, method_at_distance
 from auditor.auditing.shrink import shrink, without_harm
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.sample import Sample
+from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim, PrivacyClaim
 from auditor.events.histogram import Histogram
+from auditor.events.rare import some_repeat
 from auditor.events.selection import VALUES
 from auditor.methods.base import AnyMethod, Test
+from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
+
+# Outputs that follow up a hint of a rare event, for each of the selection.
+FOLLOW_UP = 2
 
 
 def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
@@ -54,7 +61,10 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
     share = commonest(sample)
     if share == 1:
         return inconclusive(plan, all_alike(sample.size), pair)
-    test = _learned(plan, drawing, found, sample) if at_distance else _learner(plan).learn(sample).test
+    if at_distance:
+        test = _learned(plan, drawing, found, sample)
+    else:
+        sample, test = _learned_on_pair(plan, drawing, pair, sample)
     plan, note = _affordable(plan, sample)
     method = plan.method()
     # For the reader only, and so made while the workers draw.
@@ -69,8 +79,12 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
         return replace(inconclusive(plan, raised, pair), drawn_by=drawn_by)
     evidence = CountEvidence(plan.claim, method, test, added_up(tally.pieces), histograms(), reason)
     smallest, warnings = None, list[str]()
+    refuted = evidence.refutes(plan.alpha)
+    # What a claim implies is not worth more time where that is limited.
+    if not refuted and plan.settings.seconds is None:
+        warnings += smaller_noise(plan, drawing, pair, sample)
     # Outputs that fail by costing time are not worth a smaller pair.
-    if evidence.refutes(plan.alpha) and plan.settings.shrinks and not sample.failures:
+    if refuted and plan.settings.shrinks and not sample.failures:
         smallest, warnings = without_harm(drawing, lambda: shrink(plan, drawing, pair, sample))
     return Outcome(
         plan,
@@ -91,6 +105,17 @@ def _learner(plan: Plan) -> AnyMethod:
     method = plan.method()
     assert isinstance(plan.claim, PrivacyClaim)
     return method.with_prior() if affordable_pairs(plan.claim, plan.settings.search_outputs) else method
+
+
+def _learned_on_pair(plan: Plan, drawing: Drawing, pair: Pair, sample: Sample) -> tuple[Sample, Test[Any]]:
+    """Learn a test on the pair; where values repeat that may be a rare release, from more outputs, which are added to the sample.
+
+    A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
+    """
+    if plan.settings.seconds is None and some_repeat(sample):
+        batches = drawing.batches(pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
+        sample = join_samples([sample, drawing.draw(batches)])
+    return sample, _learner(plan).learn(sample).test
 
 
 def _learned(plan: Plan, drawing: Drawing, found: FoundPair, sample: Sample) -> Test[Any]:

@@ -5,37 +5,26 @@ pairs. So where the claim is small, most outputs go to data sets k moves apart, 
 pairs, where the domain has no such paths.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
-
-import numpy as np
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from auditor.auditing.drawing import Drawing
+from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
 from auditor.auditing.plan import Plan
-from auditor.blackbox.batches import Batch, Phase
-from auditor.blackbox.outputs import Column
-from auditor.blackbox.sample import Sample
+from auditor.auditing.stages import Stages
 from auditor.claims import PrivacyClaim
 from auditor.methods.base import AnyMethod
 from auditor.neighbours.domains import Pairs
-from auditor.neighbours.edges import OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs
 
-T = TypeVar("T")
-
-# Standard errors on the safe side, by round. A pair that looks good by luck is found out in the next round; one that is dismissed
-# is not looked at again.
-MARGINS = (1.0, 1.5, 2.0, 3.0)
 # At a distance, evidence is strong enough for one margin.
 MARGIN_AT_DISTANCE = 1.0
 # Of a search for a small violation: its share of the outputs, and the most pairs in its first round.
 SHARE_FOR_SMALL, MOST_PAIRS = 0.75, 96
 # Fewer pairs are no search.
 FEWEST_PAIRS = 24
-# Stands for the round in the addresses of outputs drawn for edges.
-EDGES = 99
 MOST_STEPS = 101
 
 
@@ -50,13 +39,13 @@ class FoundPair:
 
 def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> FoundPair:
     """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
-    search, before = _Search(plan, drawing, stage), drawing.spent.search
-    small = search.for_small(round(SHARE_FOR_SMALL * outputs))
-    first = (*plan.candidates, *(small.path if small else ()))
-    large = search.on_neighbours(outputs - (drawing.spent.search - before), first)
+    looks, before = Looks(plan, drawing, stage), drawing.spent.search
+    small = _for_small(looks, round(SHARE_FOR_SMALL * outputs))
+    left = outputs - (drawing.spent.search - before)
+    large = Stages(looks).search(left, (*plan.candidates, *(small.path if small else ())))
     spent = drawing.spent.search - before
     if small is None or large.score > small.score:
-        return FoundPair(large.path[0], spent)
+        return FoundPair(large.pair, spent)
     # What is known of all steps together is known best of the middle one.
     return FoundPair(small.path[len(small.path) // 2], spent, small.path if len(small.path) > 1 else ())
 
@@ -80,11 +69,6 @@ def steps_apart(claim: PrivacyClaim) -> int:
 def method_at_distance(steps: int, plan: Plan) -> AnyMethod:
     """Return the method for the ends of a path: a loss ``steps`` times as large needs fewer outputs by the square of that."""
     return plan.method(max(1, plan.settings.samples // steps**2))
-
-
-def ends(along: Sequence[Pair]) -> Pair:
-    """Return the two data sets at the ends of a path: neighbours only where it has one step."""
-    return replace(along[0], right=along[-1].right)
 
 
 def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
@@ -112,122 +96,36 @@ class _Best:
     score: float
 
 
-@dataclass
-class _Search:
-    """The strategies of one search. Each look at a pair is on fresh outputs."""
-
-    plan: Plan
-    drawing: Drawing
-    stage: int
-    draws: int = 0
-    rounds: dict[AnyMethod, int] = field(default_factory=dict)
-    known_kinds: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        address = Phase.SEARCH, self.stage
-        self.rng = np.random.default_rng(np.random.SeedSequence(self.plan.settings.seed, spawn_key=address))
-
-    def for_small(self, outputs: int) -> _Best | None:
-        """Look for a small violation of a small claim: at a distance, or on few pairs with many outputs each."""
-        claim, domain = self.plan.claim, self.plan.domain
-        assert isinstance(claim, PrivacyClaim)
-        steps = steps_apart(claim)
-        # Where pairs are written down, each of them is to be tried.
-        if steps == 1 or isinstance(domain, Pairs):
-            return None
-        if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
-            budget = Budget(outputs, most_pairs=MOST_PAIRS)
-            best = search_pairs(domain, lambda pairs, each: self._at_distance(steps, pairs, each), budget, self.rng)
-            return _Best(path(domain, best.pair, steps), best.score)
-        if (few := affordable_pairs(claim, outputs)) > 0:
-            method, budget = self.plan.method().with_prior(), Budget(outputs, most_pairs=few)
-            best = search_pairs(domain, lambda pairs, each: self._on_pairs(method, pairs, each), budget, self.rng)
-            return _Best([best.pair], best.score)
+def _for_small(looks: Looks, outputs: int) -> _Best | None:
+    """Look for a small violation of a small claim: at a distance, or on few pairs with many outputs each."""
+    claim, domain = looks.plan.claim, looks.plan.domain
+    assert isinstance(claim, PrivacyClaim)
+    steps = steps_apart(claim)
+    # Where pairs are written down, each of them is to be tried.
+    if steps == 1 or isinstance(domain, Pairs):
         return None
-
-    def on_neighbours(self, outputs: int, first: Sequence[Pair]) -> _Best:
-        """Look for a large violation, at the pairs of ``first`` and everywhere in the domain."""
-        method, budget = self.plan.method(), Budget(outputs, most_pairs=MOST_PAIRS if first else None)
+    if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
+        budget = Budget(outputs, most_pairs=MOST_PAIRS)
+        best = search_pairs(domain, lambda pairs, each: _at_distance(looks, steps, pairs, each), budget, looks.rng)
+        return _Best(path(domain, best.pair, steps), best.score)
+    if (few := affordable_pairs(claim, outputs)) > 0:
+        method, margins = looks.plan.method().with_prior(), itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
 
         def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
-            return self._on_pairs(method, pairs, each)
+            return looks.on_pairs("few pairs, for a small violation", pairs, each, next(margins), method)
 
-        best = search_pairs(self.plan.domain, evaluate, budget, self.rng, first=first, kinds=self._kinds)
+        best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
         return _Best([best.pair], best.score)
-
-    def _on_pairs(self, method: AnyMethod, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-        """Return the forecast for each pair."""
-        number = self.rounds.setdefault(method, 0)
-        self.rounds[method] += 1
-        forecast = Forecast(method.with_margin(MARGINS[min(number, len(MARGINS) - 1)]))
-        seen = self._draw(pairs, pairs, outputs_each, _PairScore(forecast))
-        self.known_kinds.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
-        return [score for score, _ in seen]
-
-    def _at_distance(self, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-        """Return the forecast by step for the ends of a path through each pair."""
-        claim, paths = self.plan.claim, [path(self.plan.domain, pair, steps) for pair in pairs]
-        assert isinstance(claim, PrivacyClaim)
-        forecast = Forecast(method_at_distance(steps, self.plan).with_margin(MARGIN_AT_DISTANCE))
-        seen = self._draw(pairs, [*map(ends, paths)], outputs_each, forecast)
-        exponent = claim.group_exponent or 1
-        return [score / len(along) ** exponent for score, along in zip(seen, paths, strict=True)]
-
-    def _draw(
-        self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
-    ) -> list[T]:
-        self.drawing.pairs.update(pair.key() for pair in pairs)
-        number, self.draws = self.draws, self.draws + 1
-        return self._observe(drawn_on, outputs_each, (number, 0), observe)
-
-    def _kinds(self, pairs: Sequence[Pair]) -> list[str]:
-        """Return the kind of each pair, on few outputs where it is not known."""
-        new = [pair for pair in pairs if pair.key() not in self.known_kinds]
-        if new:
-            kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of)
-            self.known_kinds.update(zip((pair.key() for pair in new), kinds, strict=True))
-        return [self.known_kinds[pair.key()] for pair in pairs]
-
-    def _observe(
-        self, pairs: Sequence[Pair], outputs_each: int, address: tuple[int, int], observe: Callable[[Sample], T]
-    ) -> list[T]:
-        number, since = address
-        batches = [
-            Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i)) for i, pair in enumerate(pairs)
-        ]
-        return self.drawing.draw_each(batches, observe, self.plan.settings.search_outputs)
+    return None
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
-
-    method: AnyMethod
-    alone: bool = False
-
-    def __call__(self, sample: Sample) -> float:
-        """Return the forecast; −∞ where there are too few outputs."""
-        if min(sample.left.size, sample.right.size) < 4 and not self.alone:
-            return -np.inf
-        return self.method.learn(sample).forecast
-
-
-@dataclass(frozen=True, slots=True)
-class _PairScore:
-    """Score a pair by the bound it is forecast to give, and return its kind as well."""
-
-    forecast: Forecast
-
-    def __call__(self, sample: Sample) -> tuple[float, str]:
-        return self.forecast(sample), kind_of(sample)
-
-
-def kind_of(sample: Sample) -> str:
-    """Return what most outputs of either side hold at each place: numbers, or which atom."""
-    return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
-
-
-def _commonest(column: Column) -> str:
-    if column.codes is None or np.count_nonzero(column.codes < 0) * 2 >= len(column.codes):
-        return f"{column.name}: number"
-    return f"{column.name}: {column.atoms[np.bincount(column.codes[column.codes >= 0]).argmax()]}"
+def _at_distance(looks: Looks, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+    """Return the forecast by step for the ends of a path through each pair."""
+    plan = looks.plan
+    claim, paths = plan.claim, [path(plan.domain, pair, steps) for pair in pairs]
+    assert isinstance(claim, PrivacyClaim)
+    forecast = Forecast(method_at_distance(steps, plan).with_margin(MARGIN_AT_DISTANCE))
+    seen = looks.draw(pairs, [*map(ends, paths)], outputs_each, forecast)
+    looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each)
+    exponent = claim.group_exponent or 1
+    return [score / len(along) ** exponent for score, along in zip(seen, paths, strict=True)]

@@ -10,9 +10,12 @@ from auditor.defaults import SAMPLES, MethodName
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
-# Shares of the bound's outputs that are drawn before it, on top: together a fifth of all.
-SEARCH_SHARE = 0.15
-SELECTION_SHARE = 0.10
+# Shares of the bound's outputs that are drawn before it, on top: together a fifth of all. What is rare must show in the selection
+# to be counted in the bound.
+SEARCH_SHARE = 0.10
+SELECTION_SHARE = 0.15
+# A search with fewer outputs does not try each of a few values, so that small audits give more for it, up to this share.
+LEAST_SEARCH, MOST_SEARCH_SHARE = 7_500, 0.375
 # An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
 # Fewer outputs cannot support a useful bound.
@@ -106,8 +109,10 @@ class Settings:
     @property
     def search_outputs(self) -> int:
         """How many outputs the search may spend."""
-        share = round(SEARCH_SHARE * self.samples_to_learn)
-        return share if self.search.outputs is None else self.search.outputs
+        if self.search.outputs is not None:
+            return self.search.outputs
+        least = min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * self.samples))
+        return max(least, round(SEARCH_SHARE * self.samples_to_learn))
 
     @property
     def selection_outputs(self) -> int:

@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from auditor.auditing.drawing import Drawing
+from auditor.auditing.looks import Forecast
 from auditor.auditing.plan import Plan
-from auditor.auditing.search import Forecast
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, PrivacyClaim, Probability

@@ -55,6 +55,13 @@ class Forecaster(Protocol):
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
+    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
+        """Return the bound forecast for a rule that never lost, and never will; it guesses one or both sides (``directions``)."""
+
+    @property
+    def claimed(self) -> float:
+        """What a bound must exceed to refute the claim."""
+
     def with_margin(self, caution: float) -> "Forecaster":
         """Return the same with forecasts ``caution`` standard errors on the safe side."""
 

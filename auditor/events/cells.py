@@ -102,6 +102,8 @@ class Cells:
 
 
 def _interval(name: str, low: float, high: float, threshold: str) -> str:
+    if math.nextafter(low, high) == high < math.inf:
+        return f"{name} is {threshold.format(high)}"
     start, end = threshold.format(low), threshold.format(high)
     if low == -math.inf:
         return f"{name} is any number" if high == math.inf else f"{name} ≤ {end}"

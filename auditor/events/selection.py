@@ -31,6 +31,7 @@ from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, Decimals, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
+from auditor.events.rare import rare_choice
 from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
@@ -52,14 +53,23 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers.
-    Neither sample may serve for the bound. With nothing to learn from, the event guesses left always.
+    Neither sample may serve for the bound. With nothing to learn from, the event guesses left always. Where the best event is not
+    forecast to refute the claim, a rare one is returned that is.
     """
+    choice, rare = _select(fit, judge, forecaster, kinds)
+    refutes = beaten_at(forecaster.claimed)
+    return rare if rare is not None and rare.forecast > refutes >= choice.forecast else choice
+
+
+def _select(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str]) -> tuple[Choice, Choice | None]:
+    """Return the best of all events, and the best rare one."""
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-    best, on_best = Choice(always, -np.inf), None
+    best, on_best, rare = Choice(always, -np.inf), None, list[Choice | None]()
     features = list(_features(fit, kinds))
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
         only = _Extracted.of(features[0], fit, judge)
-        return _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
+        placed = _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
+        return placed, only.rare(forecaster)
     if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
     for feature in features:
@@ -68,7 +78,9 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
         needed = best.forecast if isinstance(feature, Place | LowestBit) else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
-    return _placed(on_best or _Extracted.of(always.feature, fit, judge), lambda: best, forecaster)
+        rare.append(extracted.rare(forecaster))
+    placed = _placed(on_best or _Extracted.of(always.feature, fit, judge), lambda: best, forecaster)
+    return placed, max(filter(None, rare), key=lambda choice: choice.forecast, default=None)
 
 
 def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
@@ -82,7 +94,7 @@ def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: For
 def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
     """List features, the simplest first."""
     both = concatenate([fit.left, fit.right])
-    places = [column.name for column in both.columns if _varies(column)]
+    places = [column.name for column in both.columns if varies(column)]
     if BITS in kinds:
         yield from (LowestBit(column.name) for column in both.columns if _has_fractions(column))
     if VALUES not in kinds:
@@ -115,7 +127,7 @@ def _has_fractions(column: Column) -> bool:
 def evidence_scores(fit: Sample) -> Iterator[Feature]:
     """Suggest scores that estimate the log-likelihood ratio (nats): of each place, of all, of the whole output."""
     both = concatenate([fit.left, fit.right])
-    places = [column.name for column in both.columns if _varies(column)]
+    places = [column.name for column in both.columns if varies(column)]
     tables = _informative_tables([Place(name) for name in places], fit)
     yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables)
     if len(tables) > 1:
@@ -130,7 +142,8 @@ def _informative_tables(features: Sequence[Feature], fit: Sample) -> tuple[tuple
     return tuple((f, cells) for f, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
 
 
-def _varies(column: Column) -> bool:
+def varies(column: Column) -> bool:
+    """Return whether a column holds more than one value."""
     if len(column.numbers) == 0:
         return False
     if column.codes is None:
@@ -186,6 +199,10 @@ class _Extracted:
     def is_learned(self) -> bool:
         """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
         return isinstance(self.feature, EvidenceSum | LogisticScore)
+
+    def rare(self, forecaster: Forecaster) -> Choice | None:
+        """Return the best rare event, where the feature is a place of the output."""
+        return rare_choice(self.feature, self.fit, self.judge, forecaster) if isinstance(self.feature, Place) else None
 
 
 def _size(half: tuple[SortedColumn, SortedColumn]) -> int:

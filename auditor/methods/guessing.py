@@ -50,6 +50,19 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
+    @property
+    def claimed(self) -> float:
+        """What a bound must exceed to refute the claim."""
+        return self.claim.value
+
+    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
+        """Return the bound forecast for a rule that never lost, and never will; −∞ where such a rule cannot serve."""
+        return -math.inf
+
+    def _wins_planned(self, wins: int, trials: int) -> float:
+        """Return how many wins are expected among the trials planned: the posterior mean, from a flat prior on their rate."""
+        return (wins + 1) * self.planned / trials
+
     def learn(self, sample: Sample) -> Learned[Event]:
         """See Method; one half of the outputs suggests rules, the other judges them."""
         choice = select_event(*sample.halves(), self, self.events)
@@ -130,6 +143,16 @@ class Guesses(_EpsilonMethod):
         free = directions * self.claim.delta / 2 * seen.trials / safe
         return log_ratio(rate - free, 1 - rate)
 
+    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
+        """See _RuleMethod; exact, since the limit of a rate at which all was won is a power of alpha."""
+        from scipy.special import gammaincinv, ndtr
+
+        rate = self.alpha ** (1 / self._wins_planned(wins, trials))
+        # What is free is a share of the guesses, so that their number is estimated on the safe side.
+        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
+        free = directions * self.claim.delta / 2 * trials / max(fewest, 1e-300)
+        return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
+
 
 class TwoIntervals(_EpsilonMethod):
     """ε at δ by the textbook form; see :func:`~auditor.bounds.intervals.two_intervals_epsilon`."""
@@ -162,6 +185,14 @@ class TwoIntervals(_EpsilonMethod):
         high = 1 - wilson_lower(wilson_lower(1 - np.minimum(misses, 1), n, self.caution), later, z)
         one_event = is_left | (seen.left_wins + seen.left_losses == 0)
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
+
+    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
+        """See _RuleMethod; one side can be guessed only."""
+        if directions > 1:
+            return -math.inf
+        half = self.planned // 2
+        hits = min(half, round(self._wins_planned(wins, trials)))
+        return two_intervals_epsilon(Counts(hits, half, 0, half), self.claim.delta, self.alpha)
 
     def _detectable(self, event: Counts, chance: float) -> float:
         return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)

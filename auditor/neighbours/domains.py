@@ -22,6 +22,8 @@ from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, 
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
 MOST_CORNERS = 400
+# Enough for each of a hundred values alone, and beside one of its kind.
+MOST_SIMPLE = 256
 # The numbers of one data set. The corners alone hold several hundred data sets.
 MOST_NUMBERS = 1_000_000
 
@@ -40,6 +42,14 @@ class Domain(Protocol):
 
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
+
+    def simplest(self) -> list[Pair]:
+        """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most."""
+        return self.corners()[:MOST_SIMPLE]
+
+    def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
+        """Return a path of neighbours from a random data set to another order of its records; empty if there is none."""
+        return ()
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         """Return the pair by the same move that begins where the given one ends, or (way −1) ends where it begins.

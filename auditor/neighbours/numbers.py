@@ -64,6 +64,12 @@ class Range:
             marks |= {0, *steps, *(-s for s in steps)}
         return sorted({self._typed(m) for m in marks if m in self})
 
+    def few(self, most: int) -> list[Number]:
+        """Return all integers of the range in rising order, where they are integers and ``most`` at most; else none."""
+        if not self.integer or self.high - self.low >= most:
+            return []
+        return list(range(int(self.low), int(self.high) + 1))
+
     def draw(self, rng: np.random.Generator) -> Number:
         """Draw uniformly, or uniformly in the logarithm of the distance from ``low``, with equal chance."""
         low, high = self.low, self.high

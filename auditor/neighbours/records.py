@@ -6,30 +6,26 @@ first, the middle or the last place, or anywhere.
 
 import copy
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, Domain, require_memory, retried
+from auditor.neighbours.alignment import NO_RECORD, Record, Slot, aligned, blocks, in_both
+from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, MOST_SIMPLE, Domain, require_memory, retried
+from auditor.neighbours.moves import Move, moved_by
 from auditor.neighbours.numbers import Number, Range, one_changed, spelling
-from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named, same
+from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named, same
 
-Record = Any
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 CONTAINERS = ("array", "list")
-
-
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """One person's change: ``op`` at the place that is ``at`` of the way through the data set."""
-
-    op: str  # insert | remove | replace
-    at: float
-    record: Record = None
+# Up to this number of values, each is tried as the record that differs.
+FEW_VALUES = 128
+# Records in a data set whose order is changed.
+MOST_REARRANGED = 64
 
 
 @dataclass(eq=False)
@@ -111,14 +107,79 @@ class Records(Domain):
         # Records at the ends of their range in several patterns, changed at the first, middle and last place.
         low, high = int(self._size.low), int(self._size.high)
         sizes = sorted({n for n in (*SIZES, low + 1, high - 1, low, high) if n in self._size})
-        # Small sizes of every pattern come before large ones of any.
-        found = [
-            self._pair(base, moves)
-            for n in sizes
-            for base in dict.fromkeys(self._patterns(n))
-            for moves in self._corner_moves()
-        ]
-        return list({pair.key(): pair for pair in filter(None, found)}.values())[:MOST_CORNERS]
+        moves = self._corner_moves()
+        # Small sizes of every pattern come before large ones of any, but for the largest, which is not to be missed.
+        largest = self._distinct((base, move) for base in self._patterns(sizes[-1]) for move in moves)
+        smaller = self._distinct((base, move) for n in sizes[:-1] for base in self._patterns(n) for move in moves)
+        return distinct([*smaller[: max(1, MOST_CORNERS - len(largest))], *largest])[:MOST_CORNERS]
+
+    def simplest(self) -> list[Pair]:
+        tried = self._simple_inserts() if self._relation is Relation.ADD_REMOVE else self._simple_replacements()
+        return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
+
+    def _distinct(self, tried: Iterable[tuple[tuple[Record, ...], tuple[Move, ...]]]) -> list[Pair]:
+        return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
+
+    def _simple_inserts(self) -> Iterator[tuple[tuple[Record, ...], tuple[Move, ...]]]:
+        """Yield few records, and one more: first each value alone, then beside its equals, then two that differ."""
+        records, least = self._simple_records(), int(self._size.low)
+
+        def insert(record: Record, at: float = 1.0) -> tuple[Move, ...]:
+            return (Move("insert", at, record),) * self.distance
+
+        for n in dict.fromkeys((least, least + 1)):
+            yield from (((records[0] if n == least else record,) * n, insert(record)) for record in records)
+        for n, (one, other) in itertools.product((least + 1, least + 2), itertools.product(records, repeat=2)):
+            yield from (((one,) * n, insert(other, at)) for at in (1.0, 0.0))
+
+    def _simple_replacements(self) -> Iterator[tuple[tuple[Record, ...], tuple[Move, ...]]]:
+        """Yield few equal records, one of which is replaced by each value; next to one another, and all by all."""
+        records, least = self._simple_records(), max(1, int(self._size.low), self.distance)
+        ends = itertools.product(records[:2], records)
+        for one, other in itertools.chain(ends, itertools.pairwise(records), itertools.product(records, repeat=2)):
+            yield (one,) * least, (Move("replace", 0.0, other),) * self.distance
+
+    def _simple_records(self) -> list[Record]:
+        """Return the values of a record where they are few, the ends first; else those worth trying."""
+        few = self._range.few(FEW_VALUES) if self._range is not None else self._choices
+        values = few or self._choices
+        ordered = list(dict.fromkeys([values[0], values[-1], *values]))
+        if self.columns is None or self.columns == 1:
+            return [self._alike(value) for value in ordered]
+        uneven = one_changed(self._alike(ordered[0]), lambda value: [ordered[1]])
+        return [self._alike(ordered[0]), self._alike(ordered[1]), *uneven, *map(self._alike, ordered[2:])]
+
+    def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
+        low, high = int(self._size.low), int(self._size.high)
+        grows = self._relation is Relation.ADD_REMOVE
+        n = min(high, max(MOST_REARRANGED, low + grows))
+        if self.distance > 1 or n < max(2, low + grows):
+            return ()
+        values = self._range.few(FEW_VALUES) if self._range is not None else self._choices
+        if self.columns is None and values:
+            # Each value once, as far as there is room for them.
+            records = [values[i] for start in range(0, n, len(values)) for i in rng.permutation(len(values))][:n]
+        else:
+            records = [self._random_record(rng) for _ in range(n)]
+        return self._path(tuple(records), [records[i] for i in rng.permutation(n)], grows)
+
+    def _path(self, base: tuple[Record, ...], goal: Sequence[Record], grows: bool) -> list[Pair]:
+        """Return neighbours from one data set to another order of it: record by record, each put in its place."""
+        steps, n = list[Pair](), len(base)
+        for place, record in enumerate(goal):
+            if same(base[place], record):
+                continue
+            moves = [Move("replace", (place + 0.5) / n, record)]
+            if grows:
+                old = next(i for i in range(place, n) if same(base[i], record))
+                moves = [Move("remove", (old + 0.5) / n), Move("insert", place / max(1, n - 1), record)]
+            for move in moves:
+                pair = self._pair(base, (move,))
+                if pair is None:
+                    return []
+                steps.append(pair)
+                base = tuple(pair.right)
+        return steps
 
     def every(self, most: int) -> list[Pair] | None:
         if self.distance > 1 or (self._range is not None and not self.integer):
@@ -137,7 +198,7 @@ class Records(Domain):
         for n in range(low, high + 1):
             places = [i / max(n, 1) for i in range(n + 1)] if op == "insert" else [(i + 0.5) / n for i in range(n)]
             for base, at, record in itertools.product(itertools.product(records, repeat=n), places, records):
-                pair = self._pair(base, (_Move(op, at, record),))
+                pair = self._pair(base, (Move(op, at, record),))
                 if pair is not None:
                     found.setdefault(pair.key(), pair)
                 if len(found) > most:
@@ -212,38 +273,26 @@ class Records(Domain):
             values.insert(1, one if self._range.high >= 1 else values[1])
         return [self._alike(value) for value in dict.fromkeys(values)]
 
-    def _corner_moves(self) -> list[tuple[_Move, ...]]:
+    def _corner_moves(self) -> list[tuple[Move, ...]]:
         op = "insert" if self._relation is Relation.ADD_REMOVE else "replace"
-        single = [_Move(op, at, end) for end in self._ends() for at in (1.0, 0.0, 0.5)]
+        single = [Move(op, at, end) for end in self._ends() for at in (1.0, 0.0, 0.5)]
         moves = [(move,) * self.distance for move in single]
         if op == "insert" and self.distance > 1:
             # Some added and some removed.
-            removals = (_Move("remove", 0.0),) * (self.distance // 2)
+            removals = (Move("remove", 0.0),) * (self.distance // 2)
             moves += [(move,) * (self.distance - len(removals)) + removals for move in single[:2]]
         return moves
 
-    def _random_moves(self, rng: np.random.Generator) -> tuple[_Move, ...]:
+    def _random_moves(self, rng: np.random.Generator) -> tuple[Move, ...]:
         ops = ["insert", "remove"] if self._relation is Relation.ADD_REMOVE else ["replace"]
         return tuple(
-            _Move(ops[rng.integers(len(ops))], float(rng.random()), self._random_record(rng))
+            Move(ops[rng.integers(len(ops))], float(rng.random()), self._random_record(rng))
             for _ in range(self.distance)
         )
 
-    def _pair(self, base: tuple[Record, ...], moves: tuple[_Move, ...]) -> Pair | None:
-        moved = list(base)
-        for i, move in enumerate(moves):
-            if move.op == "insert":
-                moved.insert(round(move.at * len(moved)), move.record)
-                continue
-            if not moved:
-                return None
-            # Replacements at one place move on, one place each, so that they change several records.
-            place = (min(int(move.at * len(moved)), len(moved) - 1) + i) % len(moved)
-            if move.op == "remove":
-                del moved[place]
-            else:
-                moved[place] = move.record
-        if tuple(moved) == base or not all(len(side) in self._size for side in (base, moved)):
+    def _pair(self, base: tuple[Record, ...], moves: tuple[Move, ...]) -> Pair | None:
+        moved = moved_by(base, moves)
+        if moved is None or moved == base or not all(len(side) in self._size for side in (base, moved)):
             return None
         return self._contained(base, moved, (base, moves))
 
@@ -283,9 +332,9 @@ class Records(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         # Fewer common records or simpler ones, many before few. Common records are changed on both sides alike.
-        slots = _aligned(pair.left, pair.right, self._relation)
+        slots = aligned(pair.left, pair.right, self._relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
-        simplest = _in_both(self._alike(min(self._choices, key=spelling)))
+        simplest = in_both(self._alike(min(self._choices, key=spelling)))
         for block in blocks([repr(slots[i].left) for i in common]):
             chosen = set(common[block])
             yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in chosen])
@@ -300,10 +349,10 @@ class Records(Domain):
                 alike = [other.common and same(other.left, slot.left) for other in slots]
                 for record in records:
                     changed = zip(slots, alike, strict=True)
-                    yield from self._pair_of([_in_both(record) if equal else other for other, equal in changed])
+                    yield from self._pair_of([in_both(record) if equal else other for other, equal in changed])
             if slot.common and not (i and slots[i - 1].common and same(slots[i - 1].left, slot.left)):
                 for record in records:
-                    yield from self._pair_of([*before, _in_both(record), *after])
+                    yield from self._pair_of([*before, in_both(record), *after])
             if not slot.common and not slot.frozen:
                 options = [replace(slot, left=record) for record in records]
                 options += [replace(slot, right=record) for record in self._simpler_records(slot.right)]
@@ -311,7 +360,7 @@ class Records(Domain):
                     yield from self._pair_of([*before, option, *after])
 
     def _simpler_records(self, record: Record) -> list[Record]:
-        if record is _NONE:
+        if record is NO_RECORD:
             return []
         return self._simpler_values(record) if self.columns is None else [*one_changed(record, self._simpler_values)]
 
@@ -320,54 +369,8 @@ class Records(Domain):
             return self._range.simpler(value)
         return sorted((v for v in self._choices if spelling(v) < spelling(value)), key=spelling)
 
-    def _pair_of(self, slots: "Sequence[_Slot]") -> Iterator[Pair]:
-        left = [slot.left for slot in slots if slot.left is not _NONE]
-        right = [slot.right for slot in slots if slot.right is not _NONE]
+    def _pair_of(self, slots: Sequence[Slot]) -> Iterator[Pair]:
+        left = [slot.left for slot in slots if slot.left is not NO_RECORD]
+        right = [slot.right for slot in slots if slot.right is not NO_RECORD]
         if not same(left, right) and all(len(side) in self._size for side in (left, right)):
             yield self._contained(left, right)
-
-
-_NONE = object()  # no record on this side; None may be a record
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """A record on either side, or on one of them. It is ``frozen`` if a change could increase the distance of the sides."""
-
-    left: Record
-    right: Record
-    common: bool = False
-    frozen: bool = False
-
-
-def _in_both(record: Record) -> _Slot:
-    return _Slot(record, record, common=True)
-
-
-def _aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation) -> list[_Slot]:
-    """Align records: place by place under substitute, else from both ends inwards."""
-    if relation is Relation.SUBSTITUTE:
-        return [_Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
-    most = min(len(left), len(right))
-    head = next((i for i in range(most) if not same(left[i], right[i])), most)
-    tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
-    gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
-    # If some were added and others removed, records between them may be common to both, and are not changed.
-    both = bool(gone and come)
-    middle = [_Slot(record, _NONE, frozen=both) for record in gone]
-    middle += [_Slot(_NONE, record, frozen=both) for record in come]
-    return [*map(_in_both, left[:head]), *middle, *map(_in_both, left[len(left) - tail :])]
-
-
-def blocks(records: Sequence[str]) -> Iterator[slice]:
-    """Yield all, halves, quarters and so on down to single ones of records, which are given by their spelling.
-
-    A block equal to the one before it is left out: without either, the same records remain.
-    """
-    size = len(records)
-    while size > 0:
-        for start in range(0, len(records), size):
-            block = slice(start, start + size)
-            if start == 0 or records[start - size : start] != records[block]:
-                yield block
-        size //= 2

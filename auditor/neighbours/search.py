@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.edges import MOST_EDGES, MOST_STEPS, OUTPUTS_FOR_KIND, Kinds, find_edges
 from auditor.neighbours.pair import Pair, distinct
 
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
@@ -37,53 +36,52 @@ class Found(NamedTuple):
 
 
 def search_pairs(
-    domain: Domain,
-    evaluate: Evaluate,
-    budget: Budget,
-    rng: np.random.Generator,
-    *,
-    first: Sequence[Pair] = (),
-    kinds: Kinds | None = None,
+    domain: Domain, evaluate: Evaluate, budget: Budget, rng: np.random.Generator, first: Sequence[Pair] = ()
 ) -> Found:
     """Return the pair with the most evidence.
 
     The outputs are split evenly over rounds, and every round draws fresh ones. The first round looks at the pairs of ``first``, all
-    different, at the domain's corners, and at random members; of the last two, no more than make ``budget.most_pairs``. Each later
-    round looks at the best quarter so far, and at pairs one step away from those.
-
-    ``kinds`` says what kinds of output a pair gives, and spends at most OUTPUTS_FOR_KIND on each pair. With it, the second round
-    also looks at the edges between kinds. Where the domain has only one pair, nothing is spent.
+    different, and at those of :func:`candidates`, up to ``budget.most_pairs`` in all. Each later round looks at the best quarter so
+    far, and at pairs one step away from those. Where the domain has only one pair, nothing is spent.
     """
-    corners = domain.corners()
-    if len(corners) == 1 and domain.random(rng).key() == corners[0].key():
-        return Found(corners[0], -math.inf)
+    if has_one_pair(domain, rng):
+        return Found(domain.corners()[0], -math.inf)
+    most = None if budget.most_pairs is None else max(0, budget.most_pairs - len(first))
+    looked_at = distinct([*first, *candidates(domain, rng, most)])
     if budget.outputs // LEAST_ROUNDS < budget.least_each:
-        return Found((*first, *corners)[0], -math.inf)
-    candidates = distinct([*first, *corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
-    if budget.most_pairs is not None and len(candidates) > budget.most_pairs:
-        others = rng.permutation(np.arange(len(first), len(candidates)))[: max(0, budget.most_pairs - len(first))]
-        candidates = [*candidates[: len(first)], *(candidates[i] for i in sorted(others))]
-    looked_at = candidates
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, budget.outputs // (len(candidates) * budget.least_each)))
+        return Found(looked_at[0], -math.inf)
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, budget.outputs // (len(looked_at) * budget.least_each)))
     per_round = budget.outputs // rounds
     room = per_round // budget.least_each
-    if len(candidates) > room:
-        looked_at = candidates = candidates[:room]
-    left = per_round
+    looked_at = looked_at[:room]
     for number in range(rounds):
-        scores = evaluate(candidates, left // len(candidates))
-        order = _best_first(scores)
-        best = [candidates[i] for i in order[: max(1, math.ceil(len(candidates) * SURVIVORS))]]
-        if number == rounds - 1:
-            break
-        nearby = [domain.mutate(pair, rng) for pair in best]
-        left = per_round
-        for_edges = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_STEPS
-        if number == 0 and kinds is not None and per_round > 1.25 * for_edges:
-            nearby = find_edges(domain, kinds, looked_at, kinds(looked_at)) + nearby
-            left -= for_edges
-        candidates = distinct([*best, *nearby])[:room]
-    return Found(best[0], scores[order[0]])
+        scores = evaluate(looked_at, per_round // len(looked_at))
+        best = [looked_at[i] for i in best_first(scores)[: max(1, math.ceil(len(looked_at) * SURVIVORS))]]
+        if number < rounds - 1:
+            looked_at = distinct([*best, *(domain.mutate(pair, rng) for pair in best)])[:room]
+    return Found(best[0], max(scores))
+
+
+def has_one_pair(domain: Domain, rng: np.random.Generator) -> bool:
+    """Return whether there is nothing to search for."""
+    corners = domain.corners()
+    return len(corners) == 1 and domain.random(rng).key() == corners[0].key()
+
+
+def candidates(domain: Domain, rng: np.random.Generator, most: int | None = None) -> list[Pair]:
+    """Return the domain's corners, and half as many random pairs; of all these ``most`` at most, drawn at random."""
+    corners = domain.corners()
+    found = distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
+    if most is None or len(found) <= most:
+        return found
+    return [found[i] for i in sorted(rng.permutation(len(found))[:most])]
+
+
+def spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
+    """Return ``most`` of the pairs at most, evenly spread over them, the first and the last among them."""
+    if len(pairs) <= most:
+        return list(pairs)
+    return [pairs[round(i * (len(pairs) - 1) / max(1, most - 1))] for i in range(most)]
 
 
 def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
@@ -95,6 +93,6 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
     return steps
 
 
-def _best_first(scores: Sequence[float]) -> list[int]:
+def best_first(scores: Sequence[float]) -> list[int]:
     """Return the places of scores, the highest first, NaN last; of equal ones the first stays first."""
     return sorted(range(len(scores)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf)

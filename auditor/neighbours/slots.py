@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from auditor.neighbours.alignment import blocks
 from auditor.neighbours.columns import Column
 from auditor.neighbours.pair import Relation
-from auditor.neighbours.records import blocks
 
 Row = tuple[Any, ...]
 T = TypeVar("T")

@@ -37,7 +37,7 @@ from auditor.report.phrases import (
     visible,
 )
 from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
-from auditor.results.result import AuditResult, RunResult, Smallest
+from auditor.results.result import AuditResult, RunResult, Smallest, Stage
 from auditor.verdict import Verdict, refuting_side
 
 # From this number of audits on, a list of them stands beside the cards where there is room.
@@ -225,6 +225,8 @@ def tried(audit: AuditResult) -> list[str]:
         if (fitted := audit.tried.search) is not None:
             fits = f"Outputs that fitted into the seconds of the search: {fitted:,}"
             lines.append(f"{fits}; search: {{outputs: {fitted}}} repeats it.")
+        if isinstance(audit.claim, PrivacyClaim):
+            lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
         if BITS in audit.tried.events:
             lines.append("Events on floating-point representations, too.")
     lines += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
@@ -235,6 +237,13 @@ def tried(audit: AuditResult) -> list[str]:
     elif isinstance(audit.claim, QueryClaim) and audit.bound is not None:
         lines.append("On any of the pairs looked at, a violation would have been found.")
     return lines
+
+
+def stage_words(stage: Stage, claim: PrivacyClaim) -> str:
+    """Say what a stage of the search looked at."""
+    looked_at = f"{stage.name[:1].upper()}{stage.name[1:]}: {stage.pairs:,} looks, {stage.outputs:,} outputs"
+    seen = f"{claim.symbol} of {number(stage.caught)}, spread over all outputs of a pair,"
+    return f"{looked_at}. Seen by this: {seen} with 95 % chance."
 
 
 def not_tried(audit: AuditResult) -> list[str]:

@@ -83,6 +83,20 @@ class Smallest:
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of the search: what it looked at, on how many pairs, with how many outputs in all.
+
+    ``caught`` is the smallest value of the claim's quantity that the outputs of one pair would have shown to exceed the claim, with
+    a chance of 95 %, if all outputs on that pair speak of it. It is larger where only some do.
+    """
+
+    name: str
+    pairs: Count
+    outputs: Count
+    caught: float
+
+
+@dataclass(frozen=True, slots=True)
 class Tried:
     """Where an audit looked: the neighbours in words, the number of pairs tried, and the kinds of events.
 
@@ -93,6 +107,7 @@ class Tried:
     pairs: Count
     events: Sequence[str]
     search: Annotated[Count | None, Field(exclude_if=lambda outputs: outputs is None)] = None
+    stages: Annotated[Sequence[Stage], Field(exclude_if=lambda stages: not stages)] = ()
 
 
 @dataclass(frozen=True, slots=True)

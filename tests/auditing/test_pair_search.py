@@ -8,8 +8,9 @@ import pytest
 
 import auditor
 from auditor.auditing.drawing import Drawing
+from auditor.auditing.looks import ends
 from auditor.auditing.plan import Plan
-from auditor.auditing.search import FoundPair, ends, find_pair, steps_apart
+from auditor.auditing.search import FoundPair, find_pair, steps_apart
 from auditor.auditing.settings import Search, Settings
 from auditor.blackbox.mechanism import Source
 from auditor.claims import PrivacyClaim
@@ -113,4 +114,4 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) ->
     # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(2_000_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
-    assert result.outputs.selection <= 200_000
+    assert result.outputs.selection <= 300_000

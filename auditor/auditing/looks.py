@@ -1,0 +1,129 @@
+"""Looks at pairs in a search: outputs on each pair of a round, and what a method forecasts from them.
+
+Each look is on fresh outputs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+
+from auditor.auditing.drawing import Drawing
+from auditor.auditing.plan import Plan
+from auditor.blackbox.batches import Batch, Phase
+from auditor.blackbox.outputs import Column
+from auditor.blackbox.sample import Sample
+from auditor.methods.base import AnyMethod
+from auditor.neighbours.edges import OUTPUTS_FOR_KIND, find_edges
+from auditor.neighbours.pair import Pair
+from auditor.results.result import Stage
+
+T = TypeVar("T")
+
+# Standard errors on the safe side, by round. A pair that looks good by luck is found out in the next round; one that is dismissed
+# is not looked at again.
+MARGINS = (1.0, 1.5, 2.0, 3.0)
+# Stands for the round in the addresses of outputs drawn for edges.
+EDGES = 99
+# The chance for which a stage says what it would have caught.
+CHANCE = 0.95
+
+
+@dataclass
+class Looks:
+    """Draws outputs on the pairs of one search; ``stage`` is part of their addresses."""
+
+    plan: Plan
+    drawing: Drawing
+    stage: int
+    draws: int = 0
+    known_kinds: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        address = Phase.SEARCH, self.stage
+        self.rng = np.random.default_rng(np.random.SeedSequence(self.plan.settings.seed, spawn_key=address))
+
+    def on_pairs(
+        self, name: str, pairs: Sequence[Pair], outputs_each: int, margin: float, method: AnyMethod | None = None
+    ) -> list[float]:
+        """Return the forecast for each pair, ``margin`` standard errors on the safe side; ``name`` is that of the stage."""
+        method = method or self.plan.method()
+        seen = self.draw(pairs, pairs, outputs_each, _PairScore(Forecast(method.with_margin(margin))))
+        self.known_kinds.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
+        self.enter(name, len(pairs), outputs_each)
+        return [score for score, _ in seen]
+
+    def enter(self, name: str, pairs: int, outputs_each: int) -> None:
+        """Note what a stage looked at."""
+        caught = self.plan.method(outputs_each).foreseen(1.0, CHANCE)
+        self.drawing.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
+
+    def edges(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Return pairs on either side of where the kind of output changes."""
+        return find_edges(self.plan.domain, self.kinds, pairs, self.kinds(pairs)) if pairs else []
+
+    def draw(
+        self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
+    ) -> list[T]:
+        """Return what is observed in outputs on each of ``drawn_on``, which stand for the pairs in the count of those searched."""
+        self.drawing.pairs.update(pair.key() for pair in pairs)
+        number, self.draws = self.draws, self.draws + 1
+        return self._observe(drawn_on, outputs_each, (number, 0), observe)
+
+    def kinds(self, pairs: Sequence[Pair]) -> list[str]:
+        """Return the kind of each pair, on few outputs where it is not known."""
+        new = [pair for pair in pairs if pair.key() not in self.known_kinds]
+        if new:
+            kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of)
+            self.known_kinds.update(zip((pair.key() for pair in new), kinds, strict=True))
+        return [self.known_kinds[pair.key()] for pair in pairs]
+
+    def _observe(
+        self, pairs: Sequence[Pair], outputs_each: int, address: tuple[int, int], observe: Callable[[Sample], T]
+    ) -> list[T]:
+        number, since = address
+        batches = [
+            Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i)) for i, pair in enumerate(pairs)
+        ]
+        return self.drawing.draw_each(batches, observe, self.plan.settings.search_outputs)
+
+
+def ends(along: Sequence[Pair]) -> Pair:
+    """Return the two data sets at the ends of a path: neighbours only where it has one step."""
+    return replace(along[0], right=along[-1].right)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
+
+    method: AnyMethod
+    alone: bool = False
+
+    def __call__(self, sample: Sample) -> float:
+        """Return the forecast; −∞ where there are too few outputs."""
+        if min(sample.left.size, sample.right.size) < 4 and not self.alone:
+            return -np.inf
+        return self.method.learn(sample).forecast
+
+
+@dataclass(frozen=True, slots=True)
+class _PairScore:
+    """Score a pair by the bound it is forecast to give, and return its kind as well."""
+
+    forecast: Forecast
+
+    def __call__(self, sample: Sample) -> tuple[float, str]:
+        return self.forecast(sample), kind_of(sample)
+
+
+def kind_of(sample: Sample) -> str:
+    """Return what most outputs of either side hold at each place: numbers, or which atom."""
+    return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
+
+
+def _commonest(column: Column) -> str:
+    if column.codes is None or np.count_nonzero(column.codes < 0) * 2 >= len(column.codes):
+        return f"{column.name}: number"
+    return f"{column.name}: {column.atoms[np.bincount(column.codes[column.codes >= 0]).argmax()]}"

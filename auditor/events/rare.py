@@ -1,0 +1,165 @@
+"""Rare events that one side alone shows: values that repeat among others that never do, atoms, and ends of the support.
+
+Evidence here is a count on one side and none on the other. Such events are few, and what makes them stand out is no matter of luck:
+of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditor.blackbox.sample import Sample
+from auditor.events.blocks import Choice, Forecaster, RuleCounts
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
+from auditor.events.event import Event
+from auditor.events.features import Feature
+from auditor.events.sorted_column import SortedColumn
+
+Sides = tuple[SortedColumn, SortedColumn]
+# In a column with more values that repeat, or with more of its numbers in them, repetition is nothing special.
+MOST_REPEATED, MOST_SHARE = 64, 0.5
+# Of one atom; a more frequent one is left to the blocks. In a column with more atoms, the luckiest of them would win.
+RARE, MOST_RARE_ATOMS = 0.05, 64
+# Outputs beyond the other side's support, in the half that did not place the threshold. From fewer the ends are mostly luck.
+LEAST_BEYOND = 12
+
+
+def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Choice | None:
+    """Return the rule on rare events of a feature with the best forecast; None where one side alone shows nothing."""
+    found = [*_one_sided(feature, fit, judge, forecaster), *_beyond(feature, fit, judge, forecaster)]
+    return max(found, key=lambda choice: choice.forecast, default=None)
+
+
+def some_repeat(sample: Sample) -> bool:
+    """Return whether some place of the outputs holds values that repeat among others that do not: a hint of a rare event."""
+    places = [column.name for column in sample.left.columns if column.codes is None]
+    sides = ([SortedColumn.of(side.column(place)) for side in (sample.left, sample.right)] for place in places)
+    return any(_repeated(left, right) for left, right in sides)
+
+
+@dataclass
+class _Judged:
+    """What a rule won and lost on outputs other than those that suggested it."""
+
+    left_wins: int = 0
+    left_losses: int = 0
+    right_wins: int = 0
+    right_losses: int = 0
+
+    @property
+    def wins(self) -> int:
+        return self.left_wins + self.right_wins
+
+    @property
+    def losses(self) -> int:
+        return self.left_losses + self.right_losses
+
+    def forecast(self, trials: int, forecaster: Forecaster) -> float:
+        """Return the bound forecast for the rule; one that never lost is taken to lose never."""
+        if not self.losses:
+            return forecaster.forecast_unbeaten(self.wins, trials, (self.left_wins > 0) + (self.right_wins > 0))
+        counts = (self.left_wins, self.left_losses, self.right_wins, self.right_losses)
+        left_wins, left_losses, right_wins, right_losses = (np.array([float(n)]) for n in counts)
+        return float(forecaster.forecast(RuleCounts(left_wins, left_losses, right_wins, right_losses, trials))[0])
+
+
+def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[Choice]:
+    """Suggest to guess the side at every rare value that was seen there alone, twice or more.
+
+    Each output is judged by the others with its value (leave one out).
+    """
+    left, right = fit[0] + judge[0], fit[1] + judge[1]
+    numbers, atoms = _repeated(left, right), _rare_atoms(left, right)
+    judged, guess = _Judged(), dict[float | str, float]()
+    for value, (on_left, on_right) in itertools.chain[tuple[float | str, tuple[int, int]]](
+        numbers.items(), atoms.items()
+    ):
+        if on_right == 0 and on_left > 1:
+            judged.left_wins, guess[value] = judged.left_wins + on_left, LEFT
+        elif on_left == 0 and on_right > 1:
+            judged.right_wins, guess[value] = judged.right_wins + on_right, RIGHT
+        else:
+            judged.left_losses += on_right == 1 and on_left > 0
+            judged.right_losses += on_left == 1 and on_right > 0
+    if guess:
+        yield Choice(Event(feature, _at_values(guess)), judged.forecast(left.size + right.size, forecaster))
+
+
+def _repeated(left: SortedColumn, right: SortedColumn) -> dict[float, tuple[int, int]]:
+    """Return the numbers that occur more than once, and how often on either side; none where that is nothing special."""
+    numbers = (left + right).numbers
+    if not len(numbers):
+        return {}
+    begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    times = np.diff(begins, append=len(numbers))
+    again = times > 1
+    if np.count_nonzero(again) > MOST_REPEATED or times[again].sum() > MOST_SHARE * len(numbers):
+        return {}
+    values = numbers[begins[again]]
+    counts = [np.subtract(*reversed(side.ends(values))).tolist() for side in (left, right)]
+    return dict(zip(values.tolist(), zip(*counts, strict=True), strict=True))
+
+
+def _rare_atoms(left: SortedColumn, right: SortedColumn) -> dict[str, tuple[int, int]]:
+    seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
+    most = RARE * (left.size + right.size)
+    rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= most}
+    return rare if len(rare) <= MOST_RARE_ATOMS else {}
+
+
+def _at_values(guess: Mapping[float | str, float]) -> Cells:
+    """Return the rule that guesses at single values only."""
+    edges, values = list[float](), [ABSTAIN]
+    for value in sorted(value for value in guess if isinstance(value, float)):
+        before = math.nextafter(value, -math.inf)
+        if edges and edges[-1] == before:
+            values.pop()
+        else:
+            edges.append(before)
+        edges.append(value)
+        values += [guess[value], ABSTAIN]
+    return Cells(tuple(edges), tuple(values), {v: worth for v, worth in guess.items() if isinstance(v, str)})
+
+
+def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[Choice]:
+    """Suggest to guess the side beyond all numbers of the other side; each half is judged by the ends of the other half."""
+    judged = _Judged()
+    for (one, other), (a, b) in (((fit[0], fit[1]), (judge[0], judge[1])), ((judge[0], judge[1]), (fit[0], fit[1]))):
+        rule = _ends(one, other)
+        if rule is None:
+            return
+        on_left, on_right = rule.count(a), rule.count(b)
+        judged.left_wins += on_left.get(LEFT, 0)
+        judged.left_losses += on_right.get(LEFT, 0)
+        judged.right_wins += on_right.get(RIGHT, 0)
+        judged.right_losses += on_left.get(RIGHT, 0)
+    left, right = fit[0] + judge[0], fit[1] + judge[1]
+    rule = _ends(left, right)
+    if judged.wins >= LEAST_BEYOND and rule is not None:
+        yield Choice(Event(feature, rule), judged.forecast(left.size + right.size, forecaster))
+
+
+def _ends(left: SortedColumn, right: SortedColumn) -> Cells | None:
+    """Return the rule that guesses a side below and above all numbers of the other, but for the quarter of them nearest to those.
+
+    None where a side has no number, or where the sides do not overlap, which rules on frequent events see.
+    """
+    if not (len(left.numbers) and len(right.numbers)):
+        return None
+    overlap = max(left.numbers[0], right.numbers[0]), min(left.numbers[-1], right.numbers[-1])
+    if overlap[0] > overlap[1]:
+        return None
+    edges, values = list[float](), [ABSTAIN]
+    for side, column in ((LEFT, left), (RIGHT, right)):
+        beyond = column.numbers[: np.searchsorted(column.numbers, overlap[0])]
+        if len(beyond):
+            edges.insert(0, shortest_decimal(float(beyond[math.ceil(0.75 * len(beyond)) - 1]), float(overlap[0])))
+            values.insert(0, side)
+        beyond = column.numbers[np.searchsorted(column.numbers, overlap[1], side="right") :]
+        if len(beyond):
+            edges.append(shortest_decimal(float(overlap[1]), float(beyond[len(beyond) // 4])))
+            values.append(side)
+    return Cells(tuple(edges), tuple(values), {})
