@@ -5,7 +5,7 @@ Each look is on fresh outputs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Looks:
     stage: int
     draws: int = 0
     known_kinds: dict[str, str] = field(default_factory=dict)
+    one_by_one: bool = False
 
     def __post_init__(self) -> None:
         address = Phase.SEARCH, self.stage
@@ -50,9 +51,11 @@ class Looks:
         """Return the forecast for each pair, ``margin`` standard errors on the safe side; ``name`` is that of the stage."""
         method = method or self.plan.method()
         seen = self.draw(pairs, pairs, outputs_each, _PairScore(Forecast(method.with_margin(margin))))
-        self.known_kinds.update((pair.key(), kind) for pair, (_, kind) in zip(pairs, seen, strict=True))
+        self.known_kinds.update((pair.key(), look.kind) for pair, look in zip(pairs, seen, strict=True))
+        # A batch that raises says nothing of its other outputs, and may raise on the next look or not.
+        self.one_by_one = self.one_by_one or any(look.raised for look in seen)
         self.enter(name, len(pairs), outputs_each)
-        return [score for score, _ in seen]
+        return [look.forecast for look in seen]
 
     def enter(self, name: str, pairs: int, outputs_each: int) -> None:
         """Note what a stage looked at."""
@@ -84,7 +87,8 @@ class Looks:
     ) -> list[T]:
         number, since = address
         batches = [
-            Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i)) for i, pair in enumerate(pairs)
+            Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i), one_by_one=self.one_by_one)
+            for i, pair in enumerate(pairs)
         ]
         return self.drawing.draw_each(batches, observe, self.plan.settings.search_outputs)
 
@@ -108,14 +112,23 @@ class Forecast:
         return self.method.learn(sample).forecast
 
 
+class _Look(NamedTuple):
+    """What was seen on a pair."""
+
+    forecast: float
+    kind: str
+    raised: bool
+
+
 @dataclass(frozen=True, slots=True)
 class _PairScore:
-    """Score a pair by the bound it is forecast to give, and return its kind as well."""
+    """Score a pair by the bound it is forecast to give; return its kind as well, and whether it raised."""
 
     forecast: Forecast
 
-    def __call__(self, sample: Sample) -> tuple[float, str]:
-        return self.forecast(sample), kind_of(sample)
+    def __call__(self, sample: Sample) -> _Look:
+        raised = sample.redrawn or bool(sample.raised())
+        return _Look(self.forecast(sample), kind_of(sample), raised)
 
 
 def kind_of(sample: Sample) -> str:

@@ -71,7 +71,10 @@ class Stages:
         seen = {pair.key() for pair in simple}
         others = [pair for pair in candidates(domain, self.looks.rng) if pair.key() not in seen]
         room = max(1, int(OF_CORNERS * outputs) // LEAST_OUTPUTS - len(first))
-        corners = self._stage("corners and random pairs", [*first, *spread(others, room)], OF_CORNERS * outputs)
+        # Corners are in order of size: most of the small ones, and some of all others.
+        small = min(len(others), 2 * room // 3)
+        tried = [*first, *others[:small], *spread(others[small:], room - small)]
+        corners = self._stage("corners and random pairs", tried, OF_CORNERS * outputs)
         closely = self._stage("the simplest pairs, with more outputs", simple[:CLOSELY], OF_CLOSELY * outputs)
         reacting = self._reacting(round(OF_REACTIONS * outputs))
         before = self.looks.drawing.spent.search
