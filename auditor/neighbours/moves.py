@@ -1,32 +1,61 @@
-"""Moves of a person in a list of records: one is added, removed or replaced at a place."""
+"""All pairs of a domain at once: the data sets are vectors of numbers, and a set of vectors says what neighbours differ by."""
 
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from auditor.neighbours.alignment import Record
+from auditor.neighbours.numbers import Number
+
+Vector = tuple[Number, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """One person's change: ``op`` at the place that is ``at`` of the way through the data set."""
+class Box:
+    """The differences with each number between ``low`` and ``high``."""
 
-    op: str  # insert | remove | replace
-    at: float
-    record: Record = None
+    low: Vector
+    high: Vector
+
+    def vertices(self) -> list[Vector]:
+        """Return the corners."""
+        return list(itertools.product(*(dict.fromkeys(ends) for ends in zip(self.low, self.high, strict=True))))
+
+    def integers(self) -> list[Vector]:
+        """Return the vectors of integers inside."""
+        ends = zip(self.low, self.high, strict=True)
+        return list(itertools.product(*(range(math.ceil(low), math.floor(high) + 1) for low, high in ends)))
 
 
-def moved_by(base: tuple[Record, ...], moves: tuple[Move, ...]) -> tuple[Record, ...] | None:
-    """Return the records after the moves; None where there is no record to move."""
-    moved = list(base)
-    for i, move in enumerate(moves):
-        if move.op == "insert":
-            moved.insert(round(move.at * len(moved)), move.record)
-            continue
-        if not moved:
-            return None
-        # Replacements at one place move on, one place each, so that they change several records.
-        place = (min(int(move.at * len(moved)), len(moved) - 1) + i) % len(moved)
-        if move.op == "remove":
-            del moved[place]
-        else:
-            moved[place] = move.record
-    return tuple(moved)
+@dataclass(frozen=True, slots=True)
+class Hull:
+    """The differences in the convex hull of some; these alone where ``alone``."""
+
+    points: tuple[Vector, ...]
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Data sets x of numbers from ``low`` to ``high``, and the sets that x' − x of all neighbours x, x' lie in.
+
+    The sets hold each difference and its opposite. ``integer`` says that all numbers are integers.
+    """
+
+    low: tuple[Fraction, ...]
+    high: tuple[Fraction, ...]
+    integer: bool
+    sets: tuple[Box | Hull, ...]
+
+
+def hull(points: Sequence[Vector], alone: bool) -> Hull:
+    """Return the hull of vectors and their opposites, each once."""
+    both = [*points, *(tuple(-number for number in point) for point in points)]
+    return Hull(tuple(dict.fromkeys(both)), alone)
+
+
+def unit_vectors(cells: int, reach: Number) -> Iterator[Vector]:
+    """Yield the vectors with ``reach`` in one place and 0 in all others."""
+    for at in range(cells):
+        yield tuple(reach if place == at else 0 for place in range(cells))

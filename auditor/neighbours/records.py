@@ -15,9 +15,9 @@ import numpy as np
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.alignment import NO_RECORD, Record, Slot, aligned, blocks, in_both
 from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, MOST_SIMPLE, Domain, require_memory, retried
-from auditor.neighbours.moves import Move, moved_by
 from auditor.neighbours.numbers import Number, Range, one_changed, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named, same
+from auditor.neighbours.record_moves import Move, moved_by
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
