@@ -31,8 +31,8 @@ from auditor.neighbours.search import (
 LEAST_STAGED = 4_000
 # With fewer, edges would take most of what is left for the best pairs.
 ENOUGH_FOR_EDGES = 5 * OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
-# Shares of the outputs that the stages on neighbours have.
-OF_SIMPLEST, OF_CORNERS, OF_CLOSELY, OF_REACTIONS, OF_HALVING, OF_LAST = 0.12, 0.22, 0.16, 0.10, 0.25, 0.15
+# Shares of the outputs that the stages on neighbours have. Halving has the rest.
+OF_SIMPLEST, OF_CORNERS, OF_CLOSELY, OF_REACTIONS, OF_LAST = 0.12, 0.20, 0.14, 0.08, 0.12
 # How many of the simplest pairs are looked at with more outputs, since what is rare shows on them as well.
 CLOSELY = 6
 # The share of a first look at reactions, its outputs each, and how many of them are followed up.
@@ -65,7 +65,7 @@ class Stages:
 
     def _in_stages(self, outputs: int, first: Sequence[Pair]) -> Found:
         """Look at simple pairs, at corners, and at what outputs react to; then closely at the best of these."""
-        domain = self.looks.plan.domain
+        domain, before = self.looks.plan.domain, self.looks.drawing.spent.search
         simple = domain.simplest()
         simplest = self._stage("the simplest pairs", simple, OF_SIMPLEST * outputs)
         seen = {pair.key() for pair in simple}
@@ -77,7 +77,6 @@ class Stages:
         corners = self._stage("corners and random pairs", tried, OF_CORNERS * outputs)
         closely = self._stage("the simplest pairs, with more outputs", simple[:CLOSELY], OF_CLOSELY * outputs)
         reacting = self._reacting(round(OF_REACTIONS * outputs))
-        before = self.looks.drawing.spent.search
         edges = self.looks.edges([pair for pair, _ in corners]) if outputs > ENOUGH_FOR_EDGES else []
         best = [
             *reacting,
@@ -85,7 +84,7 @@ class Stages:
             *(pair for pair, _ in _best_quarter(simplest)),
             *(p for p, _ in _best_quarter(corners)),
         ]
-        left = round(OF_HALVING * outputs) - (self.looks.drawing.spent.search - before)
+        left = round((1 - OF_LAST) * outputs) - (self.looks.drawing.spent.search - before)
         found = self._halving(left, distinct(best))
         finalists = distinct([found.pair, *(pair for pair, _ in _best_quarter(closely, 2))])
         return Found(
