@@ -54,7 +54,11 @@ class Stages:
         domain = self.looks.plan.domain
         if has_one_pair(domain, self.looks.rng):
             return Found(domain.corners()[0], -np.inf)
-        return self._in_stages(outputs, first) if outputs >= LEAST_STAGED else self._halving(outputs, distinct([*first, *self._few()]))
+        return (
+            self._in_stages(outputs, first)
+            if outputs >= LEAST_STAGED
+            else self._halving(outputs, distinct([*first, *self._few()]))
+        )
 
     def _few(self) -> list[Pair]:
         """Return candidates where there is no room for stages: simple pairs and corners in turn."""
