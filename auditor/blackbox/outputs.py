@@ -82,6 +82,8 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     if len(parts) == 1:
         return parts[0]
     names = dict.fromkeys(column.name for part in parts for column in part.columns)
+    if "type" in names:  # stands last, however the outputs were cut into parts
+        names["type"] = names.pop("type")
     columns = tuple(_join(name, [part.column(name) for part in parts]) for name in names)
     return Outputs(sum(part.size for part in parts), columns)
 
