@@ -87,7 +87,8 @@ def _both_ends(audit: AuditResult) -> str:
     if proof is None or proof.bound is None:
         return bound_words(audit)
     ends = [bound_words(audit)] if audit.bound is not None else []
-    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof"])
+    where = "" if proof.scope == Scope.DOMAIN else ", on the pairs listed"
+    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
 def proof_words(audit: AuditResult) -> str | None:
