@@ -10,9 +10,9 @@ from auditor.defaults import SAMPLES, MethodName
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
-# Shares of the bound's outputs that are drawn before it, on top: together a fifth of all. What is rare must show in the selection
+# Shares of the bound's outputs that are drawn before it, on top. What is rare must show in the selection
 # to be counted in the bound.
-SEARCH_SHARE = 0.10
+SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.15
 # A search with fewer outputs does not try each of a few values, so that small audits give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 7_500, 0.375

@@ -32,7 +32,7 @@ LEAST_STAGED = 4_000
 # With fewer, edges would take most of what is left for the best pairs.
 ENOUGH_FOR_EDGES = 5 * OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
 # Shares of the outputs that the stages on neighbours have. Halving has the rest.
-OF_SIMPLEST, OF_CORNERS, OF_CLOSELY, OF_REACTIONS, OF_LAST = 0.12, 0.20, 0.14, 0.08, 0.12
+OF_SIMPLEST, OF_CORNERS, OF_CLOSELY, OF_REACTIONS, OF_LAST = 0.08, 0.18, 0.10, 0.06, 0.08
 # How many of the simplest pairs are looked at with more outputs, since what is rare shows on them as well.
 CLOSELY = 6
 # The share of a first look at reactions, its outputs each, and how many of them are followed up.
@@ -71,29 +71,26 @@ class Stages:
         """Look at simple pairs, at corners, and at what outputs react to; then closely at the best of these."""
         domain, before = self.looks.plan.domain, self.looks.drawing.spent.search
         simple = domain.simplest()
-        simplest = self._stage("the simplest pairs", simple, OF_SIMPLEST * outputs)
-        seen = {pair.key() for pair in simple}
+        simplest = self._stage("the simplest pairs", simple if len(simple) > CLOSELY else (), OF_SIMPLEST * outputs)
+        seen = {pair.key() for pair, _ in simplest}
         others = [pair for pair in candidates(domain, self.looks.rng) if pair.key() not in seen]
         room = max(1, int(OF_CORNERS * outputs) // LEAST_OUTPUTS - len(first))
         # Corners are in order of size: most of the small ones, and some of all others.
+        room = room if simplest else len(others)
         small = min(len(others), 2 * room // 3)
         tried = [*first, *others[:small], *spread(others[small:], room - small)]
-        corners = self._stage("corners and random pairs", tried, OF_CORNERS * outputs)
+        # Where there are no simpler pairs than corners, halving begins with all of these.
+        corners = self._stage("corners and random pairs", tried, OF_CORNERS * outputs) if simplest else ()
+        best = [pair for pair, _ in (*_best_quarter(simplest), *_best_quarter(corners))] if simplest else tried
         closely = self._stage("the simplest pairs, with more outputs", simple[:CLOSELY], OF_CLOSELY * outputs)
         reacting = self._reacting(round(OF_REACTIONS * outputs))
-        edges = self.looks.edges([pair for pair, _ in corners]) if outputs > ENOUGH_FOR_EDGES else []
-        best = [
-            *reacting,
-            *edges,
-            *(pair for pair, _ in _best_quarter(simplest)),
-            *(p for p, _ in _best_quarter(corners)),
-        ]
+        edges = self.looks.edges(tried) if outputs > ENOUGH_FOR_EDGES else []
+        best = [*reacting, *edges, *best]
         left = round((1 - OF_LAST) * outputs) - (self.looks.drawing.spent.search - before)
         found = self._halving(left, distinct(best))
-        finalists = distinct([found.pair, *(pair for pair, _ in _best_quarter(closely, 2))])
-        return Found(
-            *max(self._stage("the best of all", finalists, OF_LAST * outputs, LAST_MARGIN), key=lambda one: one[1])
-        )
+        finalists = [pair for pair, _ in _best_quarter(closely, 2)]
+        last = self._stage("the best of the simplest pairs", finalists, OF_LAST * outputs, LAST_MARGIN)
+        return Found(*max([(found.pair, found.score), *last], key=lambda one: one[1]))
 
     def _stage(self, name: str, pairs: Sequence[Pair], outputs: float, margin: float = MARGINS[0]) -> list[Scored]:
         """Look at pairs, as far as there are outputs for them; return each with its forecast."""

@@ -24,6 +24,7 @@ from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, 
 MOST_CORNERS = 400
 # Enough for each of a hundred values alone, and beside one of its kind.
 MOST_SIMPLE = 256
+FIRST_CORNERS = 6
 # The numbers of one data set. The corners alone hold several hundred data sets.
 MOST_NUMBERS = 1_000_000
 
@@ -44,8 +45,11 @@ class Domain(Protocol):
         """Return the pairs to try first: at least one, each once."""
 
     def simplest(self) -> list[Pair]:
-        """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most."""
-        return self.corners()[:MOST_SIMPLE]
+        """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most.
+
+        Corners are in this order too. Only a domain that knows simpler ones than its corners has more than the first few.
+        """
+        return self.corners()[:FIRST_CORNERS]
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         """Return a path of neighbours from a random data set to another order of its records; empty if there is none."""
