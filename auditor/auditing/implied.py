@@ -40,7 +40,7 @@ def smaller_noise(plan: Plan, drawing: Drawing, pair: Pair, sample: Sample) -> t
     learned = method.learn(sample)
     if learned.forecast <= allowed:
         return ()
-    fresh = drawing.draw(drawing.batches(pair, outputs, Phase.SELECTION, number=(2,), like=sample))
+    fresh = drawing.draw(drawing.batches(pair, outputs, Phase.CONFIRM, number=(2,), like=sample))
     mu = method.bound(learned.test, learned.test.count(fresh))
     if mu <= allowed:
         return ()

@@ -61,10 +61,7 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
     share = commonest(sample)
     if share == 1:
         return inconclusive(plan, all_alike(sample.size), pair)
-    if at_distance:
-        test = _learned(plan, drawing, found, sample)
-    else:
-        sample, test = _learned_on_pair(plan, drawing, pair, sample)
+    test = _learned(plan, drawing, found, sample) if at_distance else _learned_on_pair(plan, drawing, pair, sample)
     plan, note = _affordable(plan, sample)
     method = plan.method()
     # For the reader only, and so made while the workers draw.
@@ -107,15 +104,16 @@ def _learner(plan: Plan) -> AnyMethod:
     return method.with_prior() if affordable_pairs(plan.claim, plan.settings.search_outputs) else method
 
 
-def _learned_on_pair(plan: Plan, drawing: Drawing, pair: Pair, sample: Sample) -> tuple[Sample, Test[Any]]:
-    """Learn a test on the pair; where values repeat that may be a rare release, from more outputs, which are added to the sample.
+def _learned_on_pair(plan: Plan, drawing: Drawing, pair: Pair, sample: Sample) -> Test[Any]:
+    """Learn a test on the pair; where values repeat that may be a rare release, from more outputs.
 
     A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
     """
     if plan.settings.seconds is None and some_repeat(sample):
         batches = drawing.batches(pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
         sample = join_samples([sample, drawing.draw(batches)])
-    return sample, _learner(plan).learn(sample).test
+    test: Test[Any] = _learner(plan).learn(sample).test
+    return test
 
 
 def _learned(plan: Plan, drawing: Drawing, found: FoundPair, sample: Sample) -> Test[Any]:

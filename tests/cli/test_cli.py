@@ -401,7 +401,7 @@ def test_outputs_of_each_phase_are_counted(folder: Folder) -> None:
     assert several["outputs"]["bound"] == single["outputs"]["bound"] == 4000
     trials = [side[1] for side in several["event"]["counts"].values()]
     assert sum(trials) == 4000
-    assert 0 < several["outputs"]["search"] <= 0.15 * 4000
+    assert 0 < several["outputs"]["search"] <= 0.375 * 4000
     assert single["outputs"]["search"] == 0, "there is one pair only"
     assert single["outputs"]["selection"] == 1000
 

@@ -75,10 +75,10 @@ AUDITS = {
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a recording of audits of every kind, and their report."""
     folder = tmp_path_factory.mktemp("recorded")
-    (folder / "mechanisms.py").write_text(MECHANISMS)
+    (folder / "mechanisms_recounted.py").write_text(MECHANISMS)
     text = CONFIGURATION
     for name, (mechanism, claim, more) in AUDITS.items():
-        text += f"  - {{name: {name}, mechanism: 'mechanisms.py:{mechanism}', claim: {claim}"
+        text += f"  - {{name: {name}, mechanism: 'mechanisms_recounted.py:{mechanism}', claim: {claim}"
         text += "" if "neighbours" in more else ", neighbours: {pairs: [{left: 1, right: 0}]}"
         text += f", {more}}}\n" if more else "}\n"
     (folder / "every.yaml").write_text(text)
