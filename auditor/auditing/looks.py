@@ -5,7 +5,7 @@ Each look is on fresh outputs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -51,11 +51,11 @@ class Looks:
         """Return the forecast for each pair, ``margin`` standard errors on the safe side; ``name`` is that of the stage."""
         method = method or self.plan.method()
         seen = self.draw(pairs, pairs, outputs_each, _PairScore(Forecast(method.with_margin(margin))))
-        self.known_kinds.update((pair.key(), look.kind) for pair, look in zip(pairs, seen, strict=True))
+        self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing of its other outputs, and may raise on the next look or not.
-        self.one_by_one = self.one_by_one or any(look.raised for look in seen)
+        self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
         self.enter(name, len(pairs), outputs_each)
-        return [look.forecast for look in seen]
+        return [forecast for forecast, _, _ in seen]
 
     def enter(self, name: str, pairs: int, outputs_each: int) -> None:
         """Note what a stage looked at."""
@@ -112,23 +112,15 @@ class Forecast:
         return self.method.learn(sample).forecast
 
 
-class _Look(NamedTuple):
-    """What was seen on a pair."""
-
-    forecast: float
-    kind: str
-    raised: bool
-
-
 @dataclass(frozen=True, slots=True)
 class _PairScore:
     """Score a pair by the bound it is forecast to give; return its kind as well, and whether it raised."""
 
     forecast: Forecast
 
-    def __call__(self, sample: Sample) -> _Look:
-        raised = sample.redrawn or bool(sample.raised())
-        return _Look(self.forecast(sample), kind_of(sample), raised)
+    def __call__(self, sample: Sample) -> tuple[float, str, bool]:
+        # A plain tuple, as it comes back from a store.
+        return self.forecast(sample), kind_of(sample), sample.redrawn or sample.raised()
 
 
 def kind_of(sample: Sample) -> str:

@@ -15,7 +15,7 @@ from auditor.events.selection import VALUES
 SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.15
 # A search with fewer outputs does not try each of a few values, so that small audits give more for it, up to this share.
-LEAST_SEARCH, MOST_SEARCH_SHARE = 7_500, 0.375
+LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 # An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
 # Fewer outputs cannot support a useful bound.
