@@ -21,7 +21,7 @@ def test_every_expectation_is_met(file: Path) -> None:
 
 
 # Its violation is too weak for a tenth of the outputs.
-WEAK = "shifted inverse, sum of signed records"
+WEAK = "shifted inverse, sum of signed records", "KSW under substitution"
 
 
 # The classics alone take minutes; `make audit` runs all of these in full.
@@ -35,7 +35,7 @@ QUICK = [
 @pytest.mark.parametrize("file", QUICK)
 def test_a_tenth_of_the_outputs_meets_the_expectations(file: Path) -> None:
     fewer, all_of_them = load_configuration(file, samples=100_000).plans, load_configuration(file).plans
-    results = [run(full if full.name == WEAK else few) for few, full in zip(fewer, all_of_them, strict=True)]
+    results = [run(full if full.name in WEAK else few) for few, full in zip(fewer, all_of_them, strict=True)]
     assert {r.name: str(r.verdict) for r in results} == {r.name: str(r.expected) for r in results}
 
 

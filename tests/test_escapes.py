@@ -9,7 +9,7 @@ import pytest
 from escapes import E1, ESCAPES, PEOPLE, Escape, count_released_raw
 
 import auditor
-from auditor.blackbox.outputs import from_batch
+from auditor.blackbox.canonical import from_batch
 from auditor.claims import ApproximateDP, PureDP
 from auditor.events.features import Place
 from auditor.events.rare import rare_choice
