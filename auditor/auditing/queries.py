@@ -10,9 +10,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
+import numpy.typing as npt
 
 from auditor.auditing.deadline import FITTING_SEARCH
 from auditor.auditing.drawing import Drawing
@@ -24,7 +25,7 @@ from auditor.blackbox.host import Hosted
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Answers
 from auditor.bounds.evidence import Bound
-from auditor.claims import QueryClaim, Sensitivity
+from auditor.claims import Norm, QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.domains import Domain
@@ -133,6 +134,8 @@ def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:
     left, right = _same(name, pair, "left", *answers[:2]), _same(name, pair, "right", *answers[2:])
     if are_rows(left, right) and isinstance(claim, Sensitivity):
+        if claim.norm != "l1":
+            raise MechanismError(f'"{name}" answers with rows, which are counted; leave out norm: {claim.norm}')
         changed = rows_changed(left, right)
         return _Difference(pair, left, right, changed, changed - claim.value)
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
@@ -141,7 +144,7 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
         raise MechanismError(f"{answered}; both must have one shape")
     if isinstance(claim, Sensitivity):
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is an error below
-            size = float(np.abs(a - b).sum())
+            size = _length(np.abs(a - b).ravel(), claim.norm)
     else:
         if a.shape:
             raise MechanismError(f"{answered}; a claim of {claim} is about a single number")
@@ -152,6 +155,18 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
     # Infinite answers have no rounding.
     excess = size - claim.value - (rounding if math.isfinite(rounding) else 0.0)
     return _Difference(pair, left, right, size, excess)
+
+
+def _length(moved: npt.NDArray[np.float64], norm: Norm) -> float:
+    """Return how long a vector of sizes is."""
+    match norm:
+        case "l1":
+            return float(moved.sum())
+        case "l2":
+            return math.hypot(*moved.tolist())
+        case "linf":
+            return float(moved.max(initial=0.0))
+    assert_never(norm)
 
 
 def rows_changed(left: Sequence[Any], right: Sequence[Any]) -> float:

@@ -80,7 +80,14 @@ Record = Annotated[
 ]
 
 
-class ListOfRecords(Form):
+class Apart(Form):
+    """Neighbours that may be several moves apart."""
+
+    distance: int | None = None
+    """In how many records, rows or persons neighbours differ, for group privacy."""
+
+
+class ListOfRecords(Apart):
     """A list of records."""
 
     domain: Literal["records"]
@@ -91,8 +98,6 @@ class ListOfRecords(Form):
     """How many records there may be."""
     columns: int | list[Record] | None = None
     """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
-    distance: int | None = None
-    """In how many records neighbours differ, for group privacy."""
     container: Literal["array", "list"] | None = None
     """What a Python mechanism receives, a NumPy array (the default) or a list."""
     relation: RelationName | None = None
@@ -113,8 +118,6 @@ class ListOfRecords(Form):
 
     def _mixture(self, arguments: dict[str, Any]) -> Domain:
         """Return records whose columns differ: frames that arrive as arrays, or as lists of lists."""
-        if arguments.pop("distance", 1) != 1:
-            raise InvalidInputError("distance needs records of one kind: a record, and columns as a number")
         form = {"array": "matrix", "list": "lists"}[arguments.pop("container", "array")]
         return Frame(**arguments, form=form)
 
@@ -202,7 +205,7 @@ class ColumnOfFrame(Strict):
     """float64, float32, int8 to int64, uint8 to uint64; s, ms, us, ns of a datetime; category."""
 
 
-class FrameOfRows(Form):
+class FrameOfRows(Apart):
     """A frame: columns of different types, missing values, and persons with several rows."""
 
     domain: Literal["frame"]

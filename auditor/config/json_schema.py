@@ -5,7 +5,7 @@ It is made of the models that check a configuration. The keys of claims are adde
 
 from collections.abc import Iterable
 from dataclasses import Field, fields
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from auditor.claims import KINDS, STRONGER_IF_LARGER
 from auditor.config.schema import File, Shared
@@ -52,8 +52,14 @@ def _parameter(parameter: Field[Any]) -> dict[str, Any]:
     """Return the schema of a number in its range, of a key that is always true, or of a list of points."""
     if parameter.type is bool:
         return {"const": True}
+    if get_origin(parameter.type) is Literal:
+        return {"enum": [*get_args(parameter.type)]}
     if parameter.type is float:
-        return {"type": "number"} | {key: v for key, v in parameter.metadata.items() if key != STRONGER_IF_LARGER}
+        number = {"type": "number"} | {key: v for key, v in parameter.metadata.items() if key != STRONGER_IF_LARGER}
+        if parameter.name != "sensitivity":
+            return number
+        by_distance = {"patternProperties": {"^[1-9][0-9]*$": number}, "additionalProperties": False}
+        return {"anyOf": [number, {"type": "object", "minProperties": 1, **by_distance}]}
     numbers = [_parameter(number) for number in fields(get_args(parameter.type)[0])]
     point = {"type": "array", "prefixItems": numbers, "minItems": len(numbers), "maxItems": len(numbers)}
     return {"type": "array", "items": point, "minItems": 1}

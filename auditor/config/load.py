@@ -14,6 +14,7 @@ from auditor.blackbox.mechanism import Source
 from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
+from auditor.config.domains import Apart
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.totals import groups
@@ -83,10 +84,28 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 
 def _claims(audit: schema.Audit, number: int, document: Document) -> list[Claim]:
-    several = [audit.claim] if isinstance(audit.claim, dict) else audit.claim
     with document.naming("audits", number, "claim"):
+        by_distance = _by_distance(audit)
+        several = [*by_distance.values()] or ([audit.claim] if isinstance(audit.claim, dict) else audit.claim)
         claims = [claim_from_dict(numbers) for numbers in several]
         return [*claims, _implied(claims)] if audit.implied_mu else claims
+
+
+def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
+    """Return the claims by the distance of the data sets, where a sensitivity is given for several; else none."""
+    claim = audit.claim if isinstance(audit.claim, dict) else {}
+    given = claim.get("sensitivity")
+    if not isinstance(given, dict):
+        return {}
+    if not given or not all(str(distance).isdecimal() and int(distance) >= 1 for distance in given):
+        raise InvalidInputError(
+            f"sensitivity is {given!r}; it must be a number, or numbers by distance, such as {{1: 1, 2: 2}}"
+        )
+    if not isinstance(audit.neighbours, Apart) or audit.neighbours.distance is not None:
+        raise InvalidInputError(
+            "a sensitivity by distance needs neighbours of the domain records or frame, without a distance of their own"
+        )
+    return {int(distance): {**claim, "sensitivity": most} for distance, most in given.items()}
 
 
 def _implied(claims: list[Claim]) -> Claim:
@@ -112,6 +131,12 @@ def _plans(
         with document.naming(*here, "claim"):
             domains = groups(domain, len(claims))
         each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
+    if by_distance := _by_distance(audit):
+        each = {}
+        for distance in by_distance:
+            apart = audit.neighbours.model_copy(update={"distance": distance})
+            with document.naming(*here, "neighbours"):
+                each[f"{audit.name}, distance {distance}"] = apart.make(folders)
     if audit.implied_mu:
         each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
     with document.naming(*here):

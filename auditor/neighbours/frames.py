@@ -13,16 +13,16 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.columns import Column
-from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
+from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, Domain, require_memory, retried
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation, relation_named
 from auditor.neighbours.slots import (
     Change,
     Row,
     Slot,
-    differ_rightly,
     distinct_rows,
     fewer,
+    moves_apart,
     plainer,
     with_owner,
     with_value,
@@ -50,6 +50,7 @@ class Frame(Domain):
         relation: "add_remove" or "substitute".
         unit: what is added, removed or substituted: a "person" with all rows (the default where there is an id), or a "row".
         order: "kept", or "shuffled" where neighbours may have their rows in any order.
+        distance: how many rows or persons apart the pairs may be (group privacy).
         form: as what the mechanism receives a frame: rows (a list of dicts), columns (a dict of arrays), pandas, polars, lazy
             (polars), arrow, or csv (text). ``as`` in YAML.
 
@@ -64,6 +65,7 @@ class Frame(Domain):
     relation: str = Relation.ADD_REMOVE
     unit: str | None = None
     order: str = "kept"
+    distance: int = 1
     form: str = "rows"
 
     def __post_init__(self) -> None:
@@ -81,6 +83,8 @@ class Frame(Domain):
             raise InvalidInputError("unit: person and rows_per_person need an id: the column that says whose row it is")
         if self.id in self._columns:
             raise InvalidInputError(f'"{self.id}" is the id and a column; the id is named once, as id')
+        if not 1 <= self.distance <= MOST_NUMBERS:
+            raise InvalidInputError(f"distance is {self.distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
         self._by_person = unit == "person"
         self._each = _counts("rows_per_person", self.rows_per_person or (1, 1), 1)
         held = {self.id: Column("integer")} if self.id else {}
@@ -98,6 +102,8 @@ class Frame(Domain):
     def __str__(self) -> str:
         each = f" of persons with {self._each.low} to {self._each.high} rows each" if self.id else ""
         differ = "the rows of one person" if self._by_person else "one row"
+        if self.distance > 1:
+            differ = f"the rows of up to {self.distance} persons" if self._by_person else f"up to {self.distance} rows"
         order = "; rows in any order" if self.order == "shuffled" else ""
         kinds = ", ".join(f"{name} {column.type}" for name, column in self._columns.items())
         return f"{self._size.low:,} to {self._size.high:,} rows ({kinds}){each}; neighbours differ in {differ}{order}"
@@ -106,7 +112,8 @@ class Frame(Domain):
         return list(self._corners)
 
     def _first_pairs(self) -> list[Pair]:
-        each, most, groups = int(self._each.low), int(self._each.high) * self._by_person, self._groups
+        each, groups = int(self._each.low), self._groups
+        most = int(self._each.high) * self._by_person * self.distance
         low, high = int(self._size.low), int(self._size.high)
         fits = [
             n
@@ -131,17 +138,17 @@ class Frame(Domain):
         for n, row in itertools.product(sizes, rows):
             alike, spread = [self._usual] * n, [self._groups[i * len(self._groups) // n] for i in range(n)]
             for base in distinct_rows([alike, spread]) if everywhere else [alike]:
-                for change in self._changes(row):
-                    yield self._applied(base, change)
-                    if everywhere and n:
-                        yield from (self._applied(base, replace(change, at=at)) for at in (FIRST, MIDDLE, SPREAD))
+                for changes in self._changes(row):
+                    yield self._applied(base, changes)
+                    for at in (FIRST, MIDDLE, SPREAD) if everywhere and n else ():
+                        yield self._applied(base, [replace(change, at=at) for change in changes])
                     if turned and n > 1:
-                        yield self._applied(base, change, turned)
+                        yield self._applied(base, changes, turned)
             # The same row again: ties.
             yield self._applied([row] * n, self._changes(row)[0])
 
-    def _changes(self, row: Row) -> list[Change]:
-        """Return what one person may have: the row once, as often as allowed, and different rows."""
+    def _changes(self, row: Row) -> list[list[Change]]:
+        """Return what persons may have, as many as differ: the row once, as often as allowed, and different rows."""
         most, least = (int(self._each.high), int(self._each.low)) if self._by_person else (1, 1)
         several = [(row,) * most, (row,) * least]
         if most > 1:
@@ -150,8 +157,13 @@ class Frame(Domain):
             several.append(tuple(groups[i % len(groups)] for i in range(most)))
             several.append(tuple(special[-1 - i % len(special)] for i in range(most)))
         other = next((r for r in self._special if repr(r) != repr(row)), row)
-        before = () if self._relation is Relation.ADD_REMOVE else (other,) * least
-        return [Change(before, rows) for rows in distinct_rows(several)]
+        grows = self._relation is Relation.ADD_REMOVE
+        changes = [Change(() if grows else (other,) * least, rows) for rows in distinct_rows(several)]
+        many = [[change] * self.distance for change in changes]
+        if grows and self.distance > 1:
+            goes = Change((other,) * least, ())
+            many += [[goes if i % 2 else change for i in range(self.distance)] for change in changes]
+        return many
 
     def _special_rows(self) -> list[Row]:
         """Return rows worth trying: the usual one, all lowest and highest, then those with one unusual value."""
@@ -171,22 +183,24 @@ class Frame(Domain):
 
     # --- From rows and a change to a pair ---
 
-    def _applied(self, base: Rows, change: Change, turned: int = 0) -> Pair | None:
-        """Return the pair of these rows and a change. Each row of the base belongs to a person, in blocks of the fewest rows."""
+    def _applied(self, base: Rows, changes: Sequence[Change], turned: int = 0) -> Pair | None:
+        """Return the pair of these rows and some changes. The base is of persons with the fewest rows, one after the other."""
         block = int(self._each.low)
         common = [self._owned(row, 1 + i // block) for i, row in enumerate(base)]
         owner = 1 + -(-len(base) // block)
         if not self._by_person and base and self._each.high > 1:
             owner = 1  # a row more of a person who has one
-        changed = [
-            Slot(None if a is None else self._owned(a, owner), None if b is None else self._owned(b, owner))
-            for a, b in itertools.zip_longest(change.left, change.right)
-        ]
         slots = [Slot(row, row) for row in common]
-        first, last = change.at
-        for i, slot in enumerate(changed):
-            at = first + (last - first) * i / max(1, len(changed) - 1)
-            slots.insert(round(at * len(common)) + i, slot)
+        for person, change in enumerate(changes, start=owner):
+            whose = person if self._by_person else owner
+            changed = [
+                Slot(None if a is None else self._owned(a, whose), None if b is None else self._owned(b, whose))
+                for a, b in itertools.zip_longest(change.left, change.right)
+            ]
+            (first, last), before = change.at, len(slots)
+            for i, slot in enumerate(changed):
+                at = first + (last - first) * i / max(1, len(changed) - 1)
+                slots.insert(round(at * before) + i, slot)
         return self._pair(slots, turned)
 
     def _owned(self, row: Row, owner: int) -> Row:
@@ -209,7 +223,7 @@ class Frame(Domain):
             len(side) in self._size and self._each_has_few(side) for side in (left, right)
         ):
             return None
-        if not differ_rightly(slots, self._relation, self._by_person):
+        if not 1 <= moves_apart(slots, self._relation, self._by_person) <= self.distance:
             return None
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form, origin=(slots, turned))
@@ -228,9 +242,10 @@ class Frame(Domain):
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
         n = int(self._size.draw(rng))
+        n -= n % int(self._each.low)
         kinds = [self._draw(rng) for _ in range(2 if rng.random() < 0.5 else max(1, n))]
         base = [kinds[i] for i in rng.integers(len(kinds), size=n)]
-        pair = self._applied(base, self._random_change(rng), self._random_turn(rng))
+        pair = self._applied(base, self._random_changes(rng), self._random_turn(rng))
         return pair if pair is None or not self.id else self._regrouped(pair, rng)
 
     def _regrouped(self, pair: Pair, rng: np.random.Generator) -> Pair:
@@ -248,6 +263,9 @@ class Frame(Domain):
 
     def _random_turn(self, rng: np.random.Generator) -> int:
         return int(rng.integers(2**31)) if self.order == "shuffled" and rng.random() < 0.5 else 0
+
+    def _random_changes(self, rng: np.random.Generator) -> list[Change]:
+        return [self._random_change(rng) for _ in range(self.distance)]
 
     def _random_change(self, rng: np.random.Generator) -> Change:
         a, b = (self._random_rows(rng) for _ in range(2))
@@ -273,7 +291,7 @@ class Frame(Domain):
         kind, at = int(rng.integers(5)), int(rng.integers(len(slots)))
         if kind == 0:  # another change on the same rows
             base = [slot.left[bool(self.id) :] for slot in slots if slot.common]
-            return self._applied(base, self._random_change(rng), self._random_turn(rng))
+            return self._applied(base, self._random_changes(rng), self._random_turn(rng))
         if kind == 1 and slots[at].common:  # more rows like one
             times = int(Range(1, max(1, len(slots)), True).draw(rng))
             fresh = 1 + self._last_owner(slots)
@@ -311,7 +329,7 @@ class Frame(Domain):
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         slots, turned = pair.origin
-        if way == -1 or turned:
+        if way == -1 or turned or self.distance > 1:
             return None
         rows = [slot.right for slot in slots if slot.right is not None]
         new = [slot.right for slot in slots if not slot.common and slot.right is not None]

@@ -1,5 +1,7 @@
 """A pair of frames as a row of slots: which rows are on both sides, and which on one."""
 
+import math
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -26,6 +28,7 @@ class Slot:
 
 
 Slots = tuple[Slot, ...]
+SIDES = (operator.attrgetter("left"), operator.attrgetter("right"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +45,24 @@ def distinct_rows(rows: Iterable[T]) -> list[T]:
     return list({repr(row): row for row in rows}.values())
 
 
-def differ_rightly(slots: Sequence[Slot], relation: Relation, by_person: bool) -> bool:
-    """Whether the two sides differ in what one person has, or in one row. With persons, a row begins with the owner."""
+def moves_apart(slots: Sequence[Slot], relation: Relation, by_person: bool) -> float:
+    """Return how many persons, or rows, come, go or change from the left side to the right.
+
+    Under add_remove what changes goes and comes again, which are two moves. Under substitute what goes makes room for what comes:
+    ∞ where they are not equally many. With persons, a row begins with its owner.
+    """
     changed = [slot for slot in slots if not slot.common]
-    lefts = [slot.left for slot in changed if slot.left is not None]
-    rights = [slot.right for slot in changed if slot.right is not None]
-    grows = relation is Relation.ADD_REMOVE
-    if not by_person:
-        return len(changed) == 1 and bool(lefts and rights) is not grows
-    stay = {slot.left[0] for slot in slots if slot.common and slot.left is not None}
-    owners = [{row[0] for row in rows} for rows in (lefts, rights)]
-    if not changed or max(map(len, owners)) > 1:
-        return False
-    changing = owners[0] | owners[1]
-    if grows or len(changing) == 2:
-        return bool(lefts and rights) is not grows and not changing & stay
-    return bool(lefts and rights) or changing <= stay
+    if by_person:
+        gone, come = ({row[0] for slot in changed if (row := side(slot)) is not None} for side in SIDES)
+        stay = {slot.left[0] for slot in slots if slot.common and slot.left is not None}
+        both = len(gone & come | (gone | come) & stay)
+        goes, comes = len(gone - come - stay), len(come - gone - stay)
+    else:
+        both = sum(slot.left is not None and slot.right is not None for slot in changed)
+        goes, comes = (sum(side(slot) is not None for slot in changed) - both for side in SIDES)
+    if relation is Relation.ADD_REMOVE:
+        return goes + comes + 2 * both
+    return comes + both if goes == comes else math.inf
 
 
 def in_both(row: Row) -> Slot:

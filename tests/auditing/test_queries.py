@@ -77,6 +77,41 @@ def test_vectors_move_in_l1() -> None:
     assert audit(both, auditor.Sensitivity(2.9)).verdict is Verdict.VIOLATION
 
 
+@pytest.mark.parametrize(("norm", "length"), [("l1", 7.0), ("l2", 5.0), ("linf", 4.0)])
+def test_vectors_move_in_the_norm_of_the_claim(norm: Any, length: float) -> None:
+    def vector(records: Any) -> Any:
+        return np.array([3 * len(records), -4 * len(records)])
+
+    assert audit(vector, auditor.Sensitivity(length, norm)).bound.value == length
+    assert audit(vector, auditor.Sensitivity(length, norm)).verdict is Verdict.NO_VIOLATION_FOUND
+    assert audit(vector, auditor.Sensitivity(0.99 * length, norm)).verdict is Verdict.VIOLATION
+
+
+def counts(rows: list[dict[str, Any]]) -> list[int]:
+    return [sum(row["g"] == group for row in rows) for group in "ab"]
+
+
+@pytest.mark.parametrize(("norm", "most"), [("l1", 3.0), ("l2", 3.0), ("linf", 3.0)])
+def test_counts_by_group_move_as_far_as_one_person_has_rows(norm: Any, most: float) -> None:
+    domain = auditor.Frame(FRAMES, size=(0, 8), id="user", rows_per_person=(1, 3))
+    assert audit(counts, auditor.Sensitivity(most, norm), domain).bound.value == most
+    assert audit(counts, auditor.Sensitivity(1, norm), domain).verdict is Verdict.VIOLATION
+
+
+def test_large_numbers_have_a_length_too() -> None:
+    """The squares of these are no doubles."""
+    result = audit(lambda records: [1e300 * len(records)] * 2, auditor.Sensitivity(1.5e300, "l2"))
+    assert (result.verdict, result.bound.value) == (Verdict.NO_VIOLATION_FOUND, pytest.approx(2**0.5 * 1e300))
+
+
+def test_a_frame_at_a_distance_moves_further() -> None:
+    """Under add_remove, two moves exchange a row: the counts of both groups move."""
+    domain = auditor.Frame(FRAMES, size=(0, 8), distance=2)
+    assert audit(counts, auditor.Sensitivity(2), domain).bound.value == 2
+    assert audit(counts, auditor.Sensitivity(1, "linf"), domain).verdict is Verdict.VIOLATION
+    assert audit(lambda rows: rows, auditor.Sensitivity(2), domain).bound.value == 2
+
+
 def test_an_edge_off_the_corners_is_found() -> None:
     """Records of size 13 only, which is no corner, and a record between its ends."""
 
@@ -279,6 +314,11 @@ def test_frames_of_pandas_are_compared_by_rows() -> None:
     assert centred.verdict == "violation"
     assert centred.smallest is not None
     assert len(centred.smallest.pair.left) + len(centred.smallest.pair.right) <= 5
+
+
+def test_rows_have_no_norm() -> None:
+    with pytest.raises(auditor.MechanismError, match="leave out norm: l2"):
+        audit(lambda rows: rows, auditor.Sensitivity(1, "l2"), auditor.Frame(FRAMES, size=(0, 8)))
 
 
 def test_the_order_of_rows_is_no_change() -> None:

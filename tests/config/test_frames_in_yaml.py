@@ -57,7 +57,7 @@ def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
             "{domain: records, columns: [{low: 0, high: 1}], record: {low: 0, high: 1}, size: {low: 0, high: 2}}",
             "not both",
         ),
-        ("{domain: records, columns: [{low: 0, high: 1}], distance: 2, size: {low: 0, high: 2}}", "distance needs"),
+        ("{domain: records, columns: [{low: 0, high: 1}], distance: 0, size: {low: 0, high: 2}}", "distance is 0"),
     ],
 )
 def test_a_wrong_frame_is_an_error_with_its_line(tmp_path: Path, neighbours: str, message: str) -> None:
@@ -72,6 +72,62 @@ def test_records_may_have_columns_of_different_kinds(tmp_path: Path) -> None:
     assert lists.dataset("right") == [[0, "a"]]
     array = pair_of(tmp_path, f"{{domain: records, {columns}, size: {{low: 0, high: 3}}}}")
     assert array.dataset("right").tolist() == [[0, "a"]]
+
+
+STABILITY = """    mechanism: steps.py:{function}
+    claim: {claim}
+    neighbours: {neighbours}
+"""
+STEPS = """
+def first_two(rows):
+    return rows[:2]
+
+def bounded(rows):
+    return sum(min(row["x"], 3) for row in rows)
+"""
+ONE_COLUMN = "{domain: frame, columns: {x: {type: integer, low: 0, high: 9}}, size: {low: 0, high: 6}}"
+
+
+@pytest.mark.parametrize(
+    ("function", "claim", "verdicts"),
+    [
+        ("bounded", "{sensitivity: {1: 3, 2: 6}}", ["no_violation_found", "no_violation_found"]),
+        ("bounded", "{sensitivity: {1: 3, 2: 5}}", ["no_violation_found", "violation"]),
+        ("first_two", "{sensitivity: {1: 2, 2: 4, 3: 4}}", ["no_violation_found"] * 3),
+        ("first_two", "{sensitivity: {1: 1, 2: 4}}", ["violation", "no_violation_found"]),
+    ],
+)
+def test_a_sensitivity_by_distance_is_an_audit_for_each(
+    tmp_path: Path, function: str, claim: str, verdicts: list[str]
+) -> None:
+    (tmp_path / "steps.py").write_text(STEPS, encoding="utf-8")
+    file = tmp_path / "some.yaml"
+    file.write_text(HEAD + STABILITY.format(function=function, claim=claim, neighbours=ONE_COLUMN), encoding="utf-8")
+    main(["run", str(file), "--out", str(tmp_path / "out"), "--quiet", "--samples", "4000"])
+    audits = read_report(next((tmp_path / "out").rglob("report.json"))).audits
+    assert [audit.verdict for audit in audits] == verdicts
+    assert [audit.name for audit in audits] == [f"one, distance {i}" for i in range(1, len(verdicts) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "neighbours", "message"),
+    [
+        ("{sensitivity: {0: 1}}", ONE_COLUMN, "numbers by distance"),
+        ("{sensitivity: {}}", ONE_COLUMN, "numbers by distance"),
+        ("{sensitivity: {1: many}}", ONE_COLUMN, "sensitivity is 'many'"),
+        ("{sensitivity: {1: 1}, norm: l3}", ONE_COLUMN, "allowed: l1, l2, linf"),
+        ("{sensitivity: {1: 1}}", "{domain: value, values: [0, 1]}", "the domain records or frame"),
+        ("{sensitivity: {1: 1}}", ONE_COLUMN[:-1] + ", distance: 2}", "without a distance of their own"),
+    ],
+)
+def test_a_wrong_sensitivity_by_distance_is_an_error_with_its_line(
+    tmp_path: Path, claim: str, neighbours: str, message: str
+) -> None:
+    file = tmp_path / "some.yaml"
+    file.write_text(HEAD + STABILITY.format(function="bounded", claim=claim, neighbours=neighbours), encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="line 7") as raised:
+        load_configuration(file)
+    assert message in str(raised.value)
 
 
 def test_a_strategy_gives_the_pairs(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Frames: every pair is neighbouring by the definition, read off the rows alone."""
 
+import dataclasses
 import datetime
 import itertools
 import json
@@ -145,6 +146,42 @@ def test_this_file_notices_two_persons_who_differ() -> None:
     assert are_neighbours(Pair(rows, rows[1:], Relation.ADD_REMOVE), domain)
     assert not are_neighbours(Pair(rows, rows[2:], Relation.ADD_REMOVE), domain)
     assert not are_neighbours(Pair(rows, rows[:0:-1], Relation.ADD_REMOVE), domain)
+
+
+# --- Several moves apart ---
+
+
+def rows_apart(pair: Pair, domain: Frame) -> int:
+    """How many rows, or persons, differ, by the bags of rows alone; under add_remove one that changes goes and comes."""
+
+    def owned(data: list[dict[str, Any]], user: int) -> list[str]:
+        rows = [repr(row) for row in data if row["user"] == user]
+        return sorted(rows) if domain.order == "shuffled" else rows
+
+    sides = [Counter(map(repr, data)) for data in (pair.left, pair.right)]
+    if domain.unit != "row" and domain.id is not None:
+        users = {row["user"] for row in (*pair.left, *pair.right)}
+        sides = [Counter({(user, repr(owned(data, user))) for user in users}) for data in (pair.left, pair.right)]
+        empty = {(user, "[]") for user in users}
+        sides = [Counter({key: n for key, n in side.items() if key not in empty}) for side in sides]
+    gone, come = (sides[0] - sides[1]).total(), (sides[1] - sides[0]).total()
+    return gone + come if domain.relation == "add_remove" else max(gone, come)
+
+
+@ALL_DOMAINS
+def test_frames_are_at_most_the_distance_apart_and_reach_it(domain: Frame) -> None:
+    far = dataclasses.replace(domain, distance=3)
+    rng = np.random.default_rng(5)
+    made = [*far.corners()[:100], *(far.random(rng) for _ in range(20))]
+    made += [far.mutate(pair, rng) for pair in made[-20:]]
+    made += [smaller for pair in made[-5:] for smaller in itertools.islice(simpler(pair, far), 20)]
+    apart = [rows_apart(pair, far) for pair in made]
+    assert max(apart) == 3
+    assert all(n <= 3 for n in apart)
+    assert all(is_allowed(pair, far) for pair in made)
+    assert far.step(made[0], 1) is None
+    if domain.relation == "add_remove":
+        assert any(len(pair.left) == len(pair.right) for pair in dataclasses.replace(domain, distance=2).corners())
 
 
 def test_a_path_of_steps_adds_a_person_each() -> None:

@@ -29,12 +29,13 @@ FORMS: list[tuple[dict[str, Any], Claim, str, float]] = [
     ({"rho": 0.1}, ZeroConcentratedDP(0.1), "rho", 0.1),
     ({"mu": 0.7}, GaussianDP(0.7), "mu", 0.7),
     ({"sensitivity": 3}, Sensitivity(3), "sensitivity", 3.0),
+    ({"sensitivity": 3, "norm": "l2"}, Sensitivity(3, "l2"), "sensitivity", 3.0),
     ({"monotone": True}, Monotone(), "decrease", 0.0),
     ({"probability": 0.2, "at_most": True}, Probability(0.2, at_most=True), "probability", 0.2),
     ({"probability": 0.2, "at_least": True}, Probability(0.2, at_least=True), "probability", 0.2),
 ]
 IDS = [type(claim).__name__ for _, claim, _, _ in FORMS]
-NUMBERS = [(form, key) for form, *_ in FORMS for key in form if not isinstance(form[key], bool)]
+NUMBERS = [(form, key) for form, *_ in FORMS for key in form if type(form[key]) in (int, float)]
 
 
 @pytest.mark.parametrize(("form", "claim", "quantity", "value"), FORMS, ids=IDS)
@@ -91,6 +92,17 @@ def test_a_probability_claim_has_exactly_one_side(sides: dict[str, Any]) -> None
         Probability(0.5, **sides)
 
 
+def test_a_norm_is_one_of_three_and_l1_is_the_strictest() -> None:
+    with pytest.raises(InvalidInputError, match='norm is "l3"; allowed: l1, l2, linf'):
+        claim_from_dict({"sensitivity": 1, "norm": "l3"})
+    assert claim_from_dict({"sensitivity": 1, "norm": "l1"}) == Sensitivity(1)
+    assert str(Sensitivity(1, "linf")) == "sensitivity 1 in L∞"
+    assert Sensitivity(1).implies(Sensitivity(1, "l2"))
+    assert Sensitivity(1, "l2").implies(Sensitivity(2, "linf"))
+    assert not Sensitivity(1, "l2").implies(Sensitivity(1))
+    assert not Sensitivity(2).implies(Sensitivity(1, "linf"))
+
+
 def test_a_claim_of_no_monotony_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="monotone is False"):
         claim_from_dict({"monotone": False})
@@ -100,7 +112,7 @@ def test_a_claim_of_no_monotony_is_refused() -> None:
 def test_a_claim_is_said_in_a_few_words(form: dict[str, Any], claim: Claim, quantity: str, value: float) -> None:
     told = str(claim)
     assert "(" not in told, "the dataclass's own repr"
-    assert all(f"{number:g}" in told for number in form.values() if not isinstance(number, bool))
+    assert all(f"{number:g}" in told for number in form.values() if type(number) in (int, float))
 
 
 NUMBERS_OF_ALL_KINDS = st.floats() | st.integers(-(2**53), 2**53)
