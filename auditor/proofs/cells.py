@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from auditor.proofs.form import INPUT, Form, Key
+from auditor.proofs.form import Form, Key
 from auditor.proofs.linear import combination
-from auditor.proofs.run import CONTINUOUS, Condition, Names, Path, affine, arguments, skeleton
+from auditor.proofs.run import CONTINUOUS, Condition, Names, Path, affine
 from auditor.proofs.trace import Trace
 
 Multipliers = tuple[Fraction, ...]
@@ -68,8 +68,8 @@ def is_strict(form: Form, relation: str, names: Names) -> bool:
 
 
 def output_key(path: Path, names: Names) -> Key:
-    """Return what paths of one output have in common, whatever the data."""
-    leaves = tuple(skeleton(leaf, names) if isinstance(leaf, Form) else leaf for leaf in path.leaves)
+    """Return what paths of one output have in common on two data sets, but for constants."""
+    leaves = tuple(names.spelled(leaf)[0] if isinstance(leaf, Form) else leaf for leaf in path.leaves)
     return (path.structure, leaves, path.law())
 
 
@@ -121,17 +121,11 @@ def _kept(left: Path, right: Path, conditions: Iterable[tuple[Condition, Conditi
     forms += [(one.form, other.form, one.place) for one, other in conditions]
     for one, other, place in forms:
         if isinstance(one, Form):
-            pairs = list(arguments(one, other, names))
-            if place == "the output":
-                pairs.append((one, other))
-            for a, b in pairs:
-                row = Row(a, b, "=", place)
-                found.setdefault((row.left.key(), row.right.key()), row)
+            (_, ours), (_, theirs) = names.spelled(one), names.spelled(other)
+            start = 0 if place == "the output" else 1  # a condition itself need not stay equal
+            for a, b in zip(ours[start:], theirs[start:], strict=True):
+                found.setdefault((a.key(), b.key()), Row(a, b, "=", place))
     return tuple(found.values())
-
-
-def _of_data(form: Form) -> dict[str, Fraction]:
-    return {name: value for name, value in form.terms.items() if name.startswith(INPUT)}
 
 
 def _single(left: Trace, at: int, right: Trace, other: int | None) -> Cell | None:
@@ -187,10 +181,8 @@ def _excluded(
 
 
 def _alike(one: Condition, other: Condition, names: Names) -> bool:
-    """Whether two conditions ask for the same, but for data that cancel and constants."""
-    return (one.relation, skeleton(one.form, names)) == (other.relation, skeleton(other.form, names)) and _of_data(
-        one.form
-    ) == _of_data(other.form)
+    """Whether two conditions ask for the same, but for constants."""
+    return (one.relation, names.spelled(one.form)[0]) == (other.relation, names.spelled(other.form)[0])
 
 
 def _implied_by_all(paths: Sequence[Path], names: Names, shared: bool) -> list[tuple[Condition, list[Multipliers]]]:

@@ -17,7 +17,6 @@ from auditor.proofs.alignment import Failure, Shift, Vector, gap
 from auditor.proofs.cells import Cell, Row
 from auditor.proofs.form import NOISE, Form
 from auditor.proofs.linear import Sparse, made_exact
-from auditor.proofs.run import arguments, skeleton
 from auditor.proofs.trace import Trace
 
 MOST_VERTICES = 1024
@@ -31,35 +30,26 @@ class Moved:
     shifts: tuple[Shift, ...]
 
 
-def kept_on_all_paths(left: Trace, right: Trace) -> list[Row] | None:
-    """Return all that is looked at on any path, as what must stay as it is; None where the two sides look at different things."""
-    names, rows = left.names, {}
-    if len(left.paths) != len(right.paths):
-        return None
-    for one, other in zip(left.paths, right.paths, strict=True):
-        forms = [(a.form, b.form, a.place) for a, b in zip(one.conditions, other.conditions, strict=False)]
-        for a, b in zip(one.leaves, other.leaves, strict=False):
-            if isinstance(a, Form) and isinstance(b, Form):
-                forms.append((a, b, "the output"))
-            elif isinstance(a, Form) or isinstance(b, Form) or a != b:
-                return None
-        asked = [[condition.relation for condition in path.conditions] for path in (one, other)]
-        same = (one.structure, one.law(), len(one.leaves)) == (other.structure, other.law(), len(other.leaves))
-        if not same or one.labels != other.labels or one.decisions != other.decisions or asked[0] != asked[1]:
-            return None
-        for a, b, place in forms:
-            if skeleton(a, names) != skeleton(b, names):
-                return None
-            for c, d in [(a, b), *arguments(a, b, names)]:
-                rows[c.key(), d.key()] = Row(c, d, "=", place)
-    return list(rows.values())
+def all_seen(trace: Trace) -> tuple[str, list[Form]]:
+    """Return all that is looked at on any path, as affine forms, and what is computed of them."""
+    texts: list[object] = []
+    forms: list[Form] = []
+    for path in trace.paths:
+        texts.append((path.decisions, path.options, path.structure, path.law(), sorted(path.labels.items())))
+        for relation, form in [*((c.relation, c.form) for c in path.conditions), *(("", leaf) for leaf in path.leaves)]:
+            text, some = trace.names.spelled(form) if isinstance(form, Form) else (form, ())
+            texts.append((relation, text))
+            forms += some
+    return str(texts), forms
 
 
 def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure | None:
     """Return the shifts at the vertices of a set; None where there is too much to do."""
-    rows = kept_on_all_paths(left, right)
-    if rows is None:
+    (what, ours), (same, theirs) = all_seen(left), all_seen(right)
+    if what != same:
         return None
+    pairs = {(a.key(), b.key()): Row(a, b, "=", "the output") for a, b in zip(ours, theirs, strict=True)}
+    rows = list(pairs.values())
     points = (
         moves.points if isinstance(moves, Hull) else moves.vertices() if 2 ** len(moves.low) <= MOST_VERTICES else None
     )

@@ -61,9 +61,12 @@ def joined(law: Law) -> Masses | None:
     return Masses((-1,), masses)
 
 
-def largest_ratio(left: Law, right: Law) -> tuple[Fraction | None, str]:
-    """Return the largest P[output | left] / P[output | right], None for infinity, and the output where it is reached."""
-    total, where = Fraction(1), []
+def largest_ratios(left: Law, right: Law) -> tuple[tuple[Fraction, ...] | None, str]:
+    """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output of these.
+
+    Where mass is missing on the left there is none either.
+    """
+    ratios, where = [], []
     for one, other in zip(left, right, strict=True):
         best = Fraction(0)
         output: tuple[str, ...] = ()
@@ -75,18 +78,18 @@ def largest_ratio(left: Law, right: Law) -> tuple[Fraction | None, str]:
             ratio = mass / other.masses[text]
             if ratio > best:
                 best, output = ratio, text
-        total *= best
+        ratios.append(max(best, Fraction(1)))
         where.append(", ".join(output))
-    return total, "; ".join(where)
+        if sum(one.masses.values()) != 1:
+            return None, "unresolved"
+    return tuple(ratios), "; ".join(where)
 
 
 def delta_above(left: Law, right: Law, epsilon: Fraction) -> Fraction | None:
-    """Return a number that is at least Σ max(0, P − e^ε Q); None where there are too many outputs."""
+    """Return a number that is at least Σ max(0, P − e^ε Q), and P where it is not resolved; None for too many outputs."""
     one, other = joined(left), joined(right)
     if one is None or other is None:
         return None
     factor = exp_below(epsilon)
-    return sum(
-        (max(Fraction(0), p - factor * other.masses.get(text, Fraction(0))) for text, p in one.masses.items()),
-        Fraction(0),
-    )
+    covered = (min(p, factor * other.masses.get(text, Fraction(0))) for text, p in one.masses.items())
+    return 1 - sum(covered, Fraction(0))

@@ -16,12 +16,12 @@ from auditor.neighbours.moves import Box, Hull, Moves
 from auditor.neighbours.pair import Pair, Side, pair_words
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
-from auditor.proofs.cells import Cell, cells, rows_of
+from auditor.proofs.cells import Cell, Multipliers, cells
 from auditor.proofs.explain import DATA, cost_of, event_of, pair_inside, why
 from auditor.proofs.form import NotTracedError
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.logarithms import log_above
-from auditor.proofs.masses import Law, delta_above, joined, largest_ratio, law_of
+from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of
 from auditor.proofs.replay import disagreement
 from auditor.proofs.result import Proof, Scope, shown_above, within
 from auditor.proofs.run import Names
@@ -199,7 +199,7 @@ class Attempt:
                 return proof
         aligner = Aligner(self.names, goal(self.claim))
         try:
-            entries = []
+            every: list[tuple[Family, list[Aligned]]] = []
             largest, worst = Fraction(-1), None
             for family in families():
                 found = [
@@ -210,7 +210,7 @@ class Attempt:
                 top = max(each, key=lambda one: one.cost)
                 if top.cost > largest:
                     largest, worst = top.cost, (family, top)
-                entries.append(self._entry(family, {"cells": [written.cell(one, family.moves) for one in each]}))
+                every.append((family, each))
         except _NoProofError as failure:
             return self._failed(failure, scope, pairs)
         bound = from_epsilon(self.claim, largest)
@@ -229,9 +229,20 @@ class Attempt:
             return self._failed(
                 _NoProofError(reason, bound=bound, family=family, failure=where, event=event), scope, pairs
             )
-        return self._signed(
-            "alignment", bound, scope, pairs, {**self._content(traces), "pairs": entries, "number": str(largest)}
-        )
+        return self._signed("alignment", bound, scope, pairs, self._aligned(traces, every))
+
+    def _aligned(self, traces: Sequence[Trace], every: Sequence[tuple[Family, list[Aligned]]]) -> dict[str, Any]:
+        """Return the content of a certificate."""
+        sides = [written.Written(one) for one in traces]
+        empty: list[dict[int, Multipliers]] = [{} for _ in traces]
+        entries = []
+        for family, found in every:
+            empty[family.left] |= {one.cell.left[0]: one.empty for one in found if one.empty is not None}
+            left, right = sides[family.left], sides[family.right]
+            some = [written.cell(one, family.moves, left, right) for one in found if one.empty is None]
+            entries.append(self._entry(family, some))
+        every_trace = [side.trace(none) for side, none in zip(sides, empty, strict=True)]
+        return {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
 
     def _cells(
         self, aligner: Aligner, traces: Sequence[Trace], family: Family, ways: Sequence[Sequence[Cell]]
@@ -280,53 +291,47 @@ class Attempt:
             if not isinstance(found, Moved):
                 return None
             largest = max(largest, found.squared)
-            both = zip(traces[family.left].paths, traces[family.right].paths, strict=True)
-            one_each = [
-                {"left": [at], "right": [at], "rows": written.rows(rows_of(one.conditions, other.conditions))}
-                for at, (one, other) in enumerate(both)
-            ]
-            entries.append(
-                self._entry(family, {"cells": one_each, "shifts": [written.by_name(s.by) for s in found.shifts]})
-            )
+            shifts = [written.by_name(shift.by) for shift in found.shifts]
+            entries.append(self._entry(family, [{"left": [0], "right": [0], "shifts": shifts}]))
         bound = from_mu_squared(self.claim, largest)
         if bound is None:
             return None
         if not within(bound, self.claim.value):
             reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
             return self._failed(_NoProofError(reason, bound=bound), scope, pairs)
-        return self._signed(
-            "gaussian", bound, scope, pairs, {**self._content(traces), "pairs": entries, "number": str(largest)}
-        )
+        every_trace = [written.trace_of_gaussian(one) for one in traces]
+        content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
+        return self._signed("gaussian", bound, scope, pairs, content)
 
     def _from_laws(self, laws: Sequence[Law], families: Sequence[Family], scope: Scope, pairs: int) -> Proof:
-        largest, worst = Fraction(1), None
         if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
             whole = [joined(law) for law in laws]
             if None in whole and not isinstance(self.claim, ApproximateDP):
                 return self._failed(_NoProofError("there are too many outputs to list"), scope, pairs)
             laws = [(part,) for part in whole if part is not None] if None not in whole else laws
+        every, worst = [], (Fraction(-1), families[0], "")
+        bound: Fraction | None = None
         for family in families:
-            ratio, output = largest_ratio(laws[family.left], laws[family.right])
-            if worst is None or (worst[0] is not None and (ratio is None or ratio > worst[0])):
-                worst = (ratio, family, output)
-        assert worst is not None
-        ratio, family, output = worst
-        content = {
-            "laws": [written.law(law) for law in laws],
-            "pairs": [{"sides": [f.left, f.right]} for f in families],
-        }
-        if ratio is not None:
-            largest = log_above(max(ratio, Fraction(1)))
-            bound = from_epsilon(self.claim, largest)
-            if bound is not None and within(bound, self.claim.value):
-                return self._signed("masses", bound, scope, pairs, {**content, "number": str(largest)})
+            ratios, output = largest_ratios(laws[family.left], laws[family.right])
+            if ratios is None:
+                worst = (Fraction(0), family, output)
+                break
+            epsilons = [log_above(ratio) for ratio in ratios]
+            every.append(epsilons)
+            if sum(epsilons) > worst[0]:
+                worst = (sum(epsilons, Fraction(0)), family, output)
         else:
-            bound = None
+            bound = from_epsilon(self.claim, worst[0])
+            if bound is not None and within(bound, self.claim.value):
+                return self._signed("masses", bound, scope, pairs, _by_masses(laws, families, every))
         if isinstance(self.claim, ApproximateDP):
             epsilon = Fraction(self.claim.epsilon)
             deltas = [delta_above(laws[family.left], laws[family.right], epsilon) for family in families]
             if None not in deltas and within(max(d for d in deltas if d is not None), self.claim.delta):
-                return self._signed("masses", epsilon, scope, pairs, {**content, "number": str(epsilon)})
+                return self._signed(
+                    "masses", epsilon, scope, pairs, _by_masses(laws, families, [[epsilon]] * len(families))
+                )
+        _, family, output = worst
         reason = (
             f"exactly, {self.claim.symbol} = {shown_above(bound)}"
             if bound is not None
@@ -336,12 +341,9 @@ class Attempt:
 
     # Results ---------------------------------------------------------------------------------------------------------
 
-    def _content(self, traces: Sequence[Trace]) -> dict[str, Any]:
-        return {**written.symbols(self.names), "traces": written.traces(traces)}
-
-    def _entry(self, family: Family, more: Mapping[str, Any]) -> dict[str, Any]:
+    def _entry(self, family: Family, found: Sequence[Any]) -> dict[str, Any]:
         data = {} if family.pair is None else {"data": pair_words(family.pair)}
-        entry: dict[str, Any] = written.pair((family.left, family.right), family.moves, {**data, **more})
+        entry: dict[str, Any] = written.pair((family.left, family.right), family.moves, {**data, "cells": found})
         return entry
 
     def _signed(self, rule: str, bound: Fraction, scope: Scope, pairs: int | None, content: Mapping[str, Any]) -> Proof:
@@ -370,3 +372,14 @@ class Attempt:
             event=error.event,
             pairs=pairs,
         )
+
+
+def _by_masses(laws: Sequence[Law], families: Sequence[Family], every: Sequence[Sequence[Fraction]]) -> dict[str, Any]:
+    """Return the content of a certificate: all laws, and for each pair the ε of each part."""
+    pairs = []
+    for family, epsilons in zip(families, every, strict=True):
+        parts = zip(laws[family.left], epsilons, strict=True)
+        pairs.append(
+            {"sides": [family.left, family.right], "epsilons": {str(part.places): str(e) for part, e in parts}}
+        )
+    return {"laws": [written.law(law) for law in laws], "pairs": pairs}

@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import FrameType
@@ -14,6 +14,7 @@ from auditor.proofs.form import CURRENT, INPUT, NOISE, OPAQUE, Form, Key, NotTra
 from auditor.proofs.lazy import Cuts, Lazy, State, compared, states
 from auditor.proofs.symbols import Law
 
+Spelled = tuple[str, tuple[Form, ...]]
 CONTINUOUS = {"laplace", "logistic", "normal", "exponential", "uniform"}
 
 
@@ -75,6 +76,7 @@ class Names:
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     _known: dict[Key, str] = field(default_factory=dict)
+    _spelled: dict[Key, "Spelled"] = field(default_factory=dict)
 
     def noise(self, index: int, law: Law) -> str:
         """Return the name of a draw."""
@@ -93,6 +95,28 @@ class Names:
             name = self._known[key] = f"{OPAQUE}{len(self.terms)}"
             self.terms[name] = (operation, arguments)
         return name
+
+    def spelled(self, form: Form) -> "Spelled":
+        """Return a form as a text without any constant, and the affine forms that it is a function of; its own is the first.
+
+        If two forms have the same text, and each affine form of the one is equal to that of the other, then they are equal.
+        """
+        key = form.key()
+        if key not in self._spelled:
+            opaque = sorted(self._spelled_term(name, value) for name, value in form.terms.items() if name[0] == OPAQUE)
+            rest = affine(form)
+            text = " + ".join(
+                [*(f"{value} {name}" for name, value in sorted(rest.terms.items())), *(t for t, _, _ in opaque), "#"]
+            )
+            self._spelled[key] = (text, (rest, *(number for _, _, some in opaque for number in some)))
+        return self._spelled[key]
+
+    def _spelled_term(self, name: str, factor: Fraction) -> tuple[str, list[Fraction], tuple[Form, ...]]:
+        operation, arguments = self.terms[name]
+        each = [self.spelled(argument) for argument in arguments]
+        numbers = tuple(number for _, some in each for number in some)
+        text = f"{factor} {operation}({', '.join(text for text, _ in each)})"
+        return text, [number.constant for number in numbers], numbers
 
 
 class TracedRun:
@@ -326,22 +350,6 @@ def _place() -> str:
             return f"{'/'.join(file.split('/')[-2:])}, line {frame.f_lineno}"
         frame = frame.f_back
     return "unknown line"
-
-
-def skeleton(form: Form, names: Names) -> Key:
-    """Return a form without data and constants: what two data sets must have in common to be compared."""
-    noise = tuple(sorted((name, value) for name, value in form.terms.items() if name.startswith(NOISE)))
-    opaque = [(value, *names.terms[name]) for name, value in sorted(form.terms.items()) if name.startswith(OPAQUE)]
-    return (noise, tuple((value, name, tuple(skeleton(a, names) for a in args)) for value, name, args in opaque))
-
-
-def arguments(left: Form, right: Form, names: Names) -> Iterator[tuple[Form, Form]]:
-    """Yield the arguments of the terms of two forms of one skeleton, and of the terms in these. All must be equal in pairs."""
-    ours, theirs = ([name for name in sorted(form.terms) if name.startswith(OPAQUE)] for form in (left, right))
-    for one, other in zip(ours, theirs, strict=True):
-        for pair in zip(names.terms[one][1], names.terms[other][1], strict=True):
-            yield pair
-            yield from arguments(*pair, names)
 
 
 def affine(form: Form) -> Form:
