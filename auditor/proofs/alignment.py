@@ -51,6 +51,10 @@ class LinearShift:
     constant: Mapping[str, Fraction]
     slopes: Mapping[str, Vector]
 
+    def by_coordinate(self, count: int) -> list[dict[str, Fraction]]:
+        """Return the slopes of all draws in each coordinate."""
+        return [{name: slopes[at] for name, slopes in self.slopes.items()} for at in range(count)]
+
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
@@ -293,6 +297,7 @@ class Aligner:
             if exact is None:
                 continue
             signed = {n: [exact[b + 2 * j] - exact[b + 2 * j + 1] for j in range(1 + cells)] for n, b in base.items()}
+            signed = {name: numbers for name, numbers in signed.items() if any(numbers)}
             found = LinearShift({n: s[0] for n, s in signed.items()}, {n: tuple(s[1:]) for n, s in signed.items()})
             cost = self._linear_cost(found, rows)
             if cost is not None:

@@ -224,8 +224,7 @@ def contradiction(given: Sequence[Condition], names: Names) -> Multipliers | Non
     forms: dict[Key, int] = {}
     for at, condition in enumerate(given):
         forms[condition.form.key()] = at
-        terms, constant = condition.form.key()
-        opposite = forms.get((tuple((name, -value) for name, value in terms), -constant))
+        opposite = forms.get(condition.form.opposite())
         if opposite is not None and any(is_strict(given[i].form, given[i].relation, names) for i in (at, opposite)):
             return tuple(Fraction(int(i in (at, opposite))) for i in range(len(given)))
     found = combination([condition.form for condition in given], None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from auditor.neighbours.moves import Box, Hull
 from auditor.proofs.alignment import Aligned, rate
-from auditor.proofs.cells import Multipliers, is_strict
+from auditor.proofs.cells import Cell, Multipliers, is_strict
 from auditor.proofs.form import OPAQUE, Form
 from auditor.proofs.gaussian import all_seen
 from auditor.proofs.masses import Law
@@ -93,31 +93,41 @@ def noise(names: Names) -> Json:
     return {name: [law[0], str(law[1])] for name, law in kept.items()}
 
 
-def points(moves: Box | Hull) -> list[tuple[Fraction, ...]]:
-    """Return the differences that need a shift of their own: all others are mixtures of them."""
-    some = moves.points if isinstance(moves, Hull) else moves.vertices()
-    return [tuple(map(Fraction, point)) for point in some]
+def pair(
+    sides: tuple[int, int], moves: Box | Hull, found: Sequence[Aligned], left: Written, right: Written
+) -> dict[str, Json]:
+    """Return a set of pairs: both traces, the differences of their data, and the cells with their shifts.
 
-
-def pair(sides: tuple[int, int], moves: Box | Hull, more: Mapping[str, Json]) -> Json:
-    """Return a set of pairs: both traces, and the differences of their data."""
+    Where all shifts are linear in a box of differences, these are its middle and its half-widths, and each shift is as well.
+    """
+    linear = [one.linear for one in found if one.linear is not None]
+    if isinstance(moves, Box) and len(linear) == len(found):
+        ends = [(Fraction(low), Fraction(high)) for low, high in zip(moves.low, moves.high, strict=True)]
+        middle = {f"x{j}": (low + high) / 2 for j, (low, high) in enumerate(ends)}
+        ways = [{f"x{j}": (high - low) / 2} for j, (low, high) in enumerate(ends)]
+        differences = [_moved(middle, *ways)]
+        shifts = [[_moved(one.constant, *one.by_coordinate(len(ends)))] for one in linear]
+    else:
+        points = moves.points if isinstance(moves, Hull) else moves.vertices()
+        exact = [tuple(map(Fraction, point)) for point in points]
+        differences = [_moved({f"x{j}": number for j, number in enumerate(point)}) for point in exact]
+        shifts = [[_moved(one.at(point, moves)) for point in exact] for one in found]
+    cells = [_cell(one.cell, left, right) | {"shifts": each} for one, each in zip(found, shifts, strict=True)]
     alone = isinstance(moves, Hull) and moves.alone
-    differences = [[str(number) for number in point] for point in points(moves)]
-    return {"sides": list(sides), "alone": alone, "differences": differences, **more}
+    return {"sides": list(sides), "alone": alone, "differences": differences, "cells": cells}
 
 
 def _multipliers(values: Multipliers) -> dict[str, str]:
     return {str(at): str(value) for at, value in enumerate(values) if value}
 
 
-def by_name(values: Mapping[str, Fraction]) -> dict[str, str]:
-    """Return a shift, without the noise that stays."""
-    return {name: str(value) for name, value in sorted(values.items()) if value}
+def _moved(*ways: Mapping[str, Fraction]) -> list[dict[str, str]]:
+    """Return how far each symbol moves, without those that stay."""
+    return [{name: str(value) for name, value in sorted(way.items()) if value} for way in ways]
 
 
-def cell(aligned: Aligned, moves: Box | Hull, left: Written, right: Written) -> Json:
-    """Return a cell with its shifts, in the order of the differences."""
-    one = aligned.cell
+def _cell(one: Cell, left: Written, right: Written) -> dict[str, Json]:
+    """Return a cell without its shifts."""
     found: dict[str, Json] = {"left": list(one.left), "right": list(one.right)}
     if one.joint:
         here = [left.condition(Condition(row.left, row.relation, row.place)) for row in one.rows]
@@ -125,7 +135,7 @@ def cell(aligned: Aligned, moves: Box | Hull, left: Written, right: Written) -> 
         found["rows"] = [here, there]
         found["implied"] = [[_multipliers(multipliers) for multipliers in each] for each in one.implied]
         found["excluded"] = {str(at): _multipliers(right.padded(some, at)) for at, some in one.excluded}
-    return found | {"shifts": [by_name(aligned.at(point, moves)) for point in points(moves)]}
+    return found
 
 
 def law(one: Law) -> Json:

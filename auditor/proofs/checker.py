@@ -8,9 +8,8 @@ from decimal import Context, Decimal
 from fractions import Fraction as Q
 from typing import Any
 
-FORMAT, DIGITS = 2, Context(60)
-# For logarithms and exponentials, which ``decimal`` rounds to the nearest; for parameters, which are floats.
-ROUNDED, PARAMETERS = 1 + Q(1, 10**40), 1 + Q(1, 10**9)
+# Digits of logarithms and exponentials, room for their rounding, and for parameters, which are floats.
+DIGITS, ROUNDED, PARAMETERS = Context(60), 1 + Q(1, 10**40), 1 + Q(1, 10**9)
 
 
 def need(holds: Any, what: str) -> None:
@@ -57,32 +56,34 @@ def conditions(cell: Any, left: Any, right: Any) -> Any:
     return here, there
 
 
-def kept(trace: Any, paths: Any, rows: Any) -> tuple[str, Any]:
-    """Return what is computed on paths of one output, and the rows that a shift must keep so that it stays the same."""
+def kept(trace: Any, paths: Any, rows: Any) -> Any:
+    """Return the rows that a shift must keep, so that paths have the output that they had. The first says what is computed."""
     [output] = {trace["paths"][i]["output"] for i in paths}
     what, numbers = trace["outputs"][output]
     terms = sorted({name for form in [*numbers, *(form for form, _ in rows)] for name in form if name[:1] == "o"})
-    return what, [*rows, *([f, "="] for f in numbers), *([f, "="] for name in terms for f in trace["terms"][name])]
+    equal = [*numbers, *(form for name in terms for form in trace["terms"][name])]
+    return [[{}, what], *rows, *([form, "="] for form in equal)]
 
 
-def keeps(before: Any, after: Any, moved: Any) -> None:
-    """Noise and data that move by so much keep all rows."""
+def keeps(before: Any, after: Any, moves: Any) -> None:
+    """All rows are kept when noise and data move by the first of the moves, give or take each of the others."""
     for (form, relation), (other, same) in zip(before, after, strict=True):
         rest, gap = combined((1, other), (-1, form))
-        gap += sum(Q(value) * Q(moved.get(name, 0)) for name, value in other.items())
-        holds = relation == same and not rest and gap >= 0 and (gap == 0 or relation != "=")
-        need(holds, f"a shift at {other} {relation} 0")
+        first, *sides = (sum((Q(c) * Q(move.get(name, 0)) for name, c in other.items()), Q(0)) for move in moves)
+        holds = gap + first >= sum(map(abs, sides)) and (gap + first == 0 or relation != "=")
+        need(holds and relation == same and not rest, f"a shift at {other} {relation} 0")
 
 
-def cost(shift: Any, proof: Any, alone: bool) -> Q:
+def cost(moves: Any, proof: Any, alone: bool) -> Q:
     """Return a bound on the logarithm of the ratio of densities; for Gaussian noise, the squared distance in deviations."""
     total, gaussian = Q(0), proof["rule"] == "gaussian"
-    for law, number, by in ((*proof["noise"][name], Q(by)) for name, by in shift.items()):
+    for name in {name for move in moves for name in move if name[:1] != "x"}:
+        (law, number), (by, *sides) = proof["noise"][name], (Q(move.get(name, 0)) for move in moves)
         rate = -Q(DIGITS.ln(decimal(1 - Q(number)))) if law == "geometric" else 1 / Q(number)
-        upwards = by >= 0 and (law == "exponential" or (law == "geometric" and by.denominator == 1 and alone))
-        moves = law == "normal" if gaussian else upwards or law in ("laplace", "logistic")
-        need(rate > 0 and moves, "noise that is shifted")
-        total += (by * rate) ** 2 if gaussian else abs(by) * rate
+        upwards = law == "exponential" or (law == "geometric" and by.denominator == 1 and alone)
+        shifts = law in ("laplace", "logistic") or (upwards and by >= sum(map(abs, sides)))
+        need(rate > 0 and (law == "normal" if gaussian else shifts), "noise that is shifted")
+        total += (sum(map(abs, sides), abs(by)) * rate) ** (2 if gaussian else 1)
     return total
 
 
@@ -96,11 +97,11 @@ def alignment(pair: Any, proof: Any) -> Q:
     costs = []
     for cell in cells:
         here, there = conditions(cell, left, right)
-        (what, before), (same, after) = kept(left, cell["left"], here), kept(right, cell["right"], there)
-        need(what == same, "unlike outputs")
-        for difference, shift in zip(pair["differences"], cell["shifts"], strict=True):
-            keeps(before, after, {**shift, **{f"x{j}": d for j, d in enumerate(difference)}})
-            costs.append(cost(shift, proof, pair["alone"]))
+        before, after = kept(left, cell["left"], here), kept(right, cell["right"], there)
+        for differences, shifts in zip(pair["differences"], cell["shifts"], strict=True):
+            moves = [shift | moved for shift, moved in zip(shifts, differences, strict=True)]
+            keeps(before, after, moves)
+            costs.append(cost(moves, proof, pair["alone"] and len(moves) == 1))
     return max(costs)
 
 
@@ -121,8 +122,7 @@ def says(claim: Any, number: Q, bound: Q, gaussian: bool) -> bool:
     """Whether ε, or μ² of Gaussian noise, gives a bound on the quantity of a claim."""
     rho = (number if gaussian else number**2) / 2
     if "rho" in claim or "order" in claim:
-        at_any_order = "order" in claim and not gaussian and number <= bound
-        return at_any_order or rho * Q(claim.get("order", 1)) <= bound
+        return rho * Q(claim.get("order", 1)) <= bound or ("order" in claim and not gaussian and number <= bound)
     if "mu" in claim or not gaussian or number == 0:
         return number <= (bound if "mu" not in claim else bound**2 if gaussian else 0)
     mu, epsilon = math.sqrt(number), float(bound)
@@ -137,7 +137,7 @@ def leaves(tree: Any) -> list[int]:
 
 def check(proof: Any) -> None:
     """Raise ValueError where a certificate does not prove its claim."""
-    need(proof["format"] == FORMAT, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
+    need(proof["format"] == 2, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
     for trace in proof.get("traces", []):

@@ -108,13 +108,14 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 class Form:
     """A sum of rational multiples of symbols and a constant. ``terms`` has no zeros."""
 
-    __slots__ = ("_key", "constant", "terms")
+    __slots__ = ("_key", "_opposite", "constant", "terms")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, terms: Mapping[str, Fraction], constant: Fraction) -> None:
         self.terms = terms
         self.constant = constant
         self._key: Key | None = None
+        self._opposite: Key | None = None
 
     @classmethod
     def symbol(cls, name: str) -> "Form":
@@ -126,6 +127,12 @@ class Form:
         if self._key is None:
             self._key = (tuple(sorted(self.terms.items())), self.constant)
         return self._key
+
+    def opposite(self) -> Key:
+        """Return the key of the form times −1."""
+        if self._opposite is None:
+            self._opposite = (-self).key()
+        return self._opposite
 
     def __repr__(self) -> str:
         return " + ".join([*(f"{value}·{name}" for name, value in self.terms.items()), str(self.constant)])

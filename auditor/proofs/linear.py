@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 from auditor.proofs.form import Form
 
 Sparse = Mapping[int, Fraction]  # coefficients by the number of the variable
+ZERO = 1e-9  # what is nearer to 0 counts as 0, until it is checked exactly
 ROUNDED = 10**6  # the largest denominator of a number that no equation decides
 
 
@@ -105,9 +106,16 @@ def combination(given: Sequence[Form], wanted: Form | None) -> tuple[Fraction, .
         return None
     if wanted is None:
         equal.append(({at: Fraction(1) for at in range(len(given))}, Fraction(1)))
-    values = solve([float(form.constant) for form in given], [], [row for row in equal if row[0]], [False] * len(given))
+    equal = [row for row in equal if row[0]]
+    matrix, limits = _matrix(equal, len(given))
+    only, _, rank, _ = np.linalg.lstsq(matrix.toarray(), limits)
+    if rank < len(given):
+        values = solve([float(form.constant) for form in given], [], equal, [False] * len(given))
+    else:  # there is one solution at most, which needs no linear program
+        fits = np.abs(matrix @ only - limits).max() < ZERO and only.min() > -ZERO
+        values = only.tolist() if fits else None
     if values is None:
         return None
-    none_of = [({at: Fraction(1)}, Fraction(0)) for at, value in enumerate(values) if value < 1e-9]
+    none_of = [({at: Fraction(1)}, Fraction(0)) for at, value in enumerate(values) if value < ZERO]
     exact = made_exact(values, [*none_of, *equal])
     return tuple(exact) if exact is not None and min(exact, default=Fraction(0)) >= 0 else None

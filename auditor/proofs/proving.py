@@ -239,8 +239,8 @@ class Attempt:
         for family, found in every:
             empty[family.left] |= {one.cell.left[0]: one.empty for one in found if one.empty is not None}
             left, right = sides[family.left], sides[family.right]
-            some = [written.cell(one, family.moves, left, right) for one in found if one.empty is None]
-            entries.append(self._entry(family, some))
+            some = [one for one in found if one.empty is None]
+            entries.append(_entry(family, some, left, right))
         every_trace = [side.trace(none) for side, none in zip(sides, empty, strict=True)]
         return {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
 
@@ -285,14 +285,14 @@ class Attempt:
         scope: Scope,
         pairs: int | None,
     ) -> Proof | None:
-        largest, entries = Fraction(0), []
+        largest = Fraction(0)
+        every: list[tuple[Family, Aligned]] = []
         for family in families():
             found = least_shift(traces[family.left], traces[family.right], family.moves)
             if not isinstance(found, Moved):
                 return None
             largest = max(largest, found.squared)
-            shifts = [written.by_name(shift.by) for shift in found.shifts]
-            entries.append(self._entry(family, [{"left": [0], "right": [0], "shifts": shifts}]))
+            every.append((family, Aligned(Cell((0,), (0,), (), ()), found.squared, found.shifts)))
         bound = from_mu_squared(self.claim, largest)
         if bound is None:
             return None
@@ -300,6 +300,8 @@ class Attempt:
             reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
             return self._failed(_NoProofError(reason, bound=bound), scope, pairs)
         every_trace = [written.trace_of_gaussian(one) for one in traces]
+        sides = [written.Written(one) for one in traces]
+        entries = [_entry(family, [one], sides[family.left], sides[family.right]) for family, one in every]
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
         return self._signed("gaussian", bound, scope, pairs, content)
 
@@ -341,11 +343,6 @@ class Attempt:
 
     # Results ---------------------------------------------------------------------------------------------------------
 
-    def _entry(self, family: Family, found: Sequence[Any]) -> dict[str, Any]:
-        data = {} if family.pair is None else {"data": pair_words(family.pair)}
-        entry: dict[str, Any] = written.pair((family.left, family.right), family.moves, {**data, "cells": found})
-        return entry
-
     def _signed(self, rule: str, bound: Fraction, scope: Scope, pairs: int | None, content: Mapping[str, Any]) -> Proof:
         about = {"rule": rule, "mechanism": self.mechanism.name, "claim": self.claim.to_dict(), "bound": str(bound)}
         said = {"scope": str(scope), "domain": str(self.domain)}
@@ -372,6 +369,12 @@ class Attempt:
             event=error.event,
             pairs=pairs,
         )
+
+
+def _entry(family: Family, found: Sequence[Aligned], left: written.Written, right: written.Written) -> dict[str, Any]:
+    """Return what a certificate says of some pairs."""
+    data = {} if family.pair is None else {"data": pair_words(family.pair)}
+    return data | written.pair((family.left, family.right), family.moves, found, left, right)
 
 
 def _by_masses(laws: Sequence[Law], families: Sequence[Family], every: Sequence[Sequence[Fraction]]) -> dict[str, Any]:

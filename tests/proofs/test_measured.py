@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-FIGURES: dict[str, Any] = json.loads(
-    (Path(__file__).parents[2] / "benchmarks" / "results" / "proofs.json").read_text(encoding="utf-8")
-)["figures"]
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+FIGURES: dict[str, Any] = json.loads((RESULTS / "proofs.json").read_text(encoding="utf-8"))["figures"]
 SPECIMENS = {entry["audit"]: entry for entry in FIGURES["specimens"]}
 
 
