@@ -1,5 +1,6 @@
 """Bounds from scores that exist already, such as an attack's scores of records that were trained on and of others."""
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from auditor.bounds.bisection import halved
 from auditor.bounds.conversions import implied_delta
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import Guessed, Looks, surest_guesses, usual_guesses
+from auditor.bounds.one_run import Guessed, Looks, numbers_of_guesses
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_number
@@ -35,8 +36,8 @@ ASSUMED: dict[Origin, tuple[str, ...]] = {
     ),
 }
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-# Of alpha, for the case that coins ask for more scores of one side than there are.
-SHARE_FOR_COINS = 0.01
+# Of alpha, for the case that coins ask for more scores of one side than there are; and of the rest, for equal scores.
+SPARED = 0.01
 # Coins as uneven as this are not fair: the chance is below one in a million.
 UNFAIR = 1e-6
 
@@ -46,7 +47,8 @@ class ScoreBounds:
     """What scores prove. All bounds hold together with probability ``confidence``, if what is ``assumed`` is so.
 
     ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` one on μ, and ``profile`` lists (ε, lower bound on δ).
-    ``guesses`` lists for each number of guesses that was looked at how many were right, of ``canaries`` that could be guessed on.
+    ``guesses`` lists for each number of guesses that was looked at how many were right, of ``canaries`` that could be guessed on:
+    where scores are equal, at least, with probability 0.99.
     """
 
     origin: Origin
@@ -102,7 +104,7 @@ def audit_scores(
     *,
     delta: float = 1e-5,
     confidence: float = CONFIDENCE,
-    guesses: Sequence[int] | None = None,
+    guesses: int | Sequence[int] | None = None,
 ) -> ScoreBounds:
     """Bound ε at δ, μ and the privacy profile from scores of canaries that were in the data, and of others that were not.
 
@@ -133,12 +135,13 @@ def audit_scores(
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
     sides = _numbers("inside", inside), _numbers("outside", outside)
-    alpha, rng = 1 - confidence, np.random.default_rng(0)
+    alpha = (1 - SPARED) * (1 - confidence)
     if origin == "independent-runs":
-        sides, alpha = _by_coins(*sides, alpha, rng), (1 - SHARE_FOR_COINS) * alpha
+        sides, alpha = _by_coins(*sides, alpha), (1 - SPARED) * alpha
     else:
         _check_fair(*map(len, sides))
-    looks = _looks(*sides, rng, guesses, apart=origin != "one-run")
+    numbers = numbers_of_guesses(guesses, sum(map(len, sides)))
+    looks = Looks(tuple(right_guesses(*sides, number) for number in numbers), apart=origin != "one-run")
     return ScoreBounds(
         origin,
         looks.bound(ApproximateDP(0, delta), alpha),
@@ -155,7 +158,7 @@ def audit_scores(
 def _numbers(name: str, given: ArrayLike) -> Floats:
     try:
         scores = np.asarray(given, np.float64).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(f"{name} holds something that is no number; it must be a list of scores") from None
     if not len(scores) or np.isnan(scores).any():
         missing = (
@@ -167,15 +170,18 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
     return scores
 
 
-def _by_coins(inside: Floats, outside: Floats, alpha: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return random scores of both sides, as many as coins ask for; fewer of one side than asked with probability 1 % of alpha."""
-    from scipy.special import bdtrc
+def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return random scores of both sides, as many as coins ask for; fewer of one side than asked with probability 1 % of alpha.
+
+    What is random follows from the scores: no other draw can be had by another try.
+    """
+    from scipy.stats import binom
 
     def may_run_out(trials: int) -> bool:
-        few, many = sorted((len(inside), len(outside)))
-        return bool(bdtrc(few, trials, 0.5) + bdtrc(many, trials, 0.5) > SHARE_FOR_COINS * alpha)
+        return sum(float(binom.sf(len(side), trials, 0.5)) for side in (inside, outside)) > SPARED * alpha
 
     trials, _ = halved(may_run_out, 0, len(inside) + len(outside), lambda low, high: False)
+    rng = np.random.default_rng(list(hashlib.sha256(inside.tobytes() + outside.tobytes()).digest()))
     left = int(np.clip(rng.binomial(trials, 0.5), trials - len(outside), len(inside)))
     return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
 
@@ -190,21 +196,28 @@ def _check_fair(inside: int, outside: int) -> None:
         )
 
 
-def _looks(
-    inside: Floats, outside: Floats, rng: np.random.Generator, guesses: Sequence[int] | None, *, apart: bool
-) -> Looks:
-    scores = np.concatenate([inside, outside])
-    # In random order, since equal scores count in their order.
-    order = rng.permutation(len(scores))
-    is_inside = np.arange(len(scores)) < len(inside)
-    numbers = usual_guesses(len(scores)) if guesses is None else tuple(guesses)
-    for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= len(scores):
-            raise InvalidInputError(f"guesses are {list(numbers)}; each must be an integer from 1 to {len(scores):,}")
-    if not numbers:
-        seen = Guessed(len(scores), 0, 0)
-        return Looks((seen,), apart)
-    return Looks(tuple(surest_guesses(scores[order], is_inside[order], number) for number in numbers), apart)
+def right_guesses(inside: Floats, outside: Floats, guesses: int) -> Guessed:
+    """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
+
+    Of equal scores, as many as are needed would be guessed on at random. Counted is a number that is exceeded or met with a
+    probability of at least 1 − SPARED. An alarm by it means that a random choice alarms at least as probably. So it is false with
+    probability at most α/(1 − SPARED), where that of a random choice is at most α.
+    """
+    wins = _right_at_least(outside, inside, guesses // 2) + _right_at_least(-inside, -outside, guesses - guesses // 2)
+    return Guessed(len(inside) + len(outside), guesses, wins)
+
+
+def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
+    """Return how many of the ``number`` lowest scores are ``right`` ones; where some are equal, with probability SPARED/2 fewer."""
+    from scipy.stats import hypergeom
+
+    if not number:
+        return 0
+    cut = np.partition(np.concatenate([right, wrong]), number - 1)[number - 1]
+    below, equal = int((right < cut).sum()), int((right == cut).sum())
+    others = int((wrong == cut).sum())
+    drawn = number - below - int((wrong < cut).sum())
+    return below + int(hypergeom.ppf(SPARED / 2, equal + others, equal, drawn))
 
 
 def read_scores(place: str) -> Floats:

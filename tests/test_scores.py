@@ -1,5 +1,6 @@
 """Bounds from scores that exist already: what they prove, what is assumed, and files of every kind."""
 
+import itertools
 import json
 import math
 import subprocess
@@ -9,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from auditor.bounds.conversions import gaussian_delta
+from auditor.bounds.one_run import Guessed
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.scores import Origin, audit_scores, read_scores
+from auditor.scores import SPARED, Origin, audit_scores, read_scores, right_guesses
 
 Floats = NDArray[np.float64]
 TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
@@ -55,6 +58,43 @@ def test_equal_scores_do_not_show_the_side() -> None:
         assert proved.epsilon == proved.mu == 0
 
 
+def test_equal_scores_seldom_alarm_however_many_there_are() -> None:
+    """For any number of canaries, here 185, the chance over the coins is what counts: of the sizes that 185 coins give."""
+    alarms = sum(
+        float(binom.pmf(inside, 185, 0.5))
+        for inside in range(70, 116)
+        if audit_scores(np.zeros(inside), np.zeros(185 - inside), "one-run", confidence=0.95).epsilon > 0
+    )
+    assert alarms <= 0.05
+
+
+@pytest.mark.parametrize("scores", [[0] * 9, [0] * 4 + [1] * 5, [0, 0, 1, 1, 1, 2, 2, 2, 2], [0] * 7 + [1, math.inf]])
+@pytest.mark.parametrize("guesses", [1, 4, 5, 9])
+def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores: list[float], guesses: int) -> None:
+    """By enumeration of all coins: of scores that say nothing, each number of right guesses is a binomial one."""
+    wins = []
+    for coins in itertools.product([False, True], repeat=9):
+        inside, given = np.array(coins), np.array(scores, float)
+        wins.append(right_guesses(given[inside], given[~inside], guesses).wins)
+    for least in range(1, guesses + 1):
+        assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED) + 1e-12
+
+
+def test_equal_scores_that_are_all_guessed_on_alike_count_in_full() -> None:
+    assert right_guesses(np.ones(5), np.zeros(5), 10) == Guessed(10, 10, 10)
+    assert right_guesses(np.full(5, math.inf), np.full(5, -math.inf), 10) == Guessed(10, 10, 10)
+
+
+@pytest.mark.parametrize("sides", [(100, 5000), (5000, 100), (3, 5000)])
+def test_of_unequal_sides_as_many_scores_count_as_coins_would_ask_for(sides: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    inside, outside = rng.normal(size=sides[0]) + 1, rng.normal(size=sides[1])
+    proved = audit_scores(inside, outside, "independent-runs", confidence=0.95)
+    assert 0.4 * min(sides) < proved.canaries < 2 * min(sides)
+    assert proved.mu > 0.4 or min(sides) == 3
+    assert proved == audit_scores(inside, outside, "independent-runs", confidence=0.95)
+
+
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_scores_that_say_nothing_seldom_alarm(origin: Origin) -> None:
     """Of 30 sets, more than 11 alarms at a level of 5 % have probability below 1e-7."""
@@ -76,12 +116,14 @@ def test_given_numbers_of_guesses_count() -> None:
     [
         ([1.0, math.nan], [0.0], {}, "inside has 1 of 2 scores that are NaN"),
         ([1.0], [], {}, "outside has no scores"),
+        ([1.0], [10**400], {}, "outside holds something that is no number"),
         ([1.0], ["x"], {}, "outside holds something that is no number"),
         ([1.0] * 90, [0.0] * 10, {"origin": "one-run"}, "90 canaries are inside and 10 outside"),
         ([1.0], [0.0], {"origin": "one"}, 'origin is "one"'),
         ([1.0], [0.0], {"delta": 2}, "delta is 2"),
         ([1.0], [0.0], {"confidence": 1}, "confidence is 1"),
-        ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": [19]}, "each must be an integer from 1 to 18"),
+        ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": [19]}, "one or several integers from 1 to 18"),
+        ([1.0] * 9, [0.0] * 9, {"origin": "one-run", "guesses": []}, "one or several integers from 1 to 18"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -164,6 +164,16 @@ def usual_guesses(canaries: int) -> tuple[int, ...]:
     return tuple(guesses for guesses in halves if guesses >= min(FEWEST_GUESSES, canaries))
 
 
+def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:
+    """Return the numbers of guesses to look at, the usual ones where none are given. Raises InvalidInputError for others."""
+    if given is None:
+        return usual_guesses(canaries)
+    numbers = (given,) if isinstance(given, int) else tuple(given)
+    if not numbers or any(isinstance(k, bool) or not isinstance(k, int) or not 0 < k <= canaries for k in numbers):
+        raise InvalidInputError(f"guesses is {given!r}; it must be one or several integers from 1 to {canaries:,}")
+    return numbers
+
+
 def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> Guessed:
     """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.bounds.one_run import usual_guesses
+from auditor.bounds.one_run import numbers_of_guesses
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Relation
@@ -42,16 +42,7 @@ class Canaries(Domain):
             raise InvalidInputError("there are no canaries; at least one is needed")
         if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
             raise InvalidInputError(f"runs is {self.runs!r}; it must be an integer of at least 1")
-        self.guesses = self._checked(guesses)
-
-    def _checked(self, given: int | Sequence[int] | None) -> tuple[int, ...]:
-        most = self.runs * len(self.canaries)
-        if given is None:
-            return usual_guesses(most)
-        numbers = (given,) if isinstance(given, int) else tuple(given)
-        if not numbers or any(isinstance(k, bool) or not isinstance(k, int) or not 0 < k <= most for k in numbers):
-            raise InvalidInputError(f"guesses is {given!r}; it must be one or several integers from 1 to {most:,}")
-        return numbers
+        self.guesses = numbers_of_guesses(guesses, runs * len(canaries))
 
     def __str__(self) -> str:
         beside = f", beside {len(self.records):,} records" if len(self.records) else ""
