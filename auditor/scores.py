@@ -64,15 +64,17 @@ class ScoreBounds:
     @property
     def epsilon_if_gaussian(self) -> float:
         """What ``mu`` is as ε at δ. That is a bound on ε only for a mechanism that is no less private than some Gaussian noise."""
-        if not 0 < self.mu < math.inf or not 0 < self.delta < 1:
-            return 0.0 if self.mu == 0 or self.delta >= 1 else math.inf
-        noise = GaussianDP(self.mu)
-        if implied_delta(noise, 0.0) <= self.delta:
+        if self.mu == 0 or self.delta >= 1:
             return 0.0
+        if math.isinf(self.mu) or self.delta == 0:
+            return math.inf
+        noise = GaussianDP(self.mu)
+
+        def enough(epsilon: float) -> bool:
+            return implied_delta(noise, epsilon) <= self.delta
+
         most = self.mu * (self.mu / 2 + 40)
-        return halved(lambda e: implied_delta(noise, e) <= self.delta, 0.0, most, lambda low, high: high - low < 1e-9)[
-            0
-        ]
+        return 0.0 if enough(0.0) else halved(enough, 0.0, most, lambda low, high: high - low < 1e-9)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, and ``epsilon_if_gaussian``."""
@@ -161,9 +163,8 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(f"{name} holds something that is no number; it must be a list of scores") from None
     if not len(scores) or np.isnan(scores).any():
-        missing = (
-            "no scores" if not len(scores) else f"{np.isnan(scores).sum():,} of {len(scores):,} scores that are NaN"
-        )
+        nan = np.isnan(scores).sum()
+        missing = f"{nan:,} of {len(scores):,} scores that are NaN" if len(scores) else "no scores"
         raise InvalidInputError(
             f"{name} has {missing}; every canary needs a score, and a failed one the same on both sides"
         )
@@ -258,9 +259,9 @@ def _from_csv(path: Path, column: str) -> Any:
     if not rows:
         raise InvalidInputError("it is empty")
     try:
-        [*map(float, rows[0])]
+        np.array(rows[0], float)
         names = [str(i) for i in range(len(rows[0]))]
-    except ValueError:
+    except ValueError:  # the first row is a heading
         names, *rows = rows
     return _column({name: [float(row[i]) for row in rows] for i, name in enumerate(names)}, column)
 

@@ -64,10 +64,11 @@ def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
 
 def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a warning where runs differ in their right guesses by more than canaries that do not affect each other would."""
-    each = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
-    wins, guesses = (sum(getattr(one, name) for one in each) for name in ("wins", "guesses"))
-    tables = [(one.wins, one.guesses - one.wins) for one in each]
-    if not drifts(tables, [(wins - right, guesses - wins - wrong) for right, wrong in tables]):
+    counted = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
+    tables = [(one.wins, one.guesses - one.wins) for one in counted]
+    all_right, all_wrong = map(sum, zip(*tables, strict=True))
+    others = [(all_right - right, all_wrong - wrong) for right, wrong in tables]
+    if not drifts(tables, others):
         return ()
     return (
         "the runs differ in how many guesses are right, by more than chance: canaries affect each other, or the mechanism changes. "
@@ -76,8 +77,7 @@ def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _arrays(runs: Sequence[Run]) -> tuple[Floats, NDArray[np.bool_]]:
-    scores, inside = (np.concatenate([getattr(run, name) for run in runs]) for name in ("scores", "inside"))
-    return scores, inside.astype(bool)
+    return np.concatenate([run.scores for run in runs]), np.concatenate([run.inside for run in runs]).astype(bool)
 
 
 def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "CanaryEvidence":
@@ -91,7 +91,7 @@ def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "Can
 
 @dataclass(frozen=True, slots=True)
 class CanaryEvidence(Evidence):
-    """How many guesses were right in so many ``runs`` with so many ``canaries`` each."""
+    """How many guesses were right in ``runs``, each with the same number of ``canaries``."""
 
     claim: PrivacyClaim
     looks: Looks

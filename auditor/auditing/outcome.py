@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.plan import Plan
 from auditor.auditing.reproduce import command
-from auditor.claims import Claim
+from auditor.claims import ApproximateDP, Claim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
 from auditor.proofs.result import Scope
@@ -147,13 +147,27 @@ def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
     power = judgement.power
     if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not is_weak(claim, power):
         return ()
-    more = "use more canaries, or more runs" if isinstance(judgement.event, ObservedCanaries) else "raise samples"
+    more = _to_catch_more(claim, judgement)
     if power["95%"] == math.inf:
         return (f"weak: on this event no violation could have been caught; {more}",)
     return (
         f"weak: {claim.symbol} of {WEAK:g} times the claim might have been missed: only {power['95%']:.3g} would have been caught "
         f"with 95 % chance; {more}",
     )
+
+
+def _to_catch_more(claim: Claim, judgement: Judgement) -> str:
+    event = judgement.event
+    if not isinstance(event, ObservedCanaries):
+        return "raise samples"
+    # A run that gives all canaries away with probability δ is within the claim, so that no p-value is below δ.
+    if (
+        not event.apart
+        and isinstance(claim, ApproximateDP)
+        and claim.delta * len(event.guesses) >= (judgement.alpha or 0)
+    ):
+        return "δ is not below the error that each number of guesses has, so that no number of canaries would do without apart"
+    return "use more canaries, or more runs"
 
 
 def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:

@@ -47,7 +47,10 @@ from auditor.errors import InvalidInputError
 
 CELLS = 2_000  # of the integral over T; each rounded up
 SPREAD = 9.0  # standard deviations of T that the cells cover
-MOST_VALUE = 1e4
+# Where nobody says how many of the surest guesses count: all, a half, a quarter, and so on, down to this number.
+FEWEST_GUESSES, MOST_LOOKS = 10, 8
+# Bounds are sought from this δ on, and up to this value of any other quantity.
+LEAST_DELTA, MOST_VALUE = 1e-9, 1e4
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +153,6 @@ def p_value_apart(curve: Tradeoff, seen: Guessed) -> float:
     return float(min(1.0, chances @ bdtr(u, k, rates)))
 
 
-# Where nobody says how many of the surest guesses count: all, a half, a quarter, and so on, down to this number.
-FEWEST_GUESSES, MOST_LOOKS = 10, 8
-
-
 def usual_guesses(canaries: int) -> tuple[int, ...]:
     """Return the numbers of guesses that are looked at by default.
 
@@ -229,14 +228,15 @@ class Looks:
     def _delta(self, epsilon: float, alpha: float) -> float:
         best = 0.0
         for one in self.seen:
-
-            def refuted(delta: float, one: Guessed = one) -> bool:
-                return self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
-
-            low = max(best, LEAST_DELTA)
-            if refuted(low):
-                best = halved(lambda delta: not refuted(delta), low, 1.0, lambda low, high: high <= 1.05 * low)[0]
+            # What this look alone refutes counts only above what an earlier one does.
+            best = max(best, self._delta_of(one, epsilon, alpha, max(best, LEAST_DELTA)))
         return best
+
+    def _delta_of(self, one: Guessed, epsilon: float, alpha: float, least: float) -> float:
+        def allowed(delta: float) -> bool:
+            return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
+
+        return 0.0 if allowed(least) else halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
 
     def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
         """Return the smallest value of the quantity that would have refuted a claim with this chance; infinite if none would.
@@ -256,9 +256,6 @@ class Looks:
         needed = replace(one, wins=critical)
         value = claim.value
         return largest_refuted(lambda more: p_value_apart(tradeoff(at_value(claim, more)), needed) < chance, value)
-
-
-LEAST_DELTA = 1e-9
 
 
 def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:

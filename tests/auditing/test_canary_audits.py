@@ -158,6 +158,15 @@ def test_a_score_that_cannot_be_had_is_an_error() -> None:
         one_run(auditor.GaussianDP(1.0), score=f"{__name__}:nothing")
 
 
+def test_a_delta_above_the_error_cannot_be_refuted_where_canaries_may_affect_each_other() -> None:
+    claim = auditor.ApproximateDP(1.0, 0.05)
+    blind = one_run(claim, parameters={"sigma": 3.0})
+    [warning] = blind.warnings
+    assert "no number of canaries would do without apart" in warning
+    assert math.isinf(blind.power["95%"])
+    assert one_run(claim, parameters={"sigma": 3.0}, apart=True).power["95%"] < 3
+
+
 def test_what_would_be_caught_is_known_before() -> None:
     domain = auditor.Canaries(range(NUMBER), own_place, apart=True)
     plan = planned(released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99)
