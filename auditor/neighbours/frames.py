@@ -13,7 +13,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.columns import Column
-from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, Domain, require_memory, retried
+from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, MOST_SIMPLE, Domain, require_memory, retried
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation, relation_named
 from auditor.neighbours.slots import (
@@ -22,8 +22,13 @@ from auditor.neighbours.slots import (
     Slot,
     distinct_rows,
     fewer,
+    group_rows,
+    last_owner,
     moves_apart,
     plainer,
+    rearranging,
+    special_rows,
+    units_of,
     with_owner,
     with_value,
 )
@@ -34,6 +39,8 @@ Rows = Sequence[Row]
 SIZES = (1, 2, 3, 10, 30)
 UNITS = ("person", "row")
 ORDERS = ("kept", "shuffled")
+# Rows of a frame whose order is changed.
+MOST_REARRANGED = 64
 FIRST, MIDDLE, SPREAD = (0.0, 0.0), (0.5, 0.5), (0.0, 1.0)
 
 
@@ -91,7 +98,7 @@ class Frame(Domain):
         self._names = [*held, *self._columns]
         self._form = form_named(self.form, {**held, **self._columns})
         self._usual = tuple(column.usual() for column in self._columns.values())
-        self._special, self._groups = self._special_rows(), self._group_rows()
+        self._special, self._groups = special_rows(self._columns.values()), group_rows(self._columns.values())
         self._corners = self._first_pairs()
         if not self._corners:
             raise InvalidInputError(
@@ -110,6 +117,32 @@ class Frame(Domain):
 
     def corners(self) -> list[Pair]:
         return list(self._corners)
+
+    def simplest(self) -> list[Pair]:
+        """See Domain; the fewest rows, and a person whose rows are usual, differ, lie in all groups, or have one unusual value."""
+        least, each = int(self._size.low), int(self._each.low)
+        plain = [self._changes(row) for row in self._special]
+        alone = [
+            *plain[0],
+            *(changes for several in plain[1:] for changes in several[:1]),
+            *itertools.chain(*plain[1:]),
+        ]
+        tried = [([self._usual] * least, changes) for changes in alone]
+        for n, (one, other) in itertools.product((1, 2), itertools.product(self._groups, repeat=2)):
+            tried += [([one] * (least + n * each), changes) for changes in self._changes(other)]
+        pairs = filter(None, (self._applied(base, changes) for base, changes in tried[: 4 * MOST_SIMPLE]))
+        return list(itertools.islice(_distinct(pairs), MOST_SIMPLE))
+
+    def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
+        each = int(self._each.low) if self._by_person else 1
+        persons = min(int(self._size.high), max(MOST_REARRANGED, int(self._size.low) + each)) // each
+        if self.distance > 1 or self.order == "shuffled" or persons < 2:
+            return ()
+        units = [[self._owned(self._draw(rng), 1 + i) for _ in range(each)] for i in range(persons)]
+        goal = [units[i] for i in rng.permutation(persons)]
+        steps = rearranging(units, goal, self._relation, bool(self.id))
+        pairs = [self._pair(slots) for slots in steps]
+        return [pair for pair in pairs if pair is not None] if all(pairs) else ()
 
     def _first_pairs(self) -> list[Pair]:
         each, groups = int(self._each.low), self._groups
@@ -164,22 +197,6 @@ class Frame(Domain):
             goes = Change((other,) * least, ())
             many += [[goes if i % 2 else change for i in range(self.distance)] for change in changes]
         return many
-
-    def _special_rows(self) -> list[Row]:
-        """Return rows worth trying: the usual one, all lowest and highest, then those with one unusual value."""
-        corners = [column.corners() for column in self._columns.values()]
-        rows = [self._usual, *(tuple(values[i % len(values)] for values in corners) for i in (1, 2, -1))]
-        for place, values in enumerate(corners):
-            rows += [(*self._usual[:place], value, *self._usual[place + 1 :]) for value in values]
-        return distinct_rows(rows)
-
-    def _group_rows(self) -> list[Row]:
-        """Return a row for each value of the columns that have few."""
-        found = [self._usual]
-        for place, column in enumerate(self._columns.values()):
-            if column.choices is not None or column.type == "boolean":
-                found += [(*self._usual[:place], value, *self._usual[place + 1 :]) for value in column.corners()]
-        return distinct_rows(found)
 
     # --- From rows and a change to a pair ---
 
@@ -294,7 +311,7 @@ class Frame(Domain):
             return self._applied(base, self._random_changes(rng), self._random_turn(rng))
         if kind == 1 and slots[at].common:  # more rows like one
             times = int(Range(1, max(1, len(slots)), True).draw(rng))
-            fresh = 1 + self._last_owner(slots)
+            fresh = 1 + last_owner(slots, bool(self.id))
             copies = [slots[at].left[bool(self.id) :]] * times
             owned = [self._owned(row, fresh + i // int(self._each.low)) for i, row in enumerate(copies)]
             return self._pair([*slots[:at], *(Slot(row, row) for row in owned), *slots[at:]], turned)
@@ -337,11 +354,11 @@ class Frame(Domain):
         if not new:
             return None
         if self._relation is Relation.ADD_REMOVE:
-            owner = {row[0]: 1 + self._last_owner(slots) for row in new} if self._by_person else {}
+            owner = {row[0]: 1 + last_owner(slots, bool(self.id)) for row in new} if self._by_person else {}
             return self._pair([*base, *(Slot(None, with_owner(row, owner)) for row in new)])
         # The next row, or person, that is not yet like the new one.
         wanted = [row[bool(self.id) :] for row in new]
-        for unit in self._units(rows):
+        for unit in units_of(rows, self._by_person):
             if repr([rows[i][bool(self.id) :] for i in unit]) != repr(wanted):
                 owner_of = rows[unit[0]][:1] if self.id else ()
                 changed = {i: Slot(rows[i], (*owner_of, *row)) for i, row in zip(unit, wanted, strict=False)}
@@ -349,19 +366,6 @@ class Frame(Domain):
                 added = [Slot(None, (*owner_of, *row)) for row in wanted[len(unit) :]]
                 return self._pair([*(changed.get(i, slot) for i, slot in enumerate(base)), *added])
         return None
-
-    def _units(self, rows: Rows) -> list[list[int]]:
-        """Return the places of each person's rows, or of each row."""
-        if not self._by_person:
-            return [[i] for i in range(len(rows))]
-        found: dict[Any, list[int]] = {}
-        for i, row in enumerate(rows):
-            found.setdefault(row[0], []).append(i)
-        return list(found.values())
-
-    def _last_owner(self, slots: Iterable[Slot]) -> int:
-        rows = [row for slot in slots for row in (slot.left, slot.right) if row is not None]
-        return max((row[0] for row in rows), default=0) if self.id else 0
 
     # --- Simpler pairs ---
 

@@ -65,6 +65,74 @@ def moves_apart(slots: Sequence[Slot], relation: Relation, by_person: bool) -> f
     return comes + both if goes == comes else math.inf
 
 
+def special_rows(columns: Iterable[Column]) -> list[Row]:
+    """Return rows worth trying: the usual one, all lowest and highest, then those with one unusual value."""
+    corners = [column.corners() for column in columns]
+    usual = tuple(values[0] for values in corners)
+    rows = [usual, *(tuple(values[i % len(values)] for values in corners) for i in (1, 2, -1))]
+    for place, values in enumerate(corners):
+        rows += [(*usual[:place], value, *usual[place + 1 :]) for value in values]
+    return distinct_rows(rows)
+
+
+def group_rows(columns: Iterable[Column]) -> list[Row]:
+    """Return a row for each value of the columns that have few."""
+    columns = list(columns)
+    usual = tuple(column.usual() for column in columns)
+    found = [usual]
+    for place, column in enumerate(columns):
+        if column.choices is not None or column.type == "boolean":
+            found += [(*usual[:place], value, *usual[place + 1 :]) for value in column.corners()]
+    return distinct_rows(found)
+
+
+def units_of(rows: Sequence[Row], by_person: bool) -> list[list[int]]:
+    """Return the places of each person's rows, or of each row."""
+    if not by_person:
+        return [[i] for i in range(len(rows))]
+    found: dict[Any, list[int]] = {}
+    for i, row in enumerate(rows):
+        found.setdefault(row[0], []).append(i)
+    return list(found.values())
+
+
+def last_owner(slots: Iterable[Slot], owned: bool) -> int:
+    """Return the largest id; 0 where rows have none."""
+    rows = [row for slot in slots for row in (slot.left, slot.right) if row is not None]
+    return max((row[0] for row in rows), default=0) if owned else 0
+
+
+def rearranging(
+    units: Sequence[Sequence[Row]], goal: Sequence[Sequence[Row]], relation: Relation, owned: bool
+) -> Iterator[list[Slot]]:
+    """Yield the neighbours on a path from rows to the same in another order, person by person.
+
+    Under add_remove a person leaves and comes at another place. Under substitute the persons stay, and their rows change places.
+    """
+    now = list(units)
+    for place, wanted in enumerate(goal):
+        if relation is Relation.ADD_REMOVE:
+            old = next(i for i in range(place, len(now)) if now[i] is wanted)
+            if old == place:
+                continue
+            for at, gone in ((old, True), (place, False)):
+                if gone:
+                    del now[at]
+                moved = [Slot(row, None) if gone else Slot(None, row) for row in wanted]
+                yield [*_all_common(now[:at]), *moved, *_all_common(now[at:])]
+            now.insert(place, wanted)
+            continue
+        new = [(*row[:owned], *other[owned:]) for row, other in zip(now[place], wanted, strict=True)]
+        if repr(new) != repr(now[place]):
+            changed = [Slot(row, other) for row, other in zip(now[place], new, strict=True)]
+            yield [*_all_common(now[:place]), *changed, *_all_common(now[place + 1 :])]
+            now[place] = new
+
+
+def _all_common(units: Iterable[Sequence[Row]]) -> list[Slot]:
+    return [in_both(row) for unit in units for row in unit]
+
+
 def in_both(row: Row) -> Slot:
     """Return the slot of a row that both sides have."""
     return Slot(row, row)

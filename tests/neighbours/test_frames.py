@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.columns import TYPES, Column
-from auditor.neighbours.domains import Pairs
+from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.shrink import simpler
@@ -146,6 +146,44 @@ def test_this_file_notices_two_persons_who_differ() -> None:
     assert are_neighbours(Pair(rows, rows[1:], Relation.ADD_REMOVE), domain)
     assert not are_neighbours(Pair(rows, rows[2:], Relation.ADD_REMOVE), domain)
     assert not are_neighbours(Pair(rows, rows[:0:-1], Relation.ADD_REMOVE), domain)
+
+
+# --- The simplest pairs, and rows in another order ---
+
+
+@ALL_DOMAINS
+def test_the_simplest_pairs_are_small_neighbours_and_each_stands_once(domain: Frame) -> None:
+    pairs = domain.simplest()
+    assert 10 < len({pair.key() for pair in pairs}) == len(pairs) <= MOST_SIMPLE
+    most = 2 * (domain.rows_per_person or (1, 1))[1] + (domain.rows_per_person or (1, 1))[1]
+    for pair in pairs:
+        check(pair, domain)
+        assert max(len(pair.left), len(pair.right)) <= most
+
+
+def test_the_first_of_them_have_a_person_with_many_rows_and_one_without_a_city() -> None:
+    columns = {"city": COLUMNS["city"], "day": COLUMNS["day"]}
+    first = Frame(columns, id="user", rows_per_person=(1, 3)).simplest()[:12]
+    added = [pair.right for pair in first if not pair.left]
+    assert any(len(rows) == 3 and len({row["day"] for row in rows}) == 3 for rows in added)
+    assert any(rows[0]["city"] is None for rows in added)
+
+
+@ALL_DOMAINS
+def test_rows_come_into_another_order_step_by_step(domain: Frame) -> None:
+    rng = np.random.default_rng(3)
+    paths = [domain.rearranged(rng) for _ in range(5)]
+    if domain.order == "shuffled" or (domain.unit == "row" and domain.rows_per_person == (2, 4)):
+        assert not any(paths)
+        return
+    assert max(map(len, paths)) > 2
+    for path in filter(None, paths):
+        for pair, following in itertools.pairwise(path):
+            check(pair, domain)
+            assert repr(pair.right) == repr(following.left)
+        ends = [Counter(repr({**row, "user": 0}) for row in data) for data in (path[0].left, path[-1].right)]
+        assert ends[0] == ends[1]
+        assert repr(path[0].left) != repr(path[-1].right)
 
 
 # --- Several moves apart ---
