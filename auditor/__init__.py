@@ -17,6 +17,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from auditor.auditing import audit as audit
     from auditor.blackbox.command import Command as Command
+    from auditor.blackbox.retrying import RETRY as RETRY
+    from auditor.blackbox.retrying import retrying as retrying
     from auditor.claims import ApproximateDP as ApproximateDP
     from auditor.claims import GaussianDP as GaussianDP
     from auditor.claims import Monotone as Monotone
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "auditor.auditing": ("audit",),
     "auditor.blackbox.command": ("Command",),
+    "auditor.blackbox.retrying": ("RETRY", "retrying"),
     "auditor.claims": (
         "ApproximateDP",
         "GaussianDP",

@@ -24,11 +24,10 @@ from fractions import Fraction
 
 from auditor.neighbours.moves import Box, Hull
 from auditor.proofs.cells import Cell, Row, contradiction
-from auditor.proofs.form import INPUT, NOISE
+from auditor.proofs.form import INPUT, NOISE, Law
 from auditor.proofs.linear import Sparse, made_exact, solve
 from auditor.proofs.logarithms import log_above
 from auditor.proofs.run import Condition, Names
-from auditor.proofs.symbols import Law
 
 Vector = tuple[Fraction, ...]
 MOST_VERTICES = 32  # beyond, shifts are linear or there are none

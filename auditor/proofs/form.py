@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 Key = tuple[Any, ...]
+Law = tuple[Any, ...]  # the name of a distribution, and its numbers
 NOISE, INPUT, OPAQUE = "n", "x", "o"
 
 

@@ -8,6 +8,7 @@ noise) is settled: the run forks over the outcomes of its sources.
 """
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -167,3 +168,34 @@ def _single(operation: Callable[..., Any]) -> Callable[[Lazy], Lazy]:
 
 for _name in ("neg", "pos", "abs"):
     setattr(Lazy, f"__{_name}__", _single(getattr(operator, _name)))
+
+
+class Numbered(Lazy):
+    """One of too many integers to list, each as likely: ⌊low + count·U⌋ of a uniform number U. It can be compared."""
+
+    __slots__ = ("count", "low", "name")
+
+    def __init__(self, name: str, low: int, count: int) -> None:
+        super().__init__(frozenset([name]), {}, self._listed)
+        self.name, self.low, self.count = name, low, count
+
+    def _listed(self, outcomes: Mapping[str, Any]) -> Any:
+        raise CURRENT.get().fail(f"a draw has {self.count:,} outcomes, which can be compared with numbers and no more")
+
+    def _compared(self, compare: Callable[[Any, Any], bool], other: Any, least: Callable[[Fraction], int]) -> Any:
+        number = exact(other)
+        if number is None:
+            return NotImplemented
+        return compared(self.name, compare, Fraction(least(number) - self.low, self.count))
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(operator.ge, other, lambda number: math.floor(number) + 1)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(operator.ge, other, math.ceil)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(operator.lt, other, math.ceil)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(operator.lt, other, lambda number: math.floor(number) + 1)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from auditor.proofs.form import Form
 from auditor.proofs.logarithms import exp_below
-from auditor.proofs.run import Masses
+from auditor.proofs.run import Masses, Names
 from auditor.proofs.trace import Trace
 
 MOST_OUTPUTS = 100_000  # of several parts together
@@ -39,6 +39,12 @@ def law_of(trace: Trace) -> Law | None:
         masses[text] = masses.get(text, Fraction(0)) + mass
     # Paths may have outputs of several lengths, so that an output as a whole is one part.
     return (Masses((-1,), {(str(text),): mass for text, mass in masses.items()}),)
+
+
+def unresolved(names: Names) -> Fraction:
+    """Return the largest probability that is missing of any draw."""
+    sums = [sum((mass for _, mass in law[1:]), Fraction(0)) for law in names.laws.values() if law[0] == "finite"]
+    return max((1 - total for total in sums), default=Fraction(0))
 
 
 def joined(law: Law) -> Masses | None:

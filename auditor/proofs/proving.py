@@ -21,7 +21,7 @@ from auditor.proofs.explain import DATA, cost_of, event_of, pair_inside, why
 from auditor.proofs.form import NotTracedError
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.logarithms import log_above
-from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of
+from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of, unresolved
 from auditor.proofs.replay import disagreement
 from auditor.proofs.result import Proof, Scope, shown_above, within
 from auditor.proofs.run import Names
@@ -90,9 +90,10 @@ class Attempt:
                 return self._none(f"the mechanism has a memory: {name} changed while it was traced")
             if proof.proved:
                 return proof
-            if first is not None and first.pair is None:
-                proof = replace(proof, reason=f"{first.reason}; pair by pair: {proof.reason}")
-            first = proof if first is None or first.pair is None else first
+            if first is not None:
+                reason = f"{first.reason}; pair by pair: {proof.reason}"
+                proof = replace(proof if first.pair is None else first, reason=reason)
+            first = proof
             # Numbers in place of symbols help where data could not be followed, or are compared as they are.
             if time.monotonic() > self.deadline or (proof.pair is not None and DATA not in str(proof.reason)):
                 break
@@ -118,8 +119,8 @@ class Attempt:
 
     def _symbolic(self, moves: Moves) -> Trace:
         bounds = {f"x{at}": ends for at, ends in enumerate(zip(moves.low, moves.high, strict=True))}
-        self.names = Names(bounds)
-        found = trace(self._call(), lambda: input_symbols(len(moves.low)), self.names, self.deadline)
+        self.names = Names(bounds, deadline=self.deadline)
+        found = trace(self._call(), lambda: input_symbols(len(moves.low)), self.names)
         rng = np.random.default_rng(0)
         pairs = [self.domain.random(rng) for _ in range(REPLAYED // 2)] + self.domain.corners()[: REPLAYED // 2]
         for seed, pair in enumerate(pairs):
@@ -133,7 +134,7 @@ class Attempt:
             raise NotTracedError(wrong)
 
     def _numeric(self, pair: Pair, side: Any) -> Trace:
-        found = trace(self._call(), lambda: pair.dataset(side), self.names, self.deadline)
+        found = trace(self._call(), lambda: pair.dataset(side), self.names)
         self._confirm(pair.dataset(side), {}, found, seed=len(self.names.laws))
         return found
 
@@ -160,7 +161,7 @@ class Attempt:
         every = self.domain.every(MOST_PAIRS)
         pairs = every if every is not None else self.domain.corners()
         scope = Scope.DOMAIN if every is not None else Scope.PAIRS
-        self.names = Names()
+        self.names = Names(samplers=self.names.samplers, deadline=self.deadline)
         traces: list[Trace] = []
         places: dict[str, int] = {}
 
@@ -211,6 +212,11 @@ class Attempt:
                 if top.cost > largest:
                     largest, worst = top.cost, (family, top)
                 every.append((family, each))
+            if (missing := unresolved(self.names)) > 0:
+                raise _NoProofError(
+                    f"of a sampler that retries, probability {float(missing):.1e} is not resolved; that counts for δ where all "
+                    "outputs are finite, and is no part of a proof by shifts of noise"
+                )
         except _NoProofError as failure:
             return self._failed(failure, scope, pairs)
         bound = from_epsilon(self.claim, largest)
@@ -313,6 +319,7 @@ class Attempt:
             laws = [(part,) for part in whole if part is not None] if None not in whole else laws
         every, worst = [], (Fraction(-1), families[0], "")
         bound: Fraction | None = None
+        missing = max((1 - sum(part.masses.values()) for law in laws for part in law), default=Fraction(0))
         for family in families:
             ratios, output = largest_ratios(laws[family.left], laws[family.right])
             if ratios is None:
@@ -337,7 +344,9 @@ class Attempt:
         reason = (
             f"exactly, {self.claim.symbol} = {shown_above(bound)}"
             if bound is not None
-            else ("an output of one data set is impossible on its neighbour")
+            else f"of a sampler that retries, probability {float(missing):.1e} is not resolved, more than the claim allows for"
+            if missing
+            else "an output of one data set is impossible on its neighbour"
         )
         return self._failed(_NoProofError(reason, bound=bound, family=family, event=f"output {output}"), scope, pairs)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from auditor.proofs.form import INPUT, OPAQUE, OPERATIONS, Form, exact
+from auditor.blackbox.retrying import retrying
+from auditor.proofs.form import INPUT, OPAQUE, OPERATIONS, Form, Law, exact
 from auditor.proofs.lazy import State
-from auditor.proofs.run import Path, flattened
-from auditor.proofs.symbols import Law, SymbolicGenerator
+from auditor.proofs.run import Names, Path, flattened
+from auditor.proofs.symbols import SymbolicGenerator, finite
 from auditor.proofs.trace import Call, Trace
 
 CLOSE = 1e-6  # how far computed numbers may be from exact ones, relative to their size
@@ -19,7 +20,8 @@ CLOSE = 1e-6  # how far computed numbers may be from exact ones, relative to the
 class Replayed(SymbolicGenerator, np.random.Generator):  # type: ignore[misc]
     """Draws numbers of the laws that the symbolic generator names, and keeps them in order."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, names: Names) -> None:
+        self.names = names
         np.random.Generator.__init__(self, np.random.PCG64(seed))
         SymbolicGenerator.__init__(self, self)
         self.outcomes: dict[str, list[State]] = {}
@@ -48,8 +50,19 @@ class Replayed(SymbolicGenerator, np.random.Generator):  # type: ignore[misc]
         possible = [(value, mass) for value, mass in zip(outcomes, masses, strict=True) if mass]
         chances = np.array([float(mass) for _, mass in possible])
         value = possible[int(self._source.choice(len(possible), p=chances / chances.sum()))][0]
-        self.drawn.append((("finite", *((repr(option), mass) for option, mass in possible)), value))
+        self.drawn.append((finite(possible), value))
         return value
+
+    def sampled(self, attempt: Any, *arguments: Any, **keywords: Any) -> Any:
+        """Return what the sampler itself returns, with the law that was computed for it."""
+        value = retrying(attempt)(self._source, *arguments, **keywords)
+        possible = self._outcomes_of(attempt, arguments, keywords)
+        value = next((known for known, _ in possible if known == value), value)  # NumPy's numbers are as Python's
+        self.drawn.append((finite(possible), value))
+        return value
+
+    def _numbered(self, low: int, count: int) -> Any:
+        return low + int(self._symbol(("uniform",)) * count)
 
     def _array(self, made: Any) -> Any:
         return np.array(made.tolist()).reshape(made.shape) if made.size else np.empty(made.shape)
@@ -57,7 +70,7 @@ class Replayed(SymbolicGenerator, np.random.Generator):  # type: ignore[misc]
 
 def disagreement(call: Call, dataset: Any, inputs: Mapping[str, float], trace: Trace, seed: int) -> str | None:
     """Run the function once on numbers. Returns in words how the paths are wrong about it, or None."""
-    generator = Replayed(seed)
+    generator = Replayed(seed, trace.names)
     try:
         output = call(dataset, generator)
     except Exception as error:
@@ -139,7 +152,8 @@ class _Judge:
         if _shapes(structure) != _shapes(path.structure) or len(leaves) != len(path.leaves):
             return False
         for group in path.groups or ():
-            if tuple(str(leaves[place]) for place in group.places) not in group.masses:
+            shown = [_value(str(leaves[place])) for place in group.places]
+            if shown not in ([_value(text) for text in texts] for texts in group.masses):
                 return False
         return all(self._alike(said, found) for said, found in zip(path.leaves, leaves, strict=True))
 
@@ -160,6 +174,12 @@ def _number(leaf: Any) -> Any:
         return {"True": 1, "False": 0, "np.True_": 1, "np.False_": 0}.get(text) if text[-1:] in "e_" else Fraction(text)
     except ValueError:
         return None
+
+
+def _value(text: str) -> Any:
+    """Return a leaf as a number if it is one, whether NumPy's or Python's, and else as its text."""
+    number = _number(text) if " " in text else None
+    return text if number is None else number
 
 
 def _shapes(structure: Any) -> Any:

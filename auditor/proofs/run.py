@@ -1,7 +1,9 @@
 """One traced run of a mechanism: its draws, its decisions, and what it returned."""
 
 import itertools
+import math
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from auditor.proofs.form import CURRENT, INPUT, NOISE, OPAQUE, Form, Key, NotTracedError, exact
+from auditor.proofs.form import CURRENT, INPUT, NOISE, OPAQUE, Form, Key, Law, NotTracedError, exact
 from auditor.proofs.lazy import Cuts, Lazy, State, compared, states
-from auditor.proofs.symbols import Law
 
 Spelled = tuple[str, tuple[Form, ...]]
 CONTINUOUS = {"laplace", "logistic", "normal", "exponential", "uniform"}
@@ -70,11 +71,16 @@ class Masses:
 
 @dataclass(slots=True)
 class Names:
-    """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path."""
+    """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
+
+    ``samplers`` are the laws of samplers that retry, by arguments. No run goes on after the ``deadline`` (time.monotonic).
+    """
 
     bounds: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)  # of the inputs
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
+    samplers: dict[Any, list[State]] = field(default_factory=dict)
+    deadline: float = math.inf
     _known: dict[Key, str] = field(default_factory=dict)
     _spelled: dict[Key, "Spelled"] = field(default_factory=dict)
 
@@ -123,7 +129,7 @@ class TracedRun:
     """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one."""
 
     def __init__(self, names: Names, prefix: tuple[int, ...]) -> None:
-        self._names = names
+        self.names = names
         self._prefix = prefix
         self._draws = 0
         self._signs: dict[Key, frozenset[int]] = {}
@@ -140,15 +146,17 @@ class TracedRun:
         return NotTracedError(self.reason)
 
     def term(self, operation: str, arguments: tuple[Form, ...]) -> str:
-        return self._names.term(operation, arguments)
+        return self.names.term(operation, arguments)
 
     def draw(self, law: Law) -> str:
         self._draws += 1
-        return self._names.noise(self._draws - 1, law)
+        return self.names.noise(self._draws - 1, law)
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
     def _fork(self, options: int) -> int:
+        if time.monotonic() > self.names.deadline:
+            raise self.fail("the time for a proof is up")
         at = len(self.taken)
         choice = self._prefix[at] if at < len(self._prefix) else 0
         self.taken.append(choice)
@@ -159,7 +167,7 @@ class TracedRun:
         if len(form.terms) != 1:
             return None
         [(name, slope)] = form.terms.items()
-        return (name, slope, form.constant) if self._names.laws.get(name) == ("uniform",) else None
+        return (name, slope, form.constant) if self.names.laws.get(name) == ("uniform",) else None
 
     def is_above(self, form: Form, strict: bool) -> Any:
         if not form.terms:
@@ -200,12 +208,12 @@ class TracedRun:
         """Return the signs that a form can have with a chance above 0, by what is known of its symbols alone."""
         low = high = form.constant
         for name, value in form.terms.items():
-            if name not in self._names.bounds:
+            if name not in self.names.bounds:
                 opaque = any(other.startswith(OPAQUE) for other in form.terms)
-                continuous = any(self._names.laws.get(other, ("",))[0] in CONTINUOUS for other in form.terms)
+                continuous = any(self.names.laws.get(other, ("",))[0] in CONTINUOUS for other in form.terms)
                 # A number with a density is nowhere with certainty; a term may depend on the same noise.
                 return frozenset({-1, 1} if continuous and not opaque else {-1, 0, 1})
-            ends = [value * end for end in self._names.bounds[name]]
+            ends = [value * end for end in self.names.bounds[name]]
             low, high = low + min(ends), high + max(ends)
         return frozenset(sign for sign, can in ((-1, low < 0), (0, low <= 0 <= high), (1, high > 0)) if can)
 
@@ -226,7 +234,7 @@ class TracedRun:
             possible = self.states(name, cuts.get(name, frozenset()))
             place = self._fork(len(possible)) if len(possible) > 1 else 0
             value, mass = settled[name], _ = possible[place]
-            if len(possible) == 1:
+            if len(possible) == 1 and possible[0][1] == 1:
                 continue
             share = self.labels.get(name, ("", Fraction(1)))[1] * mass
             if name in self.outcomes:

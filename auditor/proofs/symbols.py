@@ -1,17 +1,18 @@
 """Arrays of symbols, and the generator that draws symbols in place of numbers."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
-from auditor.proofs.form import CURRENT, FUNCTIONS, Form, exact
-from auditor.proofs.lazy import Lazy, State, applied
+from auditor.proofs.form import CURRENT, FUNCTIONS, Form, Law, exact
+from auditor.proofs.lazy import Lazy, Numbered, State, applied
+from auditor.proofs.renewal import outcomes_of
+from auditor.proofs.run import Names
 
 COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
-Law = tuple[Any, ...]  # the name of a distribution, and its numbers
 
 
 class Symbols(np.ndarray[Any, np.dtype[Any]]):
@@ -31,6 +32,8 @@ class Symbols(np.ndarray[Any, np.dtype[Any]]):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func is np.where and len(args) == 3 and not kwargs:
             return where(*args)
+        if func is np.searchsorted and len(args) == 2 and not kwargs:
+            return symbols(_each(lambda value: _place_in(args[0], value), args[1]))
         return super().__array_function__(func, types, args, kwargs)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
@@ -71,6 +74,12 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     return symbols(_each(choose, condition, yes, no))
 
 
+def _place_in(table: Any, value: Any) -> Any:
+    """Return how many numbers of a sorted table are below a value, as ``np.searchsorted``."""
+    below = [value > number for number in np.asarray(table).tolist()]
+    return applied(lambda *each: sum(map(int, each)), *below) if any(isinstance(b, Lazy) for b in below) else sum(below)
+
+
 def symbols(result: Any) -> Any:
     """Return an array of objects as one of symbols, or as what it is where it holds Booleans only."""
     if not isinstance(result, np.ndarray) or result.dtype != object:
@@ -80,10 +89,16 @@ def symbols(result: Any) -> Any:
     return result.view(Symbols)
 
 
+def finite(outcomes: Sequence[State]) -> Law:
+    """Return the law of a finite draw."""
+    return ("finite", *((repr(value), mass) for value, mass in outcomes))
+
+
 class Draws(Protocol):
     """What the generator asks of the run it serves. ``outcomes`` are those of finite draws, with their masses."""
 
     outcomes: dict[str, list[State]]
+    names: Names
 
     def draw(self, law: Law) -> str:
         """Return the name of a fresh random number of a distribution."""
@@ -175,6 +190,8 @@ class SymbolicGenerator:
             a, b = operator.index(first), operator.index(last) + bool(endpoint)
             if b <= a:
                 raise ValueError("low >= high")
+            if b - a > MOST_OUTCOMES:
+                return self._numbered(a, b - a)
             return self._finite([a + i for i in range(_few(b - a))], [Fraction(1, b - a)] * (b - a))
 
         return self._drawn(one, size, low, high)
@@ -225,11 +242,31 @@ class SymbolicGenerator:
         """Put the items into random order."""
         x[:] = self.permutation(list(x))
 
+    # Samplers that retry --------------------------------------------------------------------------------------------
+
+    def sampled(self, attempt: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Return what a sampler returns that repeats attempts; see :func:`auditor.retrying`."""
+        possible = self._outcomes_of(attempt, arguments, keywords)
+        name = self._run.draw(finite(possible))
+        self._run.outcomes[name] = possible
+        return Lazy.source(name)
+
+    def _outcomes_of(self, attempt: Callable[..., Any], arguments: Any, keywords: Any) -> list[State]:
+        given = [value.settled() if isinstance(value, Lazy) else value for value in arguments]
+        if any(not isinstance(value, bool | int | float | str | np.generic) for value in (*given, *keywords.values())):
+            raise CURRENT.get().fail("a sampler that retries is given something else than numbers and text")
+        key = (attempt, repr(given), repr(keywords))
+        return outcomes_of(self._run.names, key, lambda run: attempt(SymbolicGenerator(run), *given, **keywords))
+
     def _finite(self, outcomes: list[Any], masses: list[Fraction]) -> Any:
         possible = [(value, mass) for value, mass in zip(outcomes, masses, strict=True) if mass]
-        name = self._run.draw(("finite", *((repr(value), mass) for value, mass in possible)))
+        name = self._run.draw(finite(possible))
         self._run.outcomes[name] = possible
         return Lazy.source(name) if len(possible) > 1 else possible[0][0]
+
+    def _numbered(self, low: int, count: int) -> Any:
+        """Return an integer that is one of many."""
+        return Numbered(self._run.draw(("uniform",)), low, count)
 
     def _symbol(self, law: Law) -> Any:
         """Return a fresh random number of a law."""

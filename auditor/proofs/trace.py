@@ -40,15 +40,20 @@ def input_symbols(cells: int, scalar: bool = False) -> Any:
     return made.view(Symbols)
 
 
-def trace(call: Call, dataset: Callable[[], Any], names: Names, deadline: float) -> Trace:
+def trace(call: Call, dataset: Callable[[], Any], names: Names) -> Trace:
     """Follow every path. Raises NotTracedError that says what cannot be followed, and where."""
     paths: list[Path] = []
     waiting: list[tuple[int, ...]] = [()]
     with _no_other_randomness():
         while waiting:
             prefix = waiting.pop()
-            run, path = _follow(call, dataset, names, prefix)
-            _, again = _follow(call, dataset, names, prefix)
+            try:
+                run, path = _follow(call, dataset, names, prefix)
+                _, again = _follow(call, dataset, names, prefix)
+            except NotTracedError:
+                if time.monotonic() <= names.deadline:
+                    raise
+                raise NotTracedError(f"the time for a proof is up, after {len(paths):,} paths") from None
             if path.key() != again.key():
                 raise NotTracedError(
                     "two runs with the same draws differ: there is randomness or a memory beside the generator"
@@ -58,8 +63,6 @@ def trace(call: Call, dataset: Callable[[], Any], names: Names, deadline: float)
                 waiting += [(*run.taken[:at], other) for other in range(1, run.options[at])]
             if len(paths) + len(waiting) > MOST_PATHS:
                 raise NotTracedError(f"there are more than {MOST_PATHS:,} paths")
-            if time.monotonic() > deadline:
-                raise NotTracedError(f"the time for a proof is up, after {len(paths):,} paths")
     return Trace(names, tuple(paths))
 
 
