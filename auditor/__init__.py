@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from auditor.auditing import audit as audit
+    from auditor.auditing import measure as measure
+    from auditor.auditing.measuring import Measured as Measured
     from auditor.blackbox.command import Command as Command
     from auditor.blackbox.retrying import RETRY as RETRY
     from auditor.blackbox.retrying import retrying as retrying
@@ -49,7 +51,8 @@ if TYPE_CHECKING:
 
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
 _NAMES = {
-    "auditor.auditing": ("audit",),
+    "auditor.auditing": ("audit", "measure"),
+    "auditor.auditing.measuring": ("Measured",),
     "auditor.blackbox.command": ("Command",),
     "auditor.blackbox.retrying": ("RETRY", "retrying"),
     "auditor.claims": (

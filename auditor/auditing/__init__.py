@@ -1,17 +1,18 @@
 """The whole flow of one audit. Nothing here prints; progress is reported through a callback."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from auditor.auditing.check import check, draw_once
 from auditor.auditing.flow import carry_out, run, run_all
+from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.plan import Plan, Progress
 from auditor.auditing.settings import AuditKeywords, Settings, SettingsKeywords
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.store import Store, history
-from auditor.claims import Claim
+from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs
@@ -30,6 +31,7 @@ __all__ = [
     "check",
     "draw_once",
     "history",
+    "measure",
     "planned",
     "run",
     "run_all",
@@ -60,6 +62,7 @@ def audit(
 
     Keyword Args:
         samples (int): outputs for the bound, both sides together, 1,000,000 by default; search and selection come on top.
+        outputs (int): instead of samples, the outputs of search, selection and bound together.
         method (str): "fixed", the default, "sequential", "two-intervals", or "one-run" for Canaries.
         search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
         seconds (float | None): after which the audit ends with the bound it has; outputs are fewer then.
@@ -117,6 +120,35 @@ def planned(
         alpha=alpha_for_each(CONFIDENCE if confidence is None else confidence, 1),
         settings=Settings.of(given),
     )
+
+
+def measure(
+    mechanism: Callable[..., Any] | str | Command,
+    neighbours: Domain | Sequence[tuple[Any, Any]],
+    quantity: Literal["epsilon", "mu", "rho"] = "epsilon",
+    *,
+    delta: float = 0.0,
+    **options: Unpack[AuditKeywords],
+) -> Measured:
+    """Prove the largest lower bound that outputs allow, where nothing is claimed: ε at ``delta``, μ, or ρ.
+
+    The options are those of ``audit``; ``outputs`` says what search, selection and bound may draw together. Raises as ``audit``
+    does.
+
+    >>> import auditor
+    >>> def noisy(dataset, size, rng):
+    ...     return rng.laplace(dataset, 0.5, size)  # ε = 2
+    >>> found = auditor.measure(noisy, [(0, 1)], outputs=50_000, workers=1)
+    >>> 1.8 < found.bound.value < 2
+    True
+    """
+    if quantity not in ("epsilon", "mu", "rho"):
+        raise InvalidInputError(f'quantity is {quantity!r}; it must be "epsilon", "mu" or "rho"')
+    if delta and quantity != "epsilon":
+        raise InvalidInputError(f"delta is {delta!r}; only epsilon is measured at a delta")
+    claims: dict[str, Claim] = {"epsilon": ApproximateDP(OUT_OF_REACH, delta) if delta else PureDP(OUT_OF_REACH)}
+    claims |= {"mu": GaussianDP(OUT_OF_REACH), "rho": ZeroConcentratedDP(OUT_OF_REACH)}
+    return measured(planned(mechanism, claims[quantity], neighbours, **options))
 
 
 def _name_of(function: Callable[..., Any]) -> str:

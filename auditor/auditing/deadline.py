@@ -56,6 +56,11 @@ def fit_outputs(plan: Plan, drawing: Drawing) -> Plan:
     return fitted.with_settings(samples=min(fitted.settings.samples, left), search=replace(search, outputs=outputs))
 
 
+def fit_bound(plan: Plan, drawing: Drawing) -> Plan:
+    """Return the plan whose bound takes what search and selection left of the budget; where time is limited, as it is."""
+    return plan if plan.settings.seconds is not None else plan.with_settings(samples=max(FEWEST, drawing.left()))
+
+
 def _fit(plan: Plan, drawing: Drawing) -> int:
     assert plan.settings.seconds is not None
     of_search = _seconds_of_search(plan)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from auditor.auditing.deadline import fit_outputs, fit_search
+from auditor.auditing.deadline import fit_bound, fit_outputs, fit_search
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.health_checks import (
@@ -36,7 +36,6 @@ from auditor.events.histogram import Histogram
 from auditor.events.rare import some_repeat
 from auditor.events.selection import VALUES
 from auditor.methods.base import AnyMethod, Test
-from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
 
@@ -61,8 +60,11 @@ def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
     share = commonest(sample)
     if share == 1:
         return inconclusive(plan, all_alike(sample.size), pair)
-    test = _learned(plan, drawing, found, sample) if at_distance else _learned_on_pair(plan, drawing, pair, sample)
-    plan, note = _affordable(plan, sample)
+    # What was searched for is what is learned.
+    searched = replace(plan, claim=found.claim)
+    learned = _learned if at_distance else _learned_on_pair
+    test = learned(searched, drawing, found, sample)
+    plan, note = _affordable(fit_bound(plan, drawing), sample)
     method = plan.method()
     # For the reader only, and so made while the workers draw.
     histograms = functools.cache(lambda: test.histograms(sample))
@@ -104,13 +106,13 @@ def _learner(plan: Plan) -> AnyMethod:
     return method.with_prior() if affordable_pairs(plan.claim, plan.settings.search_outputs) else method
 
 
-def _learned_on_pair(plan: Plan, drawing: Drawing, pair: Pair, sample: Sample) -> Test[Any]:
+def _learned_on_pair(plan: Plan, drawing: Drawing, found: FoundPair, sample: Sample) -> Test[Any]:
     """Learn a test on the pair; where values repeat that may be a rare release, from more outputs.
 
     A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
     """
     if plan.settings.seconds is None and some_repeat(sample):
-        batches = drawing.batches(pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
+        batches = drawing.batches(found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
         sample = join_samples([sample, drawing.draw(batches)])
     test: Test[Any] = _learner(plan).learn(sample).test
     return test

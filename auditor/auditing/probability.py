@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor.auditing.deadline import fit_outputs, fit_search
+from auditor.auditing.deadline import fit_bound, fit_outputs, fit_search
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.health_checks import cut_short, drift
@@ -40,6 +40,7 @@ def audit_probability(plan: Plan, drawing: Drawing) -> Outcome:
     plan = replace(fit_outputs(plan, drawing), domain=DataSets(plan.domain))
     plan = fit_search(plan, drawing, _worst)
     alone = _worst(plan, drawing, plan.settings.search_outputs)
+    plan = fit_bound(plan, drawing)
     batches = drawing.batches(alone, plan.settings.samples, Phase.BOUND)
     tally = drawing.count(batches, Reported(claim, plan.alpha))
     drawn_by = drawing.drawn_by()

@@ -1,19 +1,22 @@
 """The search for a pair, by the bound that a method forecasts for it.
 
-A large violation shows on neighbours with few outputs. A small one takes some 1/ε² outputs on each pair, and there are too many
-pairs. So where the claim is small, most outputs go to data sets k moves apart, where by group privacy losses add up; or to few
-pairs, where the domain has no such paths.
+A large loss shows on neighbours with few outputs. A small one takes some 1/ε² outputs on each pair, and there are too many
+pairs. So where a small loss is looked for, most outputs go to data sets k moves apart, where by group privacy losses add up; or to
+few pairs, where the domain has no such paths.
+
+How large a loss to look for is what the claim says, if that is near the truth. Where the claim is small, or so large that it says
+nothing, a first search on neighbours shows how much the mechanism loses there.
 """
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
 from auditor.auditing.plan import Plan
 from auditor.auditing.stages import Stages
-from auditor.claims import PrivacyClaim
+from auditor.claims import PrivacyClaim, PureDP
 from auditor.methods.base import AnyMethod
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
@@ -21,8 +24,12 @@ from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path,
 
 # At a distance, evidence is strong enough for one margin.
 MARGIN_AT_DISTANCE = 1.0
-# Of a search for a small violation: its share of the outputs, and the most pairs in its first round.
-SHARE_FOR_SMALL, MOST_PAIRS = 0.75, 96
+# Of the outputs, the share of a first search for what the mechanism loses; of the others, that of the search for a small loss.
+SHARE_OF_FIRST, SHARE_FOR_SMALL = 0.15, 0.75
+# The most pairs in the first round of the search for a small loss.
+MOST_PAIRS = 96
+# A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
+FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 # Fewer pairs are no search.
 FEWEST_PAIRS = 24
 MOST_STEPS = 101
@@ -30,9 +37,13 @@ MOST_STEPS = 101
 
 @dataclass(frozen=True, slots=True)
 class FoundPair:
-    """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends."""
+    """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
+
+    ``claim`` is the claim of the size that was searched for.
+    """
 
     pair: Pair
+    claim: PrivacyClaim
     outputs: int  # spent on the search
     path: Sequence[Pair] = ()
 
@@ -40,14 +51,33 @@ class FoundPair:
 def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> FoundPair:
     """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
     looks, before = Looks(plan, drawing, stage), drawing.spent.search
-    small = _for_small(looks, round(SHARE_FOR_SMALL * outputs))
+    claim, first = plan.claim, plan.candidates
+    assert isinstance(claim, PrivacyClaim)
+    if steps_apart(claim) > 1 or _is_far(claim):
+        found = Stages(looks).search(round(SHARE_OF_FIRST * outputs), first)
+        claim, first = _shown(claim, found.score), (*first, found.pair)
+        looks.plan = replace(plan, claim=claim)
     left = outputs - (drawing.spent.search - before)
-    large = Stages(looks).search(left, (*plan.candidates, *(small.path if small else ())))
+    small = _for_small(looks, round(SHARE_FOR_SMALL * left))
+    left = outputs - (drawing.spent.search - before)
+    large = Stages(looks).search(left, (*first, *(small.path if small else ())))
     spent = drawing.spent.search - before
     if small is None or large.score > small.score:
-        return FoundPair(large.pair, spent)
+        return FoundPair(large.pair, claim, spent)
     # What is known of all steps together is known best of the middle one.
-    return FoundPair(small.path[len(small.path) // 2], spent, small.path if len(small.path) > 1 else ())
+    return FoundPair(small.path[len(small.path) // 2], claim, spent, small.path if len(small.path) > 1 else ())
+
+
+def _is_far(claim: PrivacyClaim) -> bool:
+    """Return whether the claim allows too much to say where to look."""
+    return claim.group_exponent is not None and claim.total_variation() > FAR
+
+
+def _shown(claim: PrivacyClaim, score: float) -> PrivacyClaim:
+    """Return the claim of the size to look for: what was seen, but no less than the claim, or LEAST_LOSS where that is far."""
+    exponent = claim.group_exponent or 1
+    least = LEAST_LOSS**exponent / exponent if _is_far(claim) else claim.value
+    return claim.with_value(max(least, score))
 
 
 def steps_apart(claim: PrivacyClaim) -> int:

@@ -88,15 +88,16 @@ def audit_sequentially(plan: Plan, drawing: Drawing) -> Outcome:
     assert isinstance(claim, PrivacyClaim)
     play = _Play(plan, drawing, claim)
     pair = plan.domain.corners()[0]
-    while play.stage == 0 or (not play.reason and not play.failure and drawing.spent.bound < settings.samples):
-        length, left = FIRST_STAGE * GROWTH_OF_STAGES**play.stage, settings.samples - drawing.spent.bound
-        found = find_pair(plan, drawing, round(STAGE_FOR_SEARCH * length), play.stage)
-        pair = found.pair
+    while play.stage == 0 or (not play.reason and not play.failure and drawing.left() > 0):
+        length = FIRST_STAGE * GROWTH_OF_STAGES**play.stage
+        most = length if settings.outputs is None else min(length, drawing.left())
+        found = find_pair(plan, drawing, round(STAGE_FOR_SEARCH * most), play.stage)
+        pair, left = found.pair, drawing.left()
         # With a single pair there is nothing to search for, and one game takes it all.
         play.on(pair, min(left, length - found.outputs) if found.outputs else left)
     if play.failure:
         return inconclusive(plan, f"the mechanism failed on every call: {play.failure}", pair)
-    reason = play.reason or f"all {settings.samples:,} outputs drawn"
+    reason = play.reason or f"all {drawing.spent.bound:,} outputs drawn"
     if not drawing.spent.bound:
         return inconclusive(plan, f"{reason}: no output was drawn for the bound", pair)
     evidence = BetEvidence(claim, play.game, play.wealth, play.game.histograms(), reason)

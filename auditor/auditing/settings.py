@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypedDict, get_args
 
 from auditor.blackbox.sampling import Execution
@@ -18,6 +18,8 @@ SELECTION_SHARE = 0.15
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 # An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
+# The same shares of a budget for all of it.
+SEARCH_OF_BUDGET, SELECTION_OF_BUDGET = 0.25, 0.1
 # Fewer outputs cannot support a useful bound.
 FEWEST = 100
 # Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
@@ -60,9 +62,10 @@ class Search:
 class Settings:
     """How an audit is carried out.
 
-    ``samples`` counts the outputs of the bound, both sides together. ``seconds`` ends the audit early. ``events`` are what events
-    may look at. ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as
-    well, or "only" a proof. ``seed`` is the root of all randomness.
+    ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
+    if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
+    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof. ``seed`` is
+    the root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -74,6 +77,7 @@ class Settings:
     prove: bool | Literal["only"] = False
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
+    outputs: int | None = None
 
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
@@ -81,6 +85,8 @@ class Settings:
         if self.prove not in (True, False, "only"):
             raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false or "only"')
         _require_integer("samples", self.samples, FEWEST)
+        if self.outputs is not None:
+            _require_integer("outputs", self.outputs, FEWEST)
         _require_integer("seed", self.seed, 0)
 
     @classmethod
@@ -99,7 +105,20 @@ class Settings:
         if "events" in chosen:
             chosen["events"] = tuple(chosen["events"])
         chosen["search"] = Search.of(chosen.get("search"))
-        return cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
+        if "samples" in chosen and chosen.get("outputs") is not None:
+            raise InvalidInputError(
+                "samples and outputs are both given; samples counts the outputs of the bound, outputs those of the search and of "
+                "the selection as well; give one"
+            )
+        settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
+        if settings.outputs is None:
+            return settings
+        left = settings.outputs - settings.search_outputs - settings.selection_outputs
+        if left < FEWEST:
+            raise InvalidInputError(
+                f"outputs is {settings.outputs}, of which search and selection leave {left} for the bound; it must leave {FEWEST}"
+            )
+        return replace(settings, samples=left)
 
     @property
     def samples_to_learn(self) -> int:
@@ -111,12 +130,16 @@ class Settings:
         """How many outputs the search may spend."""
         if self.search.outputs is not None:
             return self.search.outputs
+        if self.outputs is not None:
+            return min(ENOUGH, round(SEARCH_OF_BUDGET * self.outputs))
         least = min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * self.samples))
         return max(least, round(SEARCH_SHARE * self.samples_to_learn))
 
     @property
     def selection_outputs(self) -> int:
         """How many outputs the event is learned from."""
+        if self.outputs is not None:
+            return max(FEWEST, min(ENOUGH, round(SELECTION_OF_BUDGET * self.outputs)))
         return max(FEWEST, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
 
     @property
@@ -140,6 +163,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     """Settings as keywords of a call, with those of the execution beside them."""
 
     samples: int
+    outputs: int
     method: str
     search: int | Mapping[str, Any] | None
     seconds: float | None

@@ -5,10 +5,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from auditor.errors import InvalidInputError, MechanismError
+from auditor.errors import InvalidInputError, MechanismError, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +68,7 @@ def write_to(target: str, text: str) -> None:
 
 
 # Options that replace settings of the file.
-SETTINGS = ("samples", "seed", "workers", "backend", "seconds", "address", "search")
+SETTINGS = ("samples", "outputs", "seed", "workers", "backend", "seconds", "address", "search")
 
 
 def load_all(options: argparse.Namespace) -> "list[Configuration]":
@@ -83,6 +84,20 @@ def load_all(options: argparse.Namespace) -> "list[Configuration]":
                 f'two of the configurations are called "{name}"; their reports would overwrite each other'
             )
     return configurations
+
+
+def selected(configurations: "list[Configuration]", only: list[str] | None) -> "list[Configuration]":
+    """Return the configurations with the audits of these names, or parts of names. Those without any are left out."""
+    known = [plan.name for configuration in configurations for plan in configuration.plans]
+    chosen = set(known) if not only else set[str]()
+    for name in only or ():
+        # A part of names means all that have it, unless it is a name itself.
+        meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
+        if not meant:
+            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+        chosen |= meant
+    found = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
+    return [configuration for configuration in found if configuration.plans]
 
 
 @contextlib.contextmanager

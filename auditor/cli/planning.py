@@ -24,6 +24,9 @@ def add_commands(commands: Commands) -> None:
     )
     add_configs(plan_parser)
     plan_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
+    plan_parser.add_argument(
+        "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
+    )
     plan_parser.set_defaults(command=_plan)
 
 

@@ -20,11 +20,12 @@ from auditor.cli.common import (
     make_folder,
     naming,
     open_console,
+    selected,
     write_to,
 )
 from auditor.cli.release import annotate, read_baselines, show_changes
 from auditor.defaults import BackendName
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -47,6 +48,9 @@ def add_commands(commands: Commands) -> None:
     only = "run this audit only, or those with NAME in their names (may be repeated)"
     run_parser.add_argument("--only", action="append", metavar="NAME", help=only)
     run_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
+    run_parser.add_argument(
+        "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
+    )
     run_parser.add_argument(
         "--seconds", type=float, metavar="S", help="end each audit after S seconds, with the bound it has"
     )
@@ -94,7 +98,7 @@ def _run(options: argparse.Namespace) -> int:
 
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
-    configurations = _selected(load_all(options), options.only)
+    configurations = selected(load_all(options), options.only)
     for configuration in configurations:
         for plan in configuration.plans:
             # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
@@ -120,20 +124,6 @@ def _run(options: argparse.Namespace) -> int:
                 for configuration, journal in zip(configurations, journals, strict=True)
             ]
         return _audit(configurations, options, journals, baselines)
-
-
-def _selected(configurations: "list[Configuration]", only: list[str] | None) -> "list[Configuration]":
-    """Return the configurations with the audits of these names, or parts of names. Those without any are left out."""
-    known = [plan.name for configuration in configurations for plan in configuration.plans]
-    chosen = set(known) if not only else set[str]()
-    for name in only or ():
-        # A part of names means all that have it, unless it is a name itself.
-        meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
-        if not meant:
-            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
-        chosen |= meant
-    selected = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
-    return [configuration for configuration in selected if configuration.plans]
 
 
 def _replay(options: argparse.Namespace) -> int:

@@ -143,8 +143,7 @@ def _plans(
         settings = _settings(config, audit, overrides)
         # With the name, the arguments of `auditor run` that give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
-        if "samples" in overrides:
-            seeded += ["--samples", str(settings.samples)]
+        seeded += [part for key in BUDGETS & overrides.keys() for part in (f"--{key}", str(getattr(settings, key)))]
         return [
             Plan(
                 name=name,
@@ -160,9 +159,16 @@ def _plans(
         ]
 
 
+# Two ways to say how many outputs an audit may draw; the later of them counts.
+BUDGETS = {"samples", "outputs"}
+
+
 def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywords) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
-    given = {**config.settings(), **audit.settings(), "events": audit.events}
+    given: dict[str, Any] = {"events": audit.events}
+    for layer in (config.settings(), audit.settings(), overrides):
+        replaced = BUDGETS if BUDGETS & layer.keys() else set[str]()
+        given = {key: value for key, value in given.items() if key not in replaced} | {**layer}
     return Settings.of(given | given.pop("execution", {}) | {**overrides})
 
 

@@ -48,6 +48,8 @@ class Shared(Strict):
     """The root of all randomness: the same seed, the same result."""
     samples: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.samples
     """Outputs for the bound of an audit, both sides together."""
+    outputs: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.outputs
+    """Instead of samples: outputs for search, selection and bound together. What the search leaves goes to the bound."""
     method: MethodName | None = _DEFAULT.method
     """fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: the textbook form; one-run: canaries."""
     execution: Execution | None = None

@@ -27,7 +27,14 @@ RARE, MOST_RARE_ATOMS = 0.05, 64
 LEAST_BEYOND = 12
 
 
-def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Choice | None:
+@dataclass(frozen=True, slots=True)
+class RareChoice(Choice):
+    """A rule on rare events. ``careful`` is its forecast with the margin of all other rules, which few wins do not pass."""
+
+    careful: float
+
+
+def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule on rare events of a feature with the best forecast; None where one side alone shows nothing."""
     found = [*_one_sided(feature, fit, judge, forecaster), *_beyond(feature, fit, judge, forecaster)]
     return max(found, key=lambda choice: choice.forecast, default=None)
@@ -57,16 +64,18 @@ class _Judged:
     def losses(self) -> int:
         return self.left_losses + self.right_losses
 
-    def forecast(self, trials: int, forecaster: Forecaster) -> float:
-        """Return the bound forecast for the rule; one that never lost is taken to lose never."""
-        if not self.losses:
-            return forecaster.forecast_unbeaten(self.wins, trials, (self.left_wins > 0) + (self.right_wins > 0))
+    def choice(self, event: Event, trials: int, forecaster: Forecaster) -> RareChoice:
+        """Return the rule with its forecasts; one that never lost is taken to lose never."""
         counts = (self.left_wins, self.left_losses, self.right_wins, self.right_losses)
         left_wins, left_losses, right_wins, right_losses = (np.array([float(n)]) for n in counts)
-        return float(forecaster.forecast(RuleCounts(left_wins, left_losses, right_wins, right_losses, trials))[0])
+        careful = float(forecaster.forecast(RuleCounts(left_wins, left_losses, right_wins, right_losses, trials))[0])
+        if self.losses:
+            return RareChoice(event, careful, careful)
+        sides = (self.left_wins > 0) + (self.right_wins > 0)
+        return RareChoice(event, forecaster.forecast_unbeaten(self.wins, trials, sides), careful)
 
 
-def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[Choice]:
+def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Suggest to guess the side at every rare value that was seen there alone, twice or more.
 
     Each output is judged by the others with its value (leave one out).
@@ -85,7 +94,7 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
             judged.left_losses += on_right == 1 and on_left > 0
             judged.right_losses += on_left == 1 and on_right > 0
     if guess:
-        yield Choice(Event(feature, _at_values(guess)), judged.forecast(left.size + right.size, forecaster))
+        yield judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
 
 
 def _repeated(left: SortedColumn, right: SortedColumn) -> dict[float, tuple[int, int]]:
@@ -124,7 +133,7 @@ def _at_values(guess: Mapping[float | str, float]) -> Cells:
     return Cells(tuple(edges), tuple(values), {v: worth for v, worth in guess.items() if isinstance(v, str)})
 
 
-def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[Choice]:
+def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Suggest to guess the side beyond all numbers of the other side; each half is judged by the ends of the other half."""
     judged = _Judged()
     for (one, other), (a, b) in (((fit[0], fit[1]), (judge[0], judge[1])), ((judge[0], judge[1]), (fit[0], fit[1]))):
@@ -139,7 +148,7 @@ def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) 
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     rule = _ends(left, right)
     if judged.wins >= LEAST_BEYOND and rule is not None:
-        yield Choice(Event(feature, rule), judged.forecast(left.size + right.size, forecaster))
+        yield judged.choice(Event(feature, rule), left.size + right.size, forecaster)
 
 
 def _ends(left: SortedColumn, right: SortedColumn) -> Cells | None:

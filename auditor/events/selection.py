@@ -31,7 +31,7 @@ from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
 from auditor.events.features import MOST_JOINT_ATOMS, Decimals, EvidenceSum, Feature, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
-from auditor.events.rare import rare_choice
+from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
@@ -53,18 +53,22 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
     """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers.
-    Neither sample may serve for the bound. With nothing to learn from, the event guesses left always. Where the best event is not
-    forecast to refute the claim, a rare one is returned that is.
+    Neither sample may serve for the bound. With nothing to learn from, the event guesses left always. A rare event is returned
+    where it is better with the same margin, or where it is forecast to refute the claim and the best event is not.
     """
     choice, rare = _select(fit, judge, forecaster, kinds)
     refutes = beaten_at(forecaster.claimed)
-    return rare if rare is not None and rare.forecast > refutes >= choice.forecast else choice
+    if rare is not None and (rare.careful > beaten_at(choice.forecast) or rare.forecast > refutes >= choice.forecast):
+        return rare
+    return choice
 
 
-def _select(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str]) -> tuple[Choice, Choice | None]:
+def _select(
+    fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str]
+) -> tuple[Choice, RareChoice | None]:
     """Return the best of all events, and the best rare one."""
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-    best, on_best, rare = Choice(always, -np.inf), None, list[Choice | None]()
+    best, on_best, rare = Choice(always, -np.inf), None, list[RareChoice | None]()
     features = list(_features(fit, kinds))
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
         only = _Extracted.of(features[0], fit, judge)
@@ -200,7 +204,7 @@ class _Extracted:
         """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
         return isinstance(self.feature, EvidenceSum | LogisticScore)
 
-    def rare(self, forecaster: Forecaster) -> Choice | None:
+    def rare(self, forecaster: Forecaster) -> RareChoice | None:
         """Return the best rare event, where the feature is a place of the output."""
         return rare_choice(self.feature, self.fit, self.judge, forecaster) if isinstance(self.feature, Place) else None
 

@@ -140,7 +140,12 @@ def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choi
     anywhere = evidence.blocks.choose(evidence.feature, by_ratio, expected, bold, careful)
     # A rule with one threshold for a side is easier to read than the best set of cells.
     if anywhere is not None and (placed is None or anywhere.forecast > beaten_at(placed.forecast)):
-        return anywhere
+        placed = anywhere
+    # A curve blurs where the ratio bends. What is clear without it is known better from the counts.
+    counted = evidence.best(evidence.seen, careful)
+    if counted is not None and placed is not None:
+        by_counts = float(careful(evidence.of_rule(placed.test.rule))[0])
+        placed = counted if counted.forecast > beaten_at(by_counts) else placed
     return placed
 
 

@@ -37,8 +37,9 @@ from auditor.methods.base import (
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
-# What is left of any margin, in standard errors, where rules are judged with a prior.
-BOLD = 1.0
+# What is left of any margin, in standard errors, where rules are judged with a prior; more of it is left where outputs are so many
+# that a difference of the size that the prior expects, if all outputs showed it, would be this many times as clear.
+BOLD, CLEARER = 1.0, 15.0
 
 
 class _RuleMethod(Method[G, Event, GuessCounts]):
@@ -137,7 +138,10 @@ class Guesses(_EpsilonMethod):
         guesses = wins + seen.left_losses + seen.right_losses
         directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
         safe = np.maximum(guesses, 1e-9)
-        caution = min(self.caution, BOLD) if self.prior else self.caution
+        caution = self.caution
+        if self.prior:
+            clear = math.sqrt(seen.trials / (2 * self.prior))
+            caution = min(caution, max(BOLD, clear / CLEARER))
         cautious = wilson_lower((wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
         rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
         free = directions * self.claim.delta / 2 * seen.trials / safe

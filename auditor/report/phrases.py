@@ -47,10 +47,11 @@ def number(value: float | None) -> str:
 
 def bound_words(audit: AuditResult) -> str:
     """Write what was proved: the quantity, the side of the bound, and its value."""
-    return "–" if audit.bound is None else _proved(audit.claim, audit.bound)
+    return "–" if audit.bound is None else proved_words(audit.claim, audit.bound)
 
 
-def _proved(claim: Claim, bound: Bound) -> str:
+def proved_words(claim: Claim, bound: Bound) -> str:
+    """Write the quantity of a claim, the side of the bound, and its value."""
     upper = bound.side == "upper"
     return f"{claim.symbol} {'≤' if upper else '≥'} {_no_more_than_proved(bound.value, upper)}"
 
@@ -168,7 +169,7 @@ def _smallest_words(audit: AuditResult) -> str:
 
 def smallest_proved(claim: Claim, small: Smallest) -> str:
     """Write what was proved on the smallest pair and, unless nothing is random, with which confidence."""
-    proved, confidence = _proved(claim, small.bound), small.bound.confidence
+    proved, confidence = proved_words(claim, small.bound), small.bound.confidence
     return proved if confidence == 1 else f"{proved} with {confidence_words(confidence)} confidence"
 
 

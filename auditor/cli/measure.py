@@ -1,0 +1,55 @@
+"""`auditor measure`: what outputs prove of each audit's mechanism, whatever is claimed of it."""
+
+import argparse
+
+from auditor.cli.common import AS_EXPECTED, NO_ANSWER, Commands, add_configs, load_all, naming, open_console, selected
+
+
+def add_commands(commands: Commands) -> None:
+    """Add it to the command line."""
+    parser = commands.add_parser(
+        "measure", help="prove the largest bound that a number of outputs allows, without a verdict on the claim"
+    )
+    add_configs(parser)
+    only = "measure this audit only, or those with NAME in their names (may be repeated)"
+    parser.add_argument("--only", action="append", metavar="NAME", help=only)
+    parser.add_argument(
+        "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
+    )
+    parser.add_argument("--seed", type=int, metavar="S")
+    parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
+    parser.set_defaults(command=_measure)
+
+
+def _measure(options: argparse.Namespace) -> int:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from auditor.auditing.measuring import can_be_measured, measured
+    from auditor.neighbours.pair import pair_words
+    from auditor.report.phrases import confidence_words, event_lines, proved_words
+
+    console, status = open_console(), AS_EXPECTED
+    for configuration in selected(load_all(options), options.only):
+        table = Table(
+            title=escape(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
+        )
+        for heading in ("audit", "claim", "proved", "on the pair", "by the event"):
+            table.add_column(heading, overflow="fold")
+        for plan in configuration.plans:
+            if not can_be_measured(plan.claim) or plan.settings.method == "one-run":
+                table.add_row(escape(plan.name), str(plan.claim), "– has no loss to measure", "", "")
+                continue
+            with naming(configuration, plan):
+                found = measured(plan)
+            if found.bound is None or found.pair is None or found.event is None:
+                status = NO_ANSWER
+                table.add_row(escape(plan.name), str(plan.claim), f"– {escape(found.reason)}", "", "")
+                continue
+            shown = "; ".join(event_lines(found.event))
+            proved = proved_words(plan.claim, found.bound)
+            table.add_row(escape(plan.name), str(plan.claim), proved, escape(pair_words(found.pair)), escape(shown))
+        console.print(table)
+        confidence = confidence_words(1 - configuration.plans[0].alpha)
+        console.print(f"lower bounds, each with {confidence} confidence; no claim was judged", highlight=False)
+    return status

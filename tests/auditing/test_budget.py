@@ -1,0 +1,155 @@
+"""One budget of outputs for search, selection and bound; and the largest bound that a budget proves, without a claim."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.auditing.measuring import OUT_OF_REACH
+from auditor.cli import main
+from auditor.config import load_configuration
+from auditor.errors import InvalidInputError
+from auditor.neighbours.records import Records
+
+Rng = np.random.Generator
+E1 = auditor.PureDP(1.0)
+PEOPLE = Records((0, 10), size=(0, 20), integer=True)
+ONCE: dict[str, Any] = {"shrink": False, "workers": 1, "seed": 1}
+
+
+def count(records: Any, size: int, rng: Rng) -> Any:
+    return len(records) + rng.laplace(size=size)
+
+
+def spent(result: auditor.AuditResult) -> int:
+    return sum(result.outputs.to_dict().values())
+
+
+@pytest.mark.parametrize("method", ["fixed", "two-intervals", "sequential"])
+@pytest.mark.parametrize("neighbours", [PEOPLE, [(np.zeros(3), np.zeros(4))]], ids=["domain", "pair"])
+def test_an_audit_spends_its_outputs_and_no_more(neighbours: Any, method: str) -> None:
+    result = auditor.audit(count, E1, neighbours, outputs=40_000, method=method, **ONCE)
+    # What is shared among pairs, or bet in draws, is rounded.
+    assert 39_000 <= spent(result) <= 40_000
+
+
+def test_a_probability_spends_its_outputs_and_no_more() -> None:
+    def rarely(records: Any, size: int, rng: Rng) -> Any:
+        return rng.random(size) < 0.01
+
+    result = auditor.audit(rarely, auditor.Probability(0.05, at_most=True), PEOPLE, outputs=40_000, **ONCE)
+    assert 39_000 <= spent(result) <= 40_000
+
+
+def test_what_the_search_does_not_need_goes_to_the_bound() -> None:
+    with_search = auditor.audit(count, E1, PEOPLE, outputs=40_000, **ONCE).outputs
+    without = auditor.audit(count, E1, [(np.zeros(3), np.zeros(4))], outputs=40_000, **ONCE).outputs
+    assert (with_search.search, with_search.selection) == (pytest.approx(10_000, rel=0.01), 4_000)
+    assert (without.search, without.selection, without.bound) == (0, 4_000, 36_000)
+
+
+def test_a_search_that_is_given_is_part_of_the_outputs() -> None:
+    result = auditor.audit(count, E1, PEOPLE, outputs=40_000, search=20_000, **ONCE)
+    assert 19_000 <= result.outputs.search <= 20_000
+    assert spent(result) <= 40_000
+    with pytest.raises(InvalidInputError, match="outputs is 20000, of which search and selection leave -2000"):
+        auditor.audit(count, E1, PEOPLE, outputs=20_000, search=20_000, **ONCE)
+
+
+def test_samples_and_outputs_are_not_given_together() -> None:
+    with pytest.raises(InvalidInputError, match="samples and outputs are both given"):
+        auditor.audit(count, E1, PEOPLE, outputs=20_000, samples=10_000, **ONCE)
+    with pytest.raises(InvalidInputError, match="outputs is 10; it must be an integer of at least 100"):
+        auditor.audit(count, E1, PEOPLE, outputs=10, **ONCE)
+
+
+CONFIG = """
+version: 1
+outputs: 30_000
+audits:
+  - name: as the file says
+    mechanism: mechanisms.additive:laplace
+    parameters: {sensitivity: 1, epsilon: 1.0}
+    claim: {epsilon: 1.0}
+    neighbours: {domain: totals, cells: 1, values: {low: 0, high: 3}, contribution: {l1: 1}}
+  - name: samples of its own
+    mechanism: mechanisms.additive:laplace
+    parameters: {sensitivity: 1, epsilon: 1.0}
+    claim: {epsilon: 1.0}
+    samples: 5_000
+    neighbours: {domain: totals, cells: 1, values: {low: 0, high: 3}, contribution: {l1: 1}}
+  - name: a query
+    mechanism: mechanisms.additive:laplace
+    claim: {sensitivity: 1}
+    neighbours: {domain: totals, cells: 1, values: {low: 0, high: 3}, contribution: {l1: 1}}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    file = tmp_path / "budget.yaml"
+    file.write_text(CONFIG, encoding="utf-8")
+    return file
+
+
+def test_the_later_of_two_budgets_counts(config: Path) -> None:
+    def budgets(**overrides: Any) -> list[tuple[int | None, int]]:
+        plans = load_configuration(config, **overrides).plans[:2]
+        return [(plan.settings.outputs, plan.settings.samples) for plan in plans]
+
+    assert budgets() == [(30_000, 19_500), (None, 5_000)]
+    assert budgets(samples=7_000) == [(None, 7_000)] * 2
+    assert budgets(outputs=10_000) == [(10_000, 6_500)] * 2
+    assert load_configuration(config, outputs=10_000).plans[0].rerun[-2:] == ("--outputs", "10000")
+
+
+def test_a_loss_is_measured_whatever_its_size() -> None:
+    for true in (0.1, 1.0, 8.0):
+
+        def noisy(records: Any, size: int, rng: Rng, true: float = true) -> Any:
+            return len(records) + rng.laplace(scale=1 / true, size=size)
+
+        found = auditor.measure(noisy, PEOPLE, outputs=400_000, **ONCE)
+        assert found.bound is not None
+        assert 0.75 * true < found.bound.value <= true
+        assert sum(found.outputs.to_dict().values()) <= 400_000
+
+
+@pytest.mark.parametrize(("quantity", "true"), [("epsilon", 4.377), ("mu", 1.0), ("rho", 0.5)])
+def test_gaussian_noise_is_measured_in_its_units(quantity: Any, true: float) -> None:
+    def noisy(value: Any, size: int, rng: Rng) -> Any:
+        return rng.normal(value, 1.0, size)
+
+    delta = 1e-5 if quantity == "epsilon" else 0.0
+    found = auditor.measure(noisy, [(0.0, 1.0)], quantity, delta=delta, outputs=400_000, **ONCE)
+    assert found.bound is not None
+    assert (found.bound.quantity, found.bound.value <= true) == (quantity, True)
+    assert found.bound.value > 0.55 * true
+
+
+def test_what_cannot_be_measured_is_said() -> None:
+    with pytest.raises(InvalidInputError, match='quantity is "sigma"; it must be'.replace('"', "'")):
+        auditor.measure(count, PEOPLE, "sigma")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match=r"delta is 0\.1; only epsilon"):
+        auditor.measure(count, PEOPLE, "mu", delta=0.1)
+
+
+def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
+    """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
+    result = auditor.audit(
+        lambda records, size, rng: np.full(size, float(len(records))), auditor.PureDP(OUT_OF_REACH), PEOPLE, samples=20_000, **ONCE
+    )
+    assert result.bound is not None
+    assert result.bound.value < math.log(20_000) < OUT_OF_REACH
+
+
+def test_the_command_measures_a_file(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", str(config), "--outputs", "20000", "--workers", "1"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("ε ≥ 0.") == 2
+    assert "a query" in said
+    assert "no loss to measure" in said
+    assert "no claim was judged" in said
