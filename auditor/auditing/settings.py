@@ -163,7 +163,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     """Settings as keywords of a call, with those of the execution beside them."""
 
     samples: int
-    outputs: int
+    outputs: int | None
     method: str
     search: int | Mapping[str, Any] | None
     seconds: float | None

@@ -3,8 +3,8 @@
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 from auditor.claims.base import NOT_BELOW_0, SHARE, STRONGER_IF_LARGER, Claim
 from auditor.errors import InvalidInputError
@@ -23,6 +23,10 @@ class PrivacyClaim(Claim):
     @abstractmethod
     def total_variation(self) -> float:
         """Return the most by which P[S] may exceed Q[S] under the claim, for any event S, or an upper limit of it."""
+
+    def with_value(self, value: float) -> Self:
+        """Return the same claim of another value; a profile, which has no value, as it is."""
+        return replace(self, **{self.quantity: value}) if self.quantity in self.to_dict() else self
 
     @property
     def relative_size(self) -> float:

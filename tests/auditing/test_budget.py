@@ -140,7 +140,11 @@ def test_what_cannot_be_measured_is_said() -> None:
 def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
     """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
     result = auditor.audit(
-        lambda records, size, rng: np.full(size, float(len(records))), auditor.PureDP(OUT_OF_REACH), PEOPLE, samples=20_000, **ONCE
+        lambda records, size, rng: np.full(size, float(len(records))),
+        auditor.PureDP(OUT_OF_REACH),
+        PEOPLE,
+        samples=20_000,
+        **ONCE,
     )
     assert result.bound is not None
     assert result.bound.value < math.log(20_000) < OUT_OF_REACH
