@@ -20,8 +20,8 @@ def test_every_expectation_is_met(file: Path) -> None:
     assert {r.name: str(r.verdict) for r in results} == {r.name: str(r.expected) for r in results}
 
 
-# Its violation is too weak for a tenth of the outputs.
-WEAK = ("shifted inverse, sum of signed records",)
+# The violation of the first is too weak for a tenth of the outputs; that of the second is found with 7 of 8 seeds.
+WEAK = "shifted inverse, sum of signed records", "KSW under substitution"
 
 
 # The classics alone take minutes; `make audit` runs all of these in full.

@@ -88,9 +88,10 @@ class Stages:
         best = [*reacting, *edges, *best]
         left = round((1 - OF_LAST) * outputs) - (self.looks.drawing.spent.search - before)
         found = self._halving(left, distinct(best))
-        finalists = [pair for pair, _ in _best_quarter(closely, 2)]
-        last = self._stage("the best of the simplest pairs", finalists, OF_LAST * outputs, LAST_MARGIN)
-        return Found(*max([(found.pair, found.score), *last], key=lambda one: one[1]))
+        # The best of many looks was lucky, so that it is looked at again beside the others.
+        finalists = distinct([found.pair, *(pair for pair, _ in _best_quarter(closely, 2))])
+        last = self._stage("the best of all, and of the simplest pairs", finalists, OF_LAST * outputs, LAST_MARGIN)
+        return Found(*max(last, key=lambda one: one[1])) if last else found
 
     def _stage(self, name: str, pairs: Sequence[Pair], outputs: float, margin: float = MARGINS[0]) -> list[Scored]:
         """Look at pairs, as far as there are outputs for them; return each with its forecast."""
