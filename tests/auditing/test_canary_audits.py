@@ -263,14 +263,25 @@ def test_what_is_wrong_in_a_configuration_is_named_with_its_line(
         load_configuration(file)
 
 
-def test_the_example_of_a_library_is_complete() -> None:
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("opacus.yaml", {"opacus 1.5.2": "violation", "opacus 1.5.3": "no_violation_found"}),
+        (
+            "adaptive_clipping.yaml",
+            {
+                "opacus 1.5.4": "violation",
+                "opacus 1.6.0": "violation",
+                "opacus 1.6.0, the count accounted in full": "no_violation_found",
+            },
+        ),
+    ],
+)
+def test_the_example_of_a_library_is_complete(file: str, expected: dict[str, str]) -> None:
     """What it finds needs the library; here it is loaded, and its program is Python."""
     folder = Path(__file__).parent.parent.parent / "examples" / "opacus"
-    plans = load_configuration(folder / "opacus.yaml").plans
-    assert {plan.name: str(plan.expect) for plan in plans} == {
-        "opacus 1.5.2": "violation",
-        "opacus 1.5.3": "no_violation_found",
-    }
+    plans = load_configuration(folder / file).plans
+    assert {plan.name: str(plan.expect) for plan in plans} == expected
     for plan in plans:
         assert plan.source.command is not None
         program = plan.source.command.arguments[1]
