@@ -17,6 +17,7 @@ from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, MOST_SIMPLE, 
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation, relation_named
 from auditor.neighbours.slots import (
+    TURNED,
     Change,
     Row,
     Slot,
@@ -27,6 +28,7 @@ from auditor.neighbours.slots import (
     moves_apart,
     plainer,
     rearranging,
+    reordered,
     special_rows,
     units_of,
     with_owner,
@@ -167,16 +169,17 @@ class Frame(Domain):
 
     def _tried(self, sizes: Sequence[int], rows: Sequence[Row], *, everywhere: bool) -> Iterator[Pair | None]:
         """Yield pairs on frames of few kinds of rows; ``everywhere`` in several places of them."""
-        turned = 1 if self.order == "shuffled" else 0
+        turned = self.order == "shuffled"
         for n, row in itertools.product(sizes, rows):
             alike, spread = [self._usual] * n, [self._groups[i * len(self._groups) // n] for i in range(n)]
-            for base in distinct_rows([alike, spread]) if everywhere else [alike]:
+            ends = [self._special[1:3][i % 2] for i in range(n)] if len(self._special) > 2 else alike
+            for base in distinct_rows([alike, spread, ends]) if everywhere else [alike]:
                 for changes in self._changes(row):
                     yield self._applied(base, changes)
                     for at in (FIRST, MIDDLE, SPREAD) if everywhere and n else ():
                         yield self._applied(base, [replace(change, at=at) for change in changes])
-                    if turned and n > 1:
-                        yield self._applied(base, changes, turned)
+                    for other in TURNED if turned and n > 1 else ():
+                        yield self._applied(base, changes, other)
             # The same row again: ties.
             yield self._applied([row] * n, self._changes(row)[0])
 
@@ -226,16 +229,13 @@ class Frame(Domain):
     def _pair(self, slots: Iterable[Slot], turned: int = 0) -> Pair | None:
         """Return the pair, or None where its sides are no neighbours of this domain.
 
-        ``turned`` says how the right side is ordered: 0 as it is, 1 backwards, else at random with this seed.
+        ``turned`` says how the right side is ordered: 0 as it is, one of TURNED, else at random with this seed.
         """
         slots = tuple(slots)
         left = [slot.left for slot in slots if slot.left is not None]
         right = [slot.right for slot in slots if slot.right is not None]
         if turned and self.order == "shuffled":
-            order = (
-                range(len(right) - 1, -1, -1) if turned == 1 else np.random.default_rng(turned).permutation(len(right))
-            )
-            right = [right[i] for i in order]
+            right = reordered(right, turned, bool(self.id))
         if repr(left) == repr(right) or not all(
             len(side) in self._size and self._each_has_few(side) for side in (left, right)
         ):

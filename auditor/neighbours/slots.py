@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from auditor.neighbours.alignment import blocks
 from auditor.neighbours.columns import Column
 from auditor.neighbours.pair import Relation
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
+# How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
+BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,15 @@ def units_of(rows: Sequence[Row], by_person: bool) -> list[list[int]]:
     for i, row in enumerate(rows):
         found.setdefault(row[0], []).append(i)
     return list(found.values())
+
+
+def reordered(rows: Sequence[Row], how: int, owned: bool) -> list[Row]:
+    """Return the rows backwards, sorted by how they are written without their owners (or falling), or at random with a seed."""
+    if how == BACKWARDS:
+        return list(rows[::-1])
+    if how in (SORTED, FALLING):
+        return sorted(rows, key=lambda row: repr(row[owned:]), reverse=how == FALLING)
+    return [rows[i] for i in np.random.default_rng(how).permutation(len(rows))]
 
 
 def last_owner(slots: Iterable[Slot], owned: bool) -> int:

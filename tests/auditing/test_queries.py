@@ -316,6 +316,25 @@ def test_frames_of_pandas_are_compared_by_rows() -> None:
     assert len(centred.smallest.pair.left) + len(centred.smallest.pair.right) <= 5
 
 
+def saturated(rows: list[dict[str, Any]]) -> int:
+    total = 0
+    for row in rows:
+        total = max(-128, min(127, total + row["x"]))
+    return total
+
+
+def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
+    """As OpenDP 0.4.0 added integers. High and low ones in turn cancel; all high ones first do not."""
+    column = {"x": {"type": "integer", "low": -100, "high": 100, "dtype": "int8"}}
+    kept, shuffled = (
+        audit(saturated, auditor.Sensitivity(100), auditor.Frame(column, size=(0, 10), order=order), samples=4000)
+        for order in ("kept", "shuffled")
+    )
+    assert kept.verdict is Verdict.NO_VIOLATION_FOUND
+    assert shuffled.verdict is Verdict.VIOLATION
+    assert shuffled.bound.value > 200
+
+
 def test_rows_have_no_norm() -> None:
     with pytest.raises(auditor.MechanismError, match="leave out norm: l2"):
         audit(lambda rows: rows, auditor.Sensitivity(1, "l2"), auditor.Frame(FRAMES, size=(0, 8)))
