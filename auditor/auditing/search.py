@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
 from auditor.auditing.plan import Plan
-from auditor.auditing.stages import Stages
+from auditor.auditing.stages import Stages, halves_of
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.methods.base import AnyMethod
 from auditor.neighbours.domains import Pairs
@@ -25,7 +25,9 @@ from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path,
 # At a distance, evidence is strong enough for one margin.
 MARGIN_AT_DISTANCE = 1.0
 # Of the outputs, the share of a first search for what the mechanism loses; of the others, that of the search for a small loss.
-SHARE_OF_FIRST, SHARE_FOR_SMALL = 0.15, 0.75
+SHARE_OF_FIRST, SHARE_FOR_SMALL = 0.15, 0.7
+# The share that finds the step of a path on which most is lost.
+SHARE_FOR_STEP = 0.1
 # The most pairs in the first round of the search for a small loss.
 MOST_PAIRS = 96
 # A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
@@ -59,8 +61,11 @@ def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> Fou
         looks.plan = replace(plan, claim=claim)
     left = outputs - (drawing.spent.search - before)
     small = _for_small(looks, round(SHARE_FOR_SMALL * left))
+    along = small.path if small else ()
+    if len(along) > 1:
+        first = (*first, _most_lossy_step(looks, along, round(SHARE_FOR_STEP * left)))
     left = outputs - (drawing.spent.search - before)
-    large = Stages(looks).search(left, (*first, *(small.path if small else ())))
+    large = Stages(looks).search(left, first, along)
     spent = drawing.spent.search - before
     if small is None or large.score > small.score:
         return FoundPair(large.pair, claim, spent)
@@ -147,6 +152,17 @@ def _for_small(looks: Looks, outputs: int) -> _Best | None:
         best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
         return _Best([best.pair], best.score)
     return None
+
+
+def _most_lossy_step(looks: Looks, along: Sequence[Pair], outputs: int) -> Pair:
+    """Return the step of a path on which most is lost, by bisection: all may be lost on a single one."""
+    each = outputs // (2 * len(along).bit_length())
+    while len(along) > 1:
+        halves = halves_of(along)
+        forecast = Forecast(looks.plan.method().with_margin(MARGIN_AT_DISTANCE))
+        scores = looks.draw([], [*map(ends, halves)], each, forecast)
+        along = halves[0] if scores[0] >= scores[1] else halves[1]
+    return along[0]
 
 
 def _at_distance(looks: Looks, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:

@@ -49,15 +49,18 @@ class Stages:
 
     looks: Looks
 
-    def search(self, outputs: int, first: Sequence[Pair] = ()) -> Found:
-        """Return the pair with the best forecast, after looking at the pairs of ``first`` and everywhere in the domain."""
+    def search(self, outputs: int, first: Sequence[Pair] = (), others: Sequence[Pair] = ()) -> Found:
+        """Return the pair with the best forecast, after looking at the pairs given and everywhere in the domain.
+
+        The pairs of ``first`` are part of the last comparison in any case.
+        """
         domain = self.looks.plan.domain
         if has_one_pair(domain, self.looks.rng):
             return Found(domain.corners()[0], -np.inf)
         return (
-            self._in_stages(outputs, first)
+            self._in_stages(outputs, first, others)
             if outputs >= LEAST_STAGED
-            else self._halving(outputs, distinct([*first, *self._few()]))
+            else self._halving(outputs, distinct([*first, *others, *self._few()]))
         )
 
     def _few(self) -> list[Pair]:
@@ -67,21 +70,22 @@ class Stages:
         )
         return distinct(pair for pair in itertools.chain.from_iterable(tried) if pair is not None)
 
-    def _in_stages(self, outputs: int, first: Sequence[Pair]) -> Found:
+    def _in_stages(self, outputs: int, first: Sequence[Pair], others: Sequence[Pair]) -> Found:
         """Look at simple pairs, at corners, and at what outputs react to; then closely at the best of these."""
         domain, before = self.looks.plan.domain, self.looks.drawing.spent.search
         simple = domain.simplest()
         simplest = self._stage("the simplest pairs", simple if len(simple) > CLOSELY else (), OF_SIMPLEST * outputs)
         seen = {pair.key() for pair, _ in simplest}
-        others = [pair for pair in candidates(domain, self.looks.rng) if pair.key() not in seen]
-        room = max(1, int(OF_CORNERS * outputs) // LEAST_OUTPUTS - len(first))
+        corners = [pair for pair in candidates(domain, self.looks.rng) if pair.key() not in seen]
+        given = [*first, *others]
+        room = max(1, int(OF_CORNERS * outputs) // LEAST_OUTPUTS - len(given))
         # Corners are in order of size: most of the small ones, and some of all others.
-        room = room if simplest else len(others)
-        small = min(len(others), 2 * room // 3)
-        tried = [*first, *others[:small], *spread(others[small:], room - small)]
+        room = room if simplest else len(corners)
+        small = min(len(corners), 2 * room // 3)
+        tried = [*given, *corners[:small], *spread(corners[small:], room - small)]
         # Where there are no simpler pairs than corners, halving begins with all of these.
-        corners = self._stage("corners and random pairs", tried, OF_CORNERS * outputs) if simplest else ()
-        best = [pair for pair, _ in (*_best_quarter(simplest), *_best_quarter(corners))] if simplest else tried
+        scored = self._stage("corners and random pairs", tried, OF_CORNERS * outputs) if simplest else ()
+        best = [pair for pair, _ in (*_best_quarter(simplest), *_best_quarter(scored))] if simplest else tried
         closely = self._stage("the simplest pairs, with more outputs", simple[:CLOSELY], OF_CLOSELY * outputs)
         reacting = self._reacting(round(OF_REACTIONS * outputs))
         edges = self.looks.edges(tried) if outputs > ENOUGH_FOR_EDGES else []
@@ -89,7 +93,7 @@ class Stages:
         left = round((1 - OF_LAST) * outputs) - (self.looks.drawing.spent.search - before)
         found = self._halving(left, distinct(best))
         # The best of many looks was lucky, so that it is looked at again beside the others.
-        finalists = distinct([found.pair, *(pair for pair, _ in _best_quarter(closely, 2))])
+        finalists = distinct([found.pair, *first, *(pair for pair, _ in _best_quarter(closely, 2))])
         last = self._stage("the best of all, and of the simplest pairs", finalists, OF_LAST * outputs, LAST_MARGIN)
         return Found(*max(last, key=lambda one: one[1])) if last else found
 
@@ -129,7 +133,7 @@ class Stages:
         best = [paths[i] for i in best_first(scores)[:followed]]
         each = int((1 - OF_FIRST_LOOK) * outputs) // (2 * followed * halvings)
         while any(len(path) > 1 for path in best):
-            halves = [half for path in best for half in _halves(path)]
+            halves = [half for path in best for half in halves_of(path)]
             scores = self.looks.draw([], [*map(ends, halves)], each, forecast)
             best = [halves[i] if scores[i] >= scores[i + 1] else halves[i + 1] for i in range(0, len(halves), 2)]
         self.looks.enter("the same records in another order", len(paths), OUTPUTS_FOR_REACTION)
@@ -142,7 +146,7 @@ def _best_quarter(scored: Sequence[Scored], least: int = 1) -> list[Scored]:
     return [scored[i] for i in order[: max(least, math.ceil(len(scored) * SURVIVORS))]]
 
 
-def _halves(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
+def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
     """Return both halves of a path; of a single step that step twice."""
     middle = len(path) // 2
     return path[:middle] or path, path[middle:]
