@@ -7,6 +7,7 @@ import numpy as np
 from auditor.auditing.health_checks import spread
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
+from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, hosted, isolated
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.process import ProcessFailure
@@ -20,6 +21,11 @@ def check(plan: Plan) -> None:
         plan.source.command.find()
     else:
         imported(plan)
+
+
+def query_of(plan: Plan) -> Mechanism | Hosted | Program:
+    """Return what a query is asked of: a program, or an imported function."""
+    return imported(plan) if plan.source.command is None else plan.source.program(plan.settings.execution.timeout)
 
 
 def imported(plan: Plan) -> Mechanism | Hosted:

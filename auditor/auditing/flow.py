@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.auditing.check import imported
+from auditor.auditing.check import imported, query_of
 from auditor.auditing.concurrent import run_concurrently
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.health_checks import nothing_differs
@@ -81,7 +81,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 def _flow(plan: Plan, drawing: Drawing) -> Outcome:
     if isinstance(plan.claim, QueryClaim):
-        return audit_query(plan, drawing, lambda: imported(plan))
+        return audit_query(plan, drawing, lambda: query_of(plan))
     if plan.settings.method == "one-run":
         return audit_one_run(plan, drawing)
     start = _Start(**plan.store.recall(START, lambda: asdict(_start(plan, drawing))))

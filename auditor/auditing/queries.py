@@ -21,6 +21,7 @@ from auditor.auditing.outcome import Outcome
 from auditor.auditing.plan import Plan
 from auditor.auditing.shrink import without_harm
 from auditor.blackbox.answered_rows import are_rows
+from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Answers
@@ -68,8 +69,10 @@ def _answer_words(answer: Any) -> str:
     return data_words(answer) if are_rows(answer) else str(answer)
 
 
-def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted]) -> Outcome:
+def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted | Program]) -> Outcome:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
+
+    A program is a query where it answers alike whatever its seed.
 
     ``load`` returns the query, which a replay does not need.
 
@@ -78,7 +81,8 @@ def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hos
     """
     claim, query, store, name = plan.claim, functools.cache(load), plan.store, plan.source.name
     assert isinstance(claim, QueryClaim)
-    if store.recall(RANDOM, lambda: query().batched or query().takes_rng):
+    is_program = plan.source.command is not None
+    if not is_program and store.recall(RANDOM, lambda: query().batched or query().takes_rng):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.blackbox.sample import SIDES, TRIAL, Isolated, Labels, Sample, Stream, sides_of
+from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, plain
 
@@ -134,6 +134,13 @@ class Program(Isolated):
             except ProcessFailure as failure:
                 output = failure
             yield output
+
+    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
+        """Yield what a query answers on each pair, to requests of one output each."""
+        rng, labels = np.random.default_rng(0), np.array([True, True, False, False])
+        for pair in pairs:
+            left, again, right, right_again = self.each(pair, labels, rng)
+            yield left, again, right, right_again
 
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a new process of the program for the same outputs twice; return whether they are equal.

@@ -160,6 +160,41 @@ def test_a_program_receives_rows_and_no_frames_of_a_library(tmp_path: Path) -> N
         assert (main(["check", str(tmp_path / "some.yaml")]) != 0) is (status != 0)
 
 
+@pytest.mark.parametrize(("answer", "verdict"), [("rows[:1]", "no_violation_found"), ("rows + rows[:3]", "violation")])
+def test_a_program_is_a_query_that_answers_with_rows(tmp_path: Path, answer: str, verdict: str) -> None:
+    (tmp_path / "step.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    rows = json.loads(line)['dataset']\n"
+        f"    print(json.dumps({answer}), flush=True)\n",
+        encoding="utf-8",
+    )
+    text = f"""    mechanism: {{command: [python3, step.py]}}
+    claim: {{sensitivity: 2}}
+    neighbours: {ONE_COLUMN}
+"""
+    file = tmp_path / "some.yaml"
+    file.write_text(HEAD + text, encoding="utf-8")
+    main(["run", str(file), "--out", str(tmp_path / "out"), "--quiet", "--samples", "400"])
+    [audit] = read_report(next((tmp_path / "out").rglob("report.json"))).audits
+    assert audit.verdict == verdict
+
+
+def test_a_program_that_answers_by_its_seed_is_no_query(tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    print(json.loads(line)['seed'], flush=True)\n", encoding="utf-8"
+    )
+    text = (
+        f"    mechanism: {{command: [python3, step.py]}}\n    claim: {{sensitivity: 2}}\n    neighbours: {ONE_COLUMN}\n"
+    )
+    file = tmp_path / "some.yaml"
+    file.write_text(HEAD + text, encoding="utf-8")
+    main(["run", str(file), "--out", str(tmp_path / "out"), "--quiet"])
+    [audit] = read_report(next((tmp_path / "out").rglob("report.json"))).audits
+    assert audit.verdict == "inconclusive"
+    assert "and then" in str(audit.stop_reason)
+
+
 # --- auditor init ---
 
 COUNTS = """
