@@ -16,10 +16,10 @@ from auditor.proofs.checker import check
 from benchmarks import _checkdp as programs
 from benchmarks._checkdp import AllMove, OneMoves
 
-QUERIES, EPSILON, RARE = 5, 1.0, 4.0
+QUERIES, EPSILON = 5, 1.0
 LARGER = (6, 7, 8)
 OUTPUTS = 400_000
-SECONDS = 45.0  # for a proof of a specimen
+SECONDS = 120.0  # for a proof of a specimen
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Program:
     claim: float = EPSILON
     cutoffs: tuple[int | None, ...] = (None,)
     epsilon: float = EPSILON
+    outputs: int = OUTPUTS  # that are to refute it
 
     def parameters(self, cutoff: int | None) -> dict[str, Any]:
         return {"epsilon": self.epsilon} | ({"N": cutoff} if cutoff is not None else {})
@@ -50,13 +51,16 @@ SOUND = {
     "partial sum": Program(programs.partial_sum, OneMoves),
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
-# Two lose in outputs that are rare where ε is small, so that ε is 4 there.
+# Two lose in rare outputs: all queries but the last are below a threshold that is itself below 0. With the gap this has probability
+# 7e-4, and more outputs refute it. The adaptive one has 4e-4 and loses 9ε/8 there, which no event has shown that was selected.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),
     "sparse vector, too little noise": Program(programs.bad_sparse_vector_3, AllMove, cutoffs=(1, 2)),
-    "sparse vector with gap, noisy query": Program(programs.bad_gap_sparse_vector, AllMove, RARE, (1,), RARE),
-    "adaptive sparse vector, noisy query": Program(programs.bad_adaptive_sparse_vector, AllMove, RARE, (1,), RARE),
+    "sparse vector with gap, noisy query": Program(
+        programs.bad_gap_sparse_vector, AllMove, 3.0, (1,), 3.0, outputs=3_000_000
+    ),
+    "adaptive sparse vector, noisy query": Program(programs.bad_adaptive_sparse_vector, AllMove, 4.0, (1,), 4.0),
     "noisy max, value": Program(programs.bad_noisy_max, AllMove),
     "partial sum, half the noise": Program(programs.bad_partial_sum, OneMoves),
     "smart sum, no noise on blocks": Program(programs.bad_smart_sum, OneMoves, claim=2 * EPSILON),
@@ -90,7 +94,7 @@ def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[
         PureDP(program.claim),
         [(pair["left"], pair["right"])],
         parameters=program.parameters(cutoff),
-        samples=OUTPUTS,
+        samples=program.outputs,
         seed=18,
         name="refuted",
         shrink=False,
@@ -126,6 +130,7 @@ def specimens() -> list[dict[str, Any]]:
                     "reason": proof.reason,
                 }
             )
+            print(found[-1]["audit"], "proved" if proof.proved else f"not proved: {proof.reason}", flush=True)
     return found
 
 
@@ -135,7 +140,7 @@ def measure() -> dict[str, Any]:
     }
     larger = {
         name: [proof_of(SOUND[name], queries, SOUND[name].cutoffs[0]) for queries in LARGER]
-        for name in ("sparse vector", "noisy max", "smart sum")
+        for name in ("sparse vector", "numerical sparse vector", "noisy max", "smart sum")
     }
     faulty: dict[str, Any] = {}
     for name, program in FAULTY.items():

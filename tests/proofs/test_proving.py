@@ -65,6 +65,12 @@ PROVED: dict[str, Case] = {
     "sparse vector 1": (sparse_vector.svt_1, PureDP(1.0), cells(5, linf=1), SVT),
     "sparse vector 2": (sparse_vector.svt_2, PureDP(1.0), cells(5, linf=1), SVT),
     "numerical sparse vector": (sparse_vector.numerical_svt, PureDP(1.0), cells(4, linf=1), SVT),
+    "truncated geometric": (
+        classics.truncated_geometric,
+        PureDP(0.1),
+        Totals(cells=1, values=(0, 5), contribution={"l1": 1}),
+        {"epsilon": 0.1, "n": 5},
+    ),
     "Gaussian counts": (group_counts.gaussian_counts, ZeroConcentratedDP(0.5), cells(3, l1=1), {"rho": 0.5}),
     "two-stage Gaussian": (group_counts.algorithm_1, ZeroConcentratedDP(0.5), cells(2, l1=1), {"rho": 0.5, "r": 0.5}),
     "shifted inverse": (
@@ -84,6 +90,12 @@ NOT_PROVED: dict[str, Case] = {
     ),
     "prefix sums, all move": (classics.prefix_sums, PureDP(0.1), cells(5, linf=1), {"epsilon": 0.1}),
     "KSW, substituted": (ratio.ksw, PureDP(1.0), SUBSTITUTED, {"epsilon": 1.0}),
+    "truncated geometric, natural logarithm": (
+        classics.truncated_geometric_natural_logarithm,
+        PureDP(0.1),
+        Totals(cells=1, values=(0, 5), contribution={"l1": 1}),
+        {"epsilon": 0.1, "n": 5},
+    ),
     "one-time RAPPOR": (
         rappor.one_time_rappor,
         PureDP(0.4004),
@@ -249,3 +261,60 @@ def test_a_mechanism_is_found_by_name() -> None:
 def test_lists_of_pairs_are_proved_for_these() -> None:
     proof = prove(lambda x, rng: x + rng.laplace(0, 1), PureDP(1.0), [(0.0, 1.0), (3.0, 2.5)])
     assert proof.proved and proof.bound == 1 and proof.pairs == 2
+
+
+def test_an_integer_of_many_outcomes_is_compared_exactly() -> None:
+    """One of 3·10⁹ integers: each threshold cuts off exactly its share, whatever the comparison."""
+    many = 3 * 10**9
+
+    def answer(bit: int, rng: Any) -> Any:
+        drawn = rng.integers(1, many, endpoint=True)
+        return bit if drawn > many // 3 else 1 - bit
+
+    proof = prove(answer, PureDP(math.log(2)), Value(values=[0, 1]))
+    assert proof.proved and proof.value == pytest.approx(math.log(2), rel=1e-12)
+    check(json.loads(json.dumps(proof.certificate)))
+
+
+@pytest.mark.parametrize(
+    ("compare", "share"),
+    [
+        (lambda drawn: drawn >= 3, Fraction(4998, 5000)),
+        (lambda drawn: drawn < 3, Fraction(2, 5000)),
+        (lambda drawn: drawn <= 2.5, Fraction(2, 5000)),
+        (lambda drawn: drawn > 2, Fraction(4998, 5000)),
+    ],
+)
+def test_each_comparison_of_such_an_integer_has_its_share(compare: Any, share: Fraction) -> None:
+    """With that probability the answer is a coin, else the bit."""
+
+    def answer(bit: int, rng: Any) -> Any:
+        coin = rng.random() < 0.5
+        return coin if compare(rng.integers(1, 5000, endpoint=True)) else bit == 1
+
+    proof = prove(answer, PureDP(50.0), Value(values=[0, 1]))
+    likely, rare = share / 2 + (1 - share), share / 2
+    assert proof.value == pytest.approx(math.log(likely / rare), rel=1e-12)
+
+
+def test_an_integer_of_many_outcomes_is_not_listed() -> None:
+    proof = prove(lambda bit, rng: bit + rng.integers(10**9), PureDP(1.0), Value(values=[0, 1]))
+    assert not proof.proved and "1,000,000,000 outcomes, which can be compared with numbers and no more" in str(
+        proof.reason
+    )
+
+
+def test_outputs_that_show_different_numbers_of_the_data_are_never_paired() -> None:
+    """Each of two outputs has two paths, and the same noise; a shift takes neither into the other."""
+
+    def either(x: Any, rng: Any) -> Any:
+        which, noise = rng.laplace(0, 1), rng.laplace(0, 2)
+        if which > 1:
+            return x[1] + noise
+        if which > 0:
+            return x[0] + noise
+        return x[1] + noise if which > -1 else x[0] + noise
+
+    proof = prove(either, PureDP(0.5), cells(2, linf=1))
+    assert proof.proved and proof.bound == Fraction(1, 2)
+    check(json.loads(json.dumps(proof.certificate)))
