@@ -5,11 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
+OLD_PINS := benchmarks/corpus/environments
+OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(OLD_PINS)/*.txt))
 
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit libraries test slow check bench studies docs lock clean
+.PHONY: audit libraries corpus test slow check bench studies docs lock clean
 
 audit: $(READY)
 	$(BIN)/python -m auditor run configs/*.yaml
@@ -19,6 +21,10 @@ audit: $(READY)
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/test_libraries.py
+
+# Published bugs, in a release that has them and in one that has not: benchmarks/corpus/RESULTS.md
+corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
+	$(BIN)/python -m benchmarks.corpus
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
@@ -57,6 +63,12 @@ $(READY): requirements.lock pyproject.toml
 .libraries/%/.ready: $(PINS)/%.txt | $(READY)
 	$(PYTHON) -m venv --clear .libraries/$*
 	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	touch $@
+
+# Some old releases have no wheel. The list has all that is needed for what is tested, so nothing else is installed.
+.libraries/%/.ready: $(OLD_PINS)/%.txt | $(READY)
+	$(PYTHON) -m venv --clear .libraries/$*
+	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	touch $@
 
 # Only when dependencies change: needs `pip install uv`.

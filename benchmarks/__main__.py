@@ -14,7 +14,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def main(names: list[str]) -> None:
-    known = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_"))
+    known = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not (m.name.startswith("_") or m.ispkg))
     for name in names or known:
         if name not in known:
             sys.exit(f'no benchmark is called "{name}"; there are {", ".join(known)}')

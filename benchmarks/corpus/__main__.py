@@ -1,0 +1,110 @@
+"""Audit both sides of each bug, or of those named: ``python -m benchmarks.corpus [FUNCTION ...]``; the table is RESULTS.md."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from auditor.auditing import carry_out, settle
+from auditor.config.load import load_configuration
+from auditor.config.yaml_text import read_yaml
+from auditor.neighbours.pair import pair_words
+from auditor.results.result import AuditResult
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parent.parent
+SIDES = ("before", "after")
+# Libraries draw an output in up to 30 milliseconds, so that the default of a million takes longer than two minutes a side.
+SAMPLES = 100_000
+# What a bug or one of its sides may set. Some are slower still, and some show in the bits of floating-point numbers only.
+OF_AUDIT = ("parameters", "claim", "neighbours", "samples", "events", "execution")
+HEAD = """# Published bugs: what is proved of each
+
+Made by `make corpus`, from `corpus.yaml` alone: the documented neighbours and the claim, never the pair. Each release runs in an
+environment of its own. The first line of a bug is a release that has it, the second one that has not. The smallest pair that was
+found is shown. A bound is on 100,000 outputs, or on the number in `corpus.yaml`. Seconds are of two cores that others used as well.
+"""
+COLUMNS = (
+    *("library", "function", "issue", "release", "claimed", "proved", "verdict"),
+    *("pair", "event", "seconds", "outputs"),
+)
+
+Line = dict[str, Any]
+
+
+def bugs() -> list[dict[str, Any]]:
+    """Return the entries of corpus.yaml."""
+    found: list[dict[str, Any]] = read_yaml((HERE / "corpus.yaml").read_text(encoding="utf-8"), "corpus.yaml").data
+    return found
+
+
+def configuration_of(bug: dict[str, Any], side: str) -> dict[str, Any]:
+    """Return the configuration of one side."""
+    given = {**bug, **bug[side]}
+    python = PROJECT / ".libraries" / f"{bug['library']}-{given['release']}" / "bin" / "python"
+    program, *arguments = bug["mechanism"].split()
+    command = [str(python), str(HERE / program), *arguments]
+    audit = {"name": f"{bug['function']}, {given['release']}", "mechanism": {"command": command}}
+    audit |= {key: given[key] for key in OF_AUDIT if key in given}
+    return {"version": 1, "samples": SAMPLES, "audits": [audit]}
+
+
+def audited(bug: dict[str, Any], side: str, folder: Path) -> Line:
+    """Audit one side; return its line of the table."""
+    file = folder / "side.yaml"
+    file.write_text(yaml.safe_dump(configuration_of(bug, side)), encoding="utf-8")
+    configuration = load_configuration(file)
+    started = time.monotonic()
+    [result] = settle([carry_out(*configuration.plans)], 1 - configuration.confidence, 1)
+    shown = {key: bug[key] for key in ("library", "function", "issue")} | {"release": bug[side]["release"]}
+    return {**shown, "side": side, **_found(result), "seconds": round(time.monotonic() - started)}
+
+
+def _found(result: AuditResult) -> Line:
+    found, bound = result.smallest or result, result.bound
+    return {
+        "claimed": str(result.claim),
+        "proved": "–" if bound is None else f"{bound.quantity} ≥ {bound.value:.3g}",
+        "verdict": str(result.verdict).replace("_", " "),
+        "pair": pair_words(found.pair),
+        "event": "–" if found.event is None else found.event.description,
+        "outputs": f"{sum(result.outputs.to_dict().values()):,}",
+    }
+
+
+def table(lines: list[Line]) -> str:
+    """Return the table in Markdown."""
+    rows = [COLUMNS, ["---"] * len(COLUMNS)]
+    rows += [[str(line[key]).replace("|", "\\|").replace("\n", " ") for key in COLUMNS] for line in lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def main(names: list[str]) -> None:
+    """Audit the bugs, and write what was found to results.json and RESULTS.md after each side."""
+    kept, folder = HERE / "results.json", PROJECT / "build" / "corpus"
+    folder.mkdir(parents=True, exist_ok=True)
+    for bug in bugs():
+        for side in SIDES if not names or bug["function"] in names else ():
+            line = audited(bug, side, folder)
+            print(json.dumps(line, ensure_ascii=False), flush=True)
+            lines: list[Line] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
+            kept.write_text(json.dumps([*lines, line], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(kept)
+
+
+def write(kept: Path) -> None:
+    """Write the table: the last line of each side, in the order of corpus.yaml."""
+    lines: list[Line] = json.loads(kept.read_text(encoding="utf-8"))
+    last = {(line["function"], line["side"]): line for line in lines}
+    order = [(bug["function"], side) for bug in bugs() for side in SIDES]
+    lines = [last[key] for key in order if key in last]
+    kept.write_text(json.dumps(lines, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    missed = (HERE / "MISSED.md").read_text(encoding="utf-8")
+    (HERE / "RESULTS.md").write_text(f"{HEAD}\n{table(lines)}\n\n{missed}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
