@@ -7,6 +7,7 @@ times if the bounds hold with no slack; seeds are fixed, and what is proved is c
 import numpy as np
 import pytest
 from escapes import E1, ESCAPES, PEOPLE, Escape, count_released_raw
+from more_escapes import MORE
 
 import auditor
 from auditor.blackbox.canonical import from_batch
@@ -18,6 +19,8 @@ from auditor.methods.guessing import Guesses
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.records import Records
 
+# Of the 30 further faults those that are audited in every run of the suite; all of them in `make slow`.
+EVERY_TIME = ("truthful a little too often", "the best of ten with noise for half the sensitivity")
 GAUSSIAN = "Gaussian noise too small"
 # One output a call: a million of them take a minute.
 SLOW = (
@@ -52,6 +55,15 @@ def test_a_fault_of_a_slow_mechanism_is_found_at_the_defaults(name: str) -> None
     case = ESCAPES[name]
     assert found(case, SEED).verdict == "violation"
     assert case.audit(case.sound, SEED).verdict == "no_violation_found"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.slow) for name in MORE]
+)
+def test_a_further_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name: str) -> None:
+    case = MORE[name]
+    assert case.audit(case.faulty, SEED, shrink=False).verdict == "violation"
+    assert case.audit(case.sound, SEED, shrink=False).verdict == "no_violation_found"
 
 
 def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> None:
