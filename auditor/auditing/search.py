@@ -18,7 +18,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.stages import Stages, halves_of
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.methods.base import AnyMethod
-from auditor.neighbours.domains import Pairs
+from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs
 
@@ -55,10 +55,12 @@ def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> Fou
     looks, before = Looks(plan, drawing, stage), drawing.spent.search
     claim, first = plan.claim, plan.candidates
     assert isinstance(claim, PrivacyClaim)
-    if steps_apart(claim) > 1 or _is_far(claim):
+    if _is_far(claim) or _small_is_searched(plan, claim, outputs):
         found = Stages(looks).search(round(SHARE_OF_FIRST * outputs), first)
-        claim, first = _shown(claim, found.score), (*first, found.pair)
-        looks.plan = replace(plan, claim=claim)
+        # Of a single pair nothing is seen.
+        if drawing.spent.search > before:
+            claim, first = _shown(claim, found.score), (*first, found.pair)
+            looks.plan = replace(plan, claim=claim)
     left = outputs - (drawing.spent.search - before)
     small = _for_small(looks, round(SHARE_FOR_SMALL * left))
     along = small.path if small else ()
@@ -71,6 +73,18 @@ def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> Fou
         return FoundPair(large.pair, claim, spent)
     # What is known of all steps together is known best of the middle one.
     return FoundPair(small.path[len(small.path) // 2], claim, spent, small.path if len(small.path) > 1 else ())
+
+
+def _small_is_searched(plan: Plan, claim: PrivacyClaim, outputs: int) -> bool:
+    """Return whether the claim is small, and the domain has paths, or the outputs suffice for pairs."""
+    # Where pairs are written down, each of them is to be tried.
+    if steps_apart(claim) == 1 or isinstance(plan.domain, Pairs):
+        return False
+    return _has_paths(plan.domain) or affordable_pairs(claim, outputs) > 0
+
+
+def _has_paths(domain: Domain) -> bool:
+    return any(len(path(domain, pair, 2)) > 1 for pair in domain.corners())
 
 
 def _is_far(claim: PrivacyClaim) -> bool:
@@ -136,22 +150,20 @@ def _for_small(looks: Looks, outputs: int) -> _Best | None:
     claim, domain = looks.plan.claim, looks.plan.domain
     assert isinstance(claim, PrivacyClaim)
     steps = steps_apart(claim)
-    # Where pairs are written down, each of them is to be tried.
-    if steps == 1 or isinstance(domain, Pairs):
+    if not _small_is_searched(looks.plan, claim, outputs):
         return None
-    if any(len(path(domain, pair, 2)) > 1 for pair in domain.corners()):
+    if _has_paths(domain):
         budget = Budget(outputs, most_pairs=MOST_PAIRS)
         best = search_pairs(domain, lambda pairs, each: _at_distance(looks, steps, pairs, each), budget, looks.rng)
         return _Best(path(domain, best.pair, steps), best.score)
-    if (few := affordable_pairs(claim, outputs)) > 0:
-        method, margins = looks.plan.method().with_prior(), itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
+    few, method = affordable_pairs(claim, outputs), looks.plan.method().with_prior()
+    margins = itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
 
-        def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
-            return looks.on_pairs("few pairs, for a small violation", pairs, each, next(margins), method)
+    def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
+        return looks.on_pairs("few pairs, for a small violation", pairs, each, next(margins), method)
 
-        best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
-        return _Best([best.pair], best.score)
-    return None
+    best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
+    return _Best([best.pair], best.score)
 
 
 def _most_lossy_step(looks: Looks, along: Sequence[Pair], outputs: int) -> Pair:
