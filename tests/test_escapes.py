@@ -41,7 +41,7 @@ def found(case: Escape, seed: int, **settings: object) -> auditor.AuditResult:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if i > 4 else name for i, name in enumerate(FAST)]
+    "name", [pytest.param(name, marks=pytest.mark.slow) if i > 1 else name for i, name in enumerate(FAST)]
 )
 def test_a_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name: str) -> None:
     case = ESCAPES[name]
@@ -74,7 +74,7 @@ def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> Non
     assert not case.audit(case.sound, 0, samples=200_000).warnings
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.slow if seed > 3 else ()) for seed in range(20)])
 def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
     assert found(ESCAPES["one of four bins is bare"], seed, samples=20_000, shrink=False).verdict == "violation"
 
@@ -101,7 +101,7 @@ def test_a_rare_release_is_found_with_a_hundred_times_its_rate_on_a_pair(once_in
 @pytest.mark.parametrize(
     ("once_in", "samples"),
     [
-        (100, 16_000),
+        pytest.param(100, 16_000, marks=pytest.mark.slow),
         pytest.param(1_000, 185_000, marks=pytest.mark.slow),
         pytest.param(10_000, 1_870_000, marks=pytest.mark.slow),
     ],
