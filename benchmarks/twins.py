@@ -1,0 +1,52 @@
+"""False alarms on the sound twins of the faults in tests/escapes.py and tests/more_escapes.py, at confidence 90 %.
+
+Audits are small, so that there can be many: search, selection and bound draw a few thousand outputs. "upper limit" is that of the
+rate of alarms, at 95 % for each twin; the rate of all twins together should not pass 10 %.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from auditor.bounds.intervals import clopper_pearson_upper
+
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+
+RUNS, SAMPLES, CONFIDENCE = 1_000, 1_000, 0.9
+
+
+def _alarms(name: str) -> int:
+    from escapes import ESCAPES
+    from more_escapes import MORE
+
+    case = {**ESCAPES, **MORE}[name]
+    settings: dict[str, Any] = {
+        "samples": SAMPLES,
+        "confidence": CONFIDENCE,
+        "shrink": False,
+        "workers": 1,
+        "isolate": False,
+    }
+    return sum(case.audit(case.sound, seed, **settings).verdict == "violation" for seed in range(RUNS))
+
+
+def measure(only: str = "") -> dict[str, Any]:
+    from escapes import ESCAPES
+    from more_escapes import MORE
+
+    names = [name for name in (*ESCAPES, *MORE) if only in name]
+    rows = {}
+    found = Parallel(n_jobs=-1, return_as="generator")(delayed(_alarms)(name) for name in names)
+    for name, alarms in zip(names, found, strict=True):
+        rows[name] = {"alarms": alarms, "upper limit": float(clopper_pearson_upper(alarms, RUNS, 0.05))}
+        print(name, rows[name], flush=True)
+    total = sum(row["alarms"] for row in rows.values())
+    return {
+        "runs": RUNS,
+        "samples": SAMPLES,
+        "confidence": CONFIDENCE,
+        "rate of all": total / RUNS / len(rows),
+        "twins": rows,
+    }
