@@ -72,7 +72,7 @@ def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> Fou
     if small is None or large.score > small.score:
         return FoundPair(large.pair, claim, spent)
     # What is known of all steps together is known best of the middle one.
-    return FoundPair(small.path[len(small.path) // 2], claim, spent, small.path if len(small.path) > 1 else ())
+    return FoundPair(along[len(along) // 2], claim, spent, along if len(along) > 1 else ())
 
 
 def _small_is_searched(plan: Plan, claim: PrivacyClaim, outputs: int) -> bool:
@@ -169,9 +169,9 @@ def _for_small(looks: Looks, outputs: int) -> _Best | None:
 def _most_lossy_step(looks: Looks, along: Sequence[Pair], outputs: int) -> Pair:
     """Return the step of a path on which most is lost, by bisection: all may be lost on a single one."""
     each = outputs // (2 * len(along).bit_length())
+    forecast = Forecast(looks.plan.method().with_margin(MARGIN_AT_DISTANCE))
     while len(along) > 1:
         halves = halves_of(along)
-        forecast = Forecast(looks.plan.method().with_margin(MARGIN_AT_DISTANCE))
         scores = looks.draw([], [*map(ends, halves)], each, forecast)
         along = halves[0] if scores[0] >= scores[1] else halves[1]
     return along[0]
