@@ -96,6 +96,9 @@ class Frame(Domain):
             raise InvalidInputError(f"distance is {self.distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
         self._by_person = unit == "person"
         self._each = _counts("rows_per_person", self.rows_per_person or (1, 1), 1)
+        # Rows that both sides have: where rows are substituted, each side has some of its own.
+        own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
+        self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)
         held = {self.id: Column("integer")} if self.id else {}
         self._names = [*held, *self._columns]
         self._form = form_named(self.form, {**held, **self._columns})
@@ -122,7 +125,7 @@ class Frame(Domain):
 
     def simplest(self) -> list[Pair]:
         """See Domain; the fewest rows, and a person whose rows are usual, differ, lie in all groups, or have one unusual value."""
-        least, each = int(self._size.low), int(self._each.low)
+        least, each = int(self._shared.low), int(self._each.low)
         plain = [self._changes(row) for row in self._special]
         alone = [
             *plain[0],
@@ -149,11 +152,11 @@ class Frame(Domain):
     def _first_pairs(self) -> list[Pair]:
         each, groups = int(self._each.low), self._groups
         most = int(self._each.high) * self._by_person * self.distance
-        low, high = int(self._size.low), int(self._size.high)
+        low, high = int(self._shared.low), int(self._size.high)
         fits = [
             n
             for n in dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in SIZES)))
-            if n in self._size
+            if n in self._shared
         ]
         few = sorted(n for n in fits if n <= low + 2 * each)
         families = (
@@ -258,7 +261,7 @@ class Frame(Domain):
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
-        n = int(self._size.draw(rng))
+        n = int(self._shared.draw(rng))
         n -= n % int(self._each.low)
         kinds = [self._draw(rng) for _ in range(2 if rng.random() < 0.5 else max(1, n))]
         base = [kinds[i] for i in rng.integers(len(kinds), size=n)]

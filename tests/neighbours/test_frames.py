@@ -57,6 +57,18 @@ DOMAINS = domains()
 ALL_DOMAINS = pytest.mark.parametrize("domain", DOMAINS, ids=str)
 
 
+@pytest.mark.parametrize(("number", "distance"), [(1, 1), (2, 1), (2, 2), (5, 1), (5, 2)])
+@pytest.mark.parametrize("persons", [{}, {"id": "user"}], ids=["rows", "persons"])
+def test_frames_of_one_size_have_neighbours_under_substitute(
+    number: int, distance: int, persons: dict[str, Any]
+) -> None:
+    domain = Frame(FEW, size=(number, number), relation="substitute", distance=distance, **persons)
+    rng = np.random.default_rng(1)
+    drawn = [domain.random(rng) for _ in range(20)]
+    pairs = [*domain.corners(), *domain.simplest(), *drawn, *(domain.mutate(pair, rng) for pair in drawn)]
+    assert {len(side) for pair in pairs for side in (pair.left, pair.right)} == {number}
+
+
 def rows_of(data: list[dict[str, Any]], order: str, without: Any = None) -> Any:
     """Return the rows as text, without those of one person; as a bag where the order does not count."""
     rows = [repr(row) for row in data if without is None or row["user"] != without]
