@@ -71,11 +71,13 @@ $(READY): requirements.lock pyproject.toml
 	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	touch $@
 
-# Only when dependencies change: needs `pip install uv`.
+# Only when dependencies change: needs `pip install uv`. The lists of these old releases hold all that is tested, and are locked as they are.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
+WHOLE := datasynthesizer-% diffprivlib-% smartnoise-synth-%
 lock:
 	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
+	$(foreach pins,$(wildcard $(OLD_PINS)/*.in),$(LOCK) $(if $(filter $(WHOLE),$(notdir $(pins))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 
 clean:
 	rm -rf $(VENV) .libraries

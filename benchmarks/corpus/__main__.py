@@ -24,8 +24,9 @@ OF_AUDIT = ("parameters", "claim", "neighbours", "samples", "events", "execution
 HEAD = """# Published bugs: what is proved of each
 
 Made by `make corpus`, from `corpus.yaml` alone: the documented neighbours and the claim, never the pair. Each release runs in an
-environment of its own. The first line of a bug is a release that has it, the second one that has not. The smallest pair that was
-found is shown. A bound is on 100,000 outputs, or on the number in `corpus.yaml`. Seconds are of two cores that others used as well.
+environment of its own. The first line of a bug is a release that has it, the second one that has not. Where no release has a repair
+yet, the second line is a control: the same release, asked in a way that the bug does not touch. The smallest pair that was found is
+shown. A bound is on 100,000 outputs, or on the number in `corpus.yaml`. Seconds are of two cores that others used as well.
 """
 COLUMNS = (
     *("library", "function", "issue", "release", "claimed", "proved", "verdict"),
@@ -59,7 +60,8 @@ def audited(bug: dict[str, Any], side: str, folder: Path) -> Line:
     configuration = load_configuration(file)
     started = time.monotonic()
     [result] = settle([carry_out(*configuration.plans)], 1 - configuration.confidence, 1)
-    shown = {key: bug[key] for key in ("library", "function", "issue")} | {"release": bug[side]["release"]}
+    release = bug[side]["release"] + (f"; control: {bug[side]['control']}" if "control" in bug[side] else "")
+    shown = {key: bug[key] for key in ("library", "function", "issue")} | {"release": release}
     return {**shown, "side": side, **_found(result), "seconds": round(time.monotonic() - started)}
 
 

@@ -1,4 +1,4 @@
-"""OpenDP from 0.3.0 to 0.5.0. Each claim is one that the library's own relation allows."""
+"""OpenDP from 0.3.0 to 0.6.0. Each claim is one that the library's own relation allows."""
 
 import sys
 from pathlib import Path
@@ -6,9 +6,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "configs" / "libraries"))
 
-from opendp import meas, trans
 from opendp.mod import enable_features
 from protocol import Claim, Made, serve
+
+try:
+    from opendp import meas, trans
+except ImportError:  # renamed in 0.6.0
+    from opendp import measurements as meas
+    from opendp import transformations as trans
 
 enable_features("contrib", "floating-point")
 
@@ -57,6 +62,12 @@ def laplace(epsilon: float) -> Made:
     return _pure(measurement, 1.0, epsilon), lambda dataset: measurement(float(dataset))
 
 
+def lipschitz_product(constant: float, lower: float, upper: float) -> Made:
+    """Return a number that is clamped and multiplied; the claim is on numbers at most 1 apart."""
+    product = trans.make_lipschitz_float_mul(constant, (lower, upper))
+    return {"sensitivity": product.map(1.0)}, lambda dataset: product(float(dataset))
+
+
 def stability_histogram(size: int, scale: float, threshold: float, epsilon: float, delta: float) -> Made:
     """Return counts of records by their text, those below the threshold left out; one record may be another."""
     if hasattr(meas, "make_base_stability"):
@@ -70,4 +81,4 @@ def stability_histogram(size: int, scale: float, threshold: float, epsilon: floa
     return {"epsilon": epsilon, "delta": delta}, measurement
 
 
-serve(randomized_response_bool, resized_sum, sized_sum, small_sum, laplace, stability_histogram)
+serve(randomized_response_bool, resized_sum, sized_sum, small_sum, laplace, lipschitz_product, stability_histogram)
