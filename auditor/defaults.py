@@ -11,3 +11,4 @@ WORKERS = -1
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
 BackendName = Literal["auto", "loky", "threading", "dask", "ray"]
 EventKind = Literal["values", "bits"]
+Prove = bool | Literal["only", "briefly"]

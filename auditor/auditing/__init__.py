@@ -69,7 +69,8 @@ def audit(
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
-        prove (bool | str): whether to try a proof as well, in this process; or "only" a proof, without any outputs.
+        prove (bool | str): whether to try a proof as well, in this process; or "only" a proof, without any outputs; or "briefly",
+            in another process, for 3 seconds and without a word where it fails.
         seed (int): the root of all randomness.
         workers (int): how many at once; -1, the default, for one for each core. Changes no result.
         backend (str): "auto" or "loky", processes of this machine; "threading"; "dask"; "ray".

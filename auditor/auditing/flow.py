@@ -16,7 +16,7 @@ from auditor.auditing.outcome import Ended, Outcome, inconclusive
 from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.privacy import audit_privacy
 from auditor.auditing.probability import audit_probability
-from auditor.auditing.proof import proof_alone, tried_proof
+from auditor.auditing.proof import brief_proof, proof_alone, tried_proof
 from auditor.auditing.queries import audit_query
 from auditor.auditing.sequential import audit_sequentially
 from auditor.blackbox.batches import Phase
@@ -60,7 +60,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                 drawing.plan = plan = replace(plan, candidates=candidates)
             outcome = proof_alone(plan, proof) if plan.settings.prove == "only" else _flow(plan, drawing)
             warnings = (*outcome.warnings, *nothing_differs(outcome))
-            return Ended.of(replace(outcome, warnings=warnings, proof=proof), drawing)
+            return Ended.of(replace(outcome, warnings=warnings, proof=proof or brief_proof(plan)), drawing)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.settings.execution
         if not how.isolate:
@@ -163,4 +163,4 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
     right = pair.left if pair.relation is Relation.ALONE else pair.right
     domain = Pairs.only(pair.left, right, plan.domain)
     search = replace(plan.settings.search, seconds=None)
-    return replace(plan.with_settings(search=search, shrink=False), domain=domain, store=AuditStore())
+    return replace(plan.with_settings(search=search, shrink=False, prove=False), domain=domain, store=AuditStore())

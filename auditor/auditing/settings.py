@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, TypedDict, get_args
 
 from auditor.blackbox.sampling import Execution
-from auditor.defaults import SAMPLES, MethodName
+from auditor.defaults import SAMPLES, MethodName, Prove
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
@@ -64,8 +64,8 @@ class Settings:
 
     ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
     if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
-    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof. ``seed`` is
-    the root of all randomness.
+    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
+    for a few seconds, and what is not proved then is not reported. ``seed`` is the root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -74,7 +74,7 @@ class Settings:
     seconds: float | None = None
     events: tuple[str, ...] = (VALUES,)
     shrink: bool = True
-    prove: bool | Literal["only"] = False
+    prove: Prove = False
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
     outputs: int | None = None
@@ -82,8 +82,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
             raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
-        if self.prove not in (True, False, "only"):
-            raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false or "only"')
+        if self.prove not in (True, False, "only", "briefly"):
+            raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false, "only" or "briefly"')
         _require_integer("samples", self.samples, FEWEST)
         if self.outputs is not None:
             _require_integer("outputs", self.outputs, FEWEST)
@@ -169,7 +169,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     seconds: float | None
     events: Sequence[str]
     shrink: bool
-    prove: bool | Literal["only"]
+    prove: Prove
     seed: int
 
 

@@ -6,13 +6,14 @@ This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and 
 import contextlib
 import copy
 import io
+import multiprocessing
 import os
 import pickle
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -21,10 +22,12 @@ from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.blackbox.outputs import Outputs
-from auditor.blackbox.process import CHUNK, Process, ProcessFailure, lent
+from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
 from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
+
+T = TypeVar("T")
 
 # An import may take this long, even if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
@@ -140,6 +143,14 @@ class Hosted(Isolated):
             asked = pairs[done].to_dict()
             raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
+    def apply(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Return ``function(mechanism, *arguments)``, called in a copy of its process, which keeps nothing of the call.
+
+        Raises ProcessFailure where the copy ends or is late, and whatever pickle raises.
+        """
+        [answer] = self._answers("apply", function, *arguments)
+        return answer  # type: ignore[no-any-return]
+
     def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
         """Yield what the process answers to one question. To close this generator before its end kills the process."""
         with _host(self.pickled, self.limit) as process:
@@ -216,6 +227,10 @@ def main() -> None:
                 _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
             assert mechanism is not None
+            if method == "apply":
+                function, *others = arguments
+                _answer_from_copy(answers, function, mechanism, *others)
+                continue
             # Each output is sent before the next is drawn, since that may end this process.
             for output in _outputs(mechanism, method, arguments):
                 _answer(answers, (output,))
@@ -235,6 +250,17 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
         case "answers":
             for answers in mechanism.answers(*arguments):
                 yield tuple(map(_able_to_travel, answers))
+
+
+def _answer_from_copy(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:
+    own = multiprocessing.get_context("fork").Process(target=_answer_with, args=(answers, function, *arguments))
+    own.start()
+    own.join()
+    _answer(answers, ProcessEnded("its copy ended without an answer") if own.exitcode else None)
+
+
+def _answer_with(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:
+    _answer(answers, (function(*arguments),))
 
 
 def _answer(answers: BinaryIO, answer: Any) -> None:

@@ -185,16 +185,18 @@ class AuditStore:
     def _has_outputs(self) -> bool:
         return self.mode in (Mode.RECORD, Mode.REPLAY)
 
-    def recall(self, name: str, find: Callable[[], T]) -> T:
+    def recall(self, name: str, find: Callable[[], T], unrecorded: T | None = None) -> T:
         """Return plain data that is found once, and read in a resumed run and in a replay.
 
-        For a replay an error of the mechanism is kept too, and raised again. Raises InvalidInputError if a replay has no such data,
-        and MechanismError if the recorded run had stopped before.
+        For a replay an error of the mechanism is kept too, and raised again. Where a replay has no such data, it is ``unrecorded``.
+        Without that, raises InvalidInputError, and MechanismError if the recorded run had stopped before.
         """
         kept = self._note(name)
         if kept is not None:
             return self._decoded(kept, name)  # type: ignore[no-any-return]
         if self.mode is Mode.REPLAY:
+            if unrecorded is not None:
+                return unrecorded
             raise self._missing(name)
         try:
             value = find()

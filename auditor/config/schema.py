@@ -8,9 +8,11 @@ from auditor.auditing import Settings
 from auditor.auditing.settings import FEWEST
 from auditor.config.domains import Neighbours
 from auditor.config.strict import Number, Strict, limited
-from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName
+from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName, Prove
 
 _DEFAULT: Any = Settings()
+# A file's audits try a proof. Calls in Python do not: their audits are often shorter than an attempt.
+PROVE: Prove = "briefly"
 
 
 class Execution(Strict):
@@ -58,8 +60,8 @@ class Shared(Strict):
     """What the search over pairs may spend."""
     shrink: bool | None = _DEFAULT.shrink
     """Whether to look for the smallest pair that still breaks a refuted claim."""
-    prove: bool | Literal["only"] | None = _DEFAULT.prove
-    """Whether to try a proof of a Python mechanism's claim as well, in the auditor's own process; or a proof only."""
+    prove: Prove | None = PROVE
+    """Whether to try a proof of a Python mechanism's claim as well, or only; briefly: 3 seconds, and reported if found."""
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that are given here; those of the execution below one key."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from auditor.proofs.form import Form
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
 
 Sparse = Mapping[int, Fraction]  # coefficients by the number of the variable
 ZERO = 1e-9  # what is nearer to 0 counts as 0, until it is checked exactly
@@ -24,6 +26,8 @@ def solve(
 
     ``integral`` says which variables must be integers.
     """
+    from scipy.optimize import linprog  # whose import takes as long as a short audit; finite randomness needs none
+
     size = len(costs)
     upper, limits = _matrix(at_least, size)
     lower, values = _matrix(equal, size)
@@ -41,7 +45,9 @@ def solve(
 
 def _matrix(
     rows: Sequence[tuple[Sparse, Fraction]], size: int
-) -> tuple[coo_array, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+) -> "tuple[coo_array, np.ndarray[tuple[int], np.dtype[np.float64]]]":
+    from scipy.sparse import coo_array
+
     entries = [(at, column, float(value)) for at, (row, _) in enumerate(rows) for column, value in row.items()]
     places = ([at for at, _, _ in entries], [column for _, column, _ in entries])
     matrix = coo_array(([value for _, _, value in entries], places), shape=(len(rows), size))

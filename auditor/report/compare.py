@@ -156,9 +156,10 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
 
 def _proof(old: AuditResult, new: AuditResult) -> Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
-    if before and not after:
-        why = new.proof.reason if new.proof is not None else "none was tried"
-        yield Kind.WORSE, f"the proof is lost: {why}"
+    if before and new.proof is None:
+        yield Kind.NOTE, "there is no proof now; `prove: true` tries for longer, and says why there is none"
+    elif before and new.proof is not None and not after:
+        yield Kind.WORSE, f"the proof is lost: {new.proof.reason}"
     elif after and not before:
         yield Kind.BETTER, "the claim is proved now"
 

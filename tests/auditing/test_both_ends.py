@@ -1,11 +1,14 @@
 """Proofs beside audits: both ends in one result, and no proof that hides a violation."""
 
 import json
+import os
 from typing import Any
 
+import numpy as np
 import pytest
 
 import auditor
+from auditor.auditing import proof as attempts
 from auditor.report.compare import Kind, compare
 from auditor.report.html import to_html
 from auditor.report.junit import to_junit
@@ -88,14 +91,16 @@ def test_a_report_is_read_and_written_again_as_it_was(tmp_path: Any) -> None:
 
 def test_a_proof_that_is_lost_is_a_change_for_the_worse() -> None:
     with_proof, without = run_of(audited(prove="only")), run_of(audited(faulty, prove="only"))
+    untried = run_of(audited(faulty))
     lost = [change for change in compare(with_proof, without) if "the proof is lost" in change.what]
     assert [change.kind for change in lost] == [Kind.WORSE]
     assert any(change.what == "the claim is proved now" for change in compare(without, with_proof))
+    assert [change.kind for change in compare(with_proof, untried) if "no proof now" in change.what] == [Kind.NOTE]
 
 
 @pytest.mark.parametrize("prove", ["yes", 2, None])
 def test_prove_is_a_choice_of_three(prove: Any) -> None:
-    with pytest.raises(auditor.InvalidInputError, match='must be true, false or "only"'):
+    with pytest.raises(auditor.InvalidInputError, match='must be true, false, "only" or "briefly"'):
         audited(prove=prove)
 
 
@@ -112,3 +117,68 @@ def test_the_pair_on_which_a_proof_failed_is_tried_first() -> None:
     assert auditor.audit(leaks, claim, domain, **options).verdict != "violation"
     found = auditor.audit(leaks, claim, domain, prove=True, **options)
     assert found.verdict == "violation" and 777 in (found.pair.left[0], found.pair.right[0])
+
+
+# Attempts that nobody asked for -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_brief_attempt_adds_a_proof_and_changes_nothing_else(workers: int) -> None:
+    plain, proved = (audited(prove=prove, workers=workers).to_dict() for prove in (False, "briefly"))
+    assert proved.pop("proof")["bound"] == 1.0 and proved == plain
+
+
+def test_a_brief_attempt_that_fails_is_not_reported() -> None:
+    """Its pair does not go to the search either: whether it fails or ends late depends on the clock."""
+    assert audited(faulty, prove="briefly").to_dict() == audited(faulty, prove=False).to_dict()
+
+
+def on_symbols(then: Any) -> Any:
+    """Return a sound mechanism that does something else where its data are symbols."""
+
+    def mechanism(x: Any, rng: Any) -> Any:
+        if np.asarray(x).dtype == object:
+            then()
+        return x[0] + rng.laplace(0.0, 1.0)
+
+    return mechanism
+
+
+def loop() -> None:
+    while True:
+        pass
+
+
+def leave() -> None:
+    raise SystemExit
+
+
+@pytest.mark.parametrize("then", [loop, leave, lambda: os._exit(1), lambda: os._exit(0), lambda: print("\x00" * 10**6)])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_mechanism_does_with_symbols_cannot_break_its_audit(
+    then: Any, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "LATE", 1.0)
+    settings = {"samples": 2_000, "workers": workers}
+    plain, tried = (audited(on_symbols(then), prove=prove, **settings).to_dict() for prove in (False, "briefly"))
+    tried.pop("proof", None)
+    assert tried == plain
+
+
+def test_a_brief_attempt_leaves_no_symbol_in_the_memory_of_a_mechanism() -> None:
+    """With one worker, outputs are drawn in the process that is copied for the attempt."""
+    seen: list[Any] = []
+
+    def remembers(x: Any, rng: Any) -> Any:
+        seen[:] = [*seen[-1:], x[0]]
+        assert all(isinstance(value, float | int | np.number) for value in seen)
+        return x[0] + rng.laplace(0.0, 1.0)
+
+    settings = {"samples": 2_000, "prove": "briefly"}
+    first, second = (audited(remembers, **settings).to_dict() for _ in range(2))
+    assert first == second and first["verdict"] == "no_violation_found"
+
+
+@pytest.mark.parametrize("settings", [{"seconds": 60.0}, {"isolate": False}])
+def test_no_attempt_is_made_unasked_where_time_is_short_or_no_process_is_to_be_used(settings: Any) -> None:
+    assert audited(prove="briefly", samples=2_000, **settings).proof is None

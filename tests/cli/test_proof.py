@@ -1,6 +1,8 @@
 """`auditor prove` and `auditor check-proof`."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,28 @@ def test_a_file_that_is_no_certificate_is_an_error(tmp_path: Path, text: str | N
     if text is not None:
         file.write_text(text)
     assert main(["check-proof", str(file)]) in (1, 2)
+
+
+def test_a_run_tries_a_proof_briefly_unless_the_file_says_otherwise(tmp_path: Path) -> None:
+    def proofs(more: str = "") -> list[bool]:
+        out = tmp_path / "out"
+        assert (
+            main(["run", write(tmp_path, "sound", more=more), "--samples", "5000", "--quiet", "--out", str(out)]) == 0
+        )
+        return ["proof" in audit for audit in json.loads((out / "here" / "report.json").read_text())["audits"]]
+
+    assert proofs() == [True]
+    assert proofs("    prove: false\n") == [False]
+
+
+def test_a_replay_has_the_proof_that_was_recorded_and_needs_none(tmp_path: Path) -> None:
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    options = ["--samples", "5000", "--quiet", "--out", str(out)]
+    assert main(["run", write(tmp_path, "sound"), *options, "--record", str(kept)]) == 0
+    first = json.loads((out / "here" / "report.json").read_text())
+    for name in ("proof", None):
+        assert main(["replay", str(kept), "--quiet", "--out", str(tmp_path / "again")]) == 0
+        again = json.loads((tmp_path / "again" / "here" / "report.json").read_text())
+        assert again["audits"][0].get("proof") == (first["audits"][0]["proof"] if name else None)
+        with closing(sqlite3.connect(kept / "here" / "outputs.sqlite")) as file, file:
+            file.execute("DELETE FROM notes WHERE name = 'proof'")
