@@ -109,19 +109,25 @@ class Pair:
         return {"left": plain(self.left), "right": plain(self.right), "relation": str(self.relation)}
 
 
+SINGLE = frozenset({int, float, str, bool, type(None)})  # values that are plain already
+
+
 def plain(data: Any) -> Any:
     """Turn arrays, tuples and NumPy numbers into lists and Python numbers; leave JSON values; else ``repr``.
 
     >>> plain((np.int64(1), np.array([0.5])))
     [1, [0.5]]
     """
+    if type(data) in SINGLE:
+        return data
     if isinstance(data, np.ndarray | np.generic):
         return plain(data.tolist())
     if isinstance(data, list | tuple):
-        return [plain(item) for item in data]
+        # A search calls this for every record of thousands of pairs, most of which are single values.
+        return [item if type(item) in SINGLE else plain(item) for item in data]
     if isinstance(data, dict):
         return {str(key): plain(item) for key, item in data.items()}
-    return data if data is None or isinstance(data, bool | int | float | str) else repr(data)
+    return data if isinstance(data, bool | int | float | str) else repr(data)
 
 
 def pair_words(pair: Pair | None) -> str:

@@ -4,7 +4,6 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
-import copy
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -87,7 +86,8 @@ class Records(Domain):
         require_memory("size", f"goes to {high:,}", int(high) * (columns or 1))
         if self.container not in CONTAINERS:
             raise InvalidInputError(f'container is "{self.container}"; {did_you_mean(str(self.container), CONTAINERS)}')
-        if not self.corners():
+        self._corners = self._list_corners()
+        if not self._corners:
             raise InvalidInputError(
                 f"a records domain of {low} to {high} records has no pairs under {self.relation} at distance {self.distance}; "
                 "widen size, or the values of a record"
@@ -104,6 +104,9 @@ class Records(Domain):
         return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
 
     def corners(self) -> list[Pair]:
+        return list(self._corners)
+
+    def _list_corners(self) -> list[Pair]:
         # Records at the ends of their range in several patterns, changed at the first, middle and last place.
         low, high = int(self._size.low), int(self._size.high)
         sizes = sorted({n for n in (*SIZES, low + 1, high - 1, low, high) if n in self._size})
@@ -296,8 +299,10 @@ class Records(Domain):
             return None
         return self._contained(base, moved, (base, moves))
 
-    def _contained(self, left: Sequence[Record], right: Sequence[Record], origin: Any = None) -> Pair:
-        if self.container == "list":
+    def _contained(
+        self, left: Sequence[Record], right: Sequence[Record], origin: Any = None, container: str | None = None
+    ) -> Pair:
+        if (container or self.container) == "list":
             # As JSON holds them, so that pairs read back from a report are the same.
             one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
             return Pair(one, other, self._relation, origin=origin)
@@ -306,9 +311,8 @@ class Records(Domain):
 
     def contained_otherwise(self, pair: Pair) -> Pair:
         """Return the same pair in the other container: in arrays instead of lists, or in lists."""
-        other = copy.copy(self)
-        other.container = "array" if self.container == "list" else "list"
-        return other._contained(pair.left, pair.right)
+        other = "array" if self.container == "list" else "list"
+        return self._contained(pair.left, pair.right, container=other)
 
     def _alike(self, value: Any) -> Record:
         return value if self.columns is None else (value,) * self.columns

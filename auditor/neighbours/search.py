@@ -47,7 +47,7 @@ def search_pairs(
     if has_one_pair(domain, rng):
         return Found(domain.corners()[0], -math.inf)
     most = None if budget.most_pairs is None else max(0, budget.most_pairs - len(first))
-    looked_at = distinct([*first, *candidates(domain, rng, most)])
+    looked_at = distinct([*first, *candidates(domain, rng, most)]) if most != 0 else list(first)
     if budget.outputs // LEAST_ROUNDS < budget.least_each:
         return Found(looked_at[0], -math.inf)
     rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, budget.outputs // (len(looked_at) * budget.least_each)))
