@@ -1,8 +1,9 @@
-"""`auditor recount`: the counts of a report again, from its own rules and recorded outputs."""
+"""`auditor recount`: counts and bounds of a report again, from its own rules and recorded outputs."""
 
 import argparse
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ def add_commands(commands: Commands) -> None:
     """Add it to the command line."""
     parser = commands.add_parser(
         "recount",
-        help="apply the rules in a report to the outputs kept by `auditor run --record DIR`, and compare the counts",
+        help="apply the rules in a report to the outputs kept by `auditor run --record DIR`, and compare counts and bounds",
     )
     parser.add_argument("report", type=Path, metavar="REPORT.json")
     parser.add_argument("recording", type=Path, metavar="DIR")
@@ -49,9 +50,10 @@ def _recount(options: argparse.Namespace) -> int:
 
 def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]":
     """Yield what was counted again, and whether it is as the report says."""
+    from auditor.auditing.privacy import CountEvidence
     from auditor.blackbox.batches import Phase
     from auditor.blackbox.sample import join_samples
-    from auditor.results.recount import frozen_test, recounted
+    from auditor.results.recount import counted, frozen_test, recounted
 
     if audit.event is not None:
         again = recounted(audit.event, plan.store.samples(Phase.BOUND))
@@ -61,6 +63,13 @@ def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]
         if test is not None:
             learned_from = join_samples(list(plan.store.samples(Phase.SELECTION)))
             yield "histograms", test.histograms(learned_from) == tuple(audit.illustration.histograms)
+        if test is not None and audit.alpha is not None and plan.settings.method != "sequential":
+            counts = counted(test, plan.store.samples(Phase.BOUND))
+            method = replace(plan, claim=audit.claim).method()
+            evidence = CountEvidence(audit.claim, method, test, [(audit.outputs.bound, counts)], (), "")
+            judged = evidence.judge(audit.alpha)
+            for what in ("bound", "power", "p_value"):
+                yield what, getattr(judged, what) == getattr(audit, what)
     if audit.smallest is not None:
         again = recounted(audit.smallest.event, plan.store.samples(Phase.CONFIRM))
         if again is not None:

@@ -41,9 +41,15 @@ def recounted(event: Observed, samples: Iterable[Sample]) -> Observed | None:
         trials = [(hits(sample), sample.size) for sample in samples]
         return replace(event, counts=Hits((sum(h for h, _ in trials), sum(n for _, n in trials))))
     test = frozen_test(event)
-    if test is None:
-        return None
+    return None if test is None else test.report(counted(test, samples))
+
+
+def counted(test: Test[Any], samples: Iterable[Sample]) -> Any:
+    """Return what a test counts in all of these outputs.
+
+    Raises InvalidInputError where there are none.
+    """
     counts = [test.count(sample) for sample in samples]
     if not counts:
         raise InvalidInputError("there are no outputs to count")
-    return test.report(reduce(operator.add, counts))
+    return reduce(operator.add, counts)

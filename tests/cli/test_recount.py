@@ -111,6 +111,22 @@ def test_this_notices_a_count_and_an_edge_that_were_changed(
     assert changed == ["epsilon", "vectors", "vectors"]
 
 
+def test_this_notices_a_bound_and_a_p_value_that_were_changed(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = json.loads((recording / "every" / "report.json").read_text())
+    by_name = {audit["name"]: audit for audit in report["audits"]}
+    by_name["epsilon"]["bound"]["value"] += 1e-9
+    by_name["delta"]["budget"]["p_value"] /= 2
+    by_name["gaussian"]["power"]["95%"] += 1e-9
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    assert main(["recount", str(file), str(recording / "kept")]) == 1
+    changed = [line for line in capsys.readouterr().out.splitlines() if "NOT" in line]
+    assert [line.split(":")[0] for line in changed] == ["epsilon", "delta", "gaussian"]
+    assert [line.split(": ")[1] for line in changed] == ["bound", "p_value", "power"]
+
+
 def test_a_report_with_rules_stays_small(recording: Path) -> None:
     report = json.loads((recording / "every" / "report.json").read_text())
     for audit in report["audits"]:
