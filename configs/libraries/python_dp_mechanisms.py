@@ -58,12 +58,12 @@ def above_threshold(epsilon: float, threshold: float) -> Made:
 
 def truncated_geometric_partitions(epsilon: float, delta: float) -> Made:
     strategy = partition_selection.create_truncated_geometric_partition_strategy(epsilon, delta, 1)
-    return _claim(strategy), strategy.should_keep
+    return _claim(strategy), lambda people: strategy.should_keep(people[0])
 
 
 def laplace_partitions(epsilon: float, delta: float) -> Made:
     strategy = partition_selection.create_laplace_partition_strategy(epsilon, delta, 1)
-    return _claim(strategy), strategy.noised_value_if_should_keep
+    return _claim(strategy), lambda people: strategy.noised_value_if_should_keep(people[0])
 
 
 serve(
