@@ -45,17 +45,18 @@ class Looks:
         address = Phase.SEARCH, self.stage
         self.rng = np.random.default_rng(np.random.SeedSequence(self.plan.settings.seed, spawn_key=address))
 
-    def on_pairs(
-        self, name: str, pairs: Sequence[Pair], outputs_each: int, margin: float, method: AnyMethod | None = None
-    ) -> list[float]:
-        """Return the forecast for each pair, ``margin`` standard errors on the safe side; ``name`` is that of the stage."""
-        method = method or self.plan.method()
-        seen = self.draw(pairs, pairs, outputs_each, _PairScore(Forecast(method.with_margin(margin))))
+    def on_pairs(self, name: str, pairs: Sequence[Pair], outputs_each: int, forecast: "Forecast") -> list[float]:
+        """Return the forecast for each pair; ``name`` is that of the stage."""
+        seen = self.draw(pairs, pairs, outputs_each, _PairScore(forecast))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing of its other outputs, and may raise on the next look or not.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
         self.enter(name, len(pairs), outputs_each)
         return [forecast for forecast, _, _ in seen]
+
+    def cautious(self, margin: float) -> "Forecast":
+        """Return the forecast of the audit's method, ``margin`` standard errors on the safe side."""
+        return Forecast(self.plan.method().with_margin(margin))
 
     def enter(self, name: str, pairs: int, outputs_each: int) -> None:
         """Note what a stage looked at."""
@@ -100,16 +101,20 @@ def ends(along: Sequence[Pair]) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
+    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers.
+
+    With ``held_out`` the forecast is from outputs that the test was not learned from.
+    """
 
     method: AnyMethod
     alone: bool = False
+    held_out: bool = False
 
     def __call__(self, sample: Sample) -> float:
         """Return the forecast; −∞ where there are too few outputs."""
         if min(sample.left.size, sample.right.size) < 4 and not self.alone:
             return -np.inf
-        return self.method.learn(sample).forecast
+        return self.method.forecast_held_out(sample) if self.held_out else self.method.learn(sample).forecast
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,8 @@ def _for_small(looks: Looks, outputs: int) -> _Best | None:
     margins = itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
-        return looks.on_pairs("few pairs, for a small violation", pairs, each, next(margins), method)
+        forecast = Forecast(method.with_margin(next(margins)))
+        return looks.on_pairs("few pairs, for a small violation", pairs, each, forecast)
 
     best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
     return _Best([best.pair], best.score)
@@ -169,7 +170,7 @@ def _for_small(looks: Looks, outputs: int) -> _Best | None:
 def _most_lossy_step(looks: Looks, along: Sequence[Pair], outputs: int) -> Pair:
     """Return the step of a path on which most is lost, by bisection: all may be lost on a single one."""
     each = outputs // (2 * len(along).bit_length())
-    forecast = Forecast(looks.plan.method().with_margin(MARGIN_AT_DISTANCE))
+    forecast = looks.cautious(MARGIN_AT_DISTANCE)
     while len(along) > 1:
         halves = halves_of(along)
         scores = looks.draw([], [*map(ends, halves)], each, forecast)
@@ -182,7 +183,8 @@ def _at_distance(looks: Looks, steps: int, pairs: Sequence[Pair], outputs_each: 
     plan = looks.plan
     claim, paths = plan.claim, [path(plan.domain, pair, steps) for pair in pairs]
     assert isinstance(claim, PrivacyClaim)
-    forecast = Forecast(method_at_distance(steps, plan).with_margin(MARGIN_AT_DISTANCE))
+    # The best of many forecasts is a lucky one, the more so where a path is short.
+    forecast = Forecast(method_at_distance(steps, plan).with_margin(MARGIN_AT_DISTANCE), held_out=True)
     seen = looks.draw(pairs, [*map(ends, paths)], outputs_each, forecast)
     looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each)
     exponent = claim.group_exponent or 1

@@ -7,7 +7,7 @@ outputs enough for it.
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ OF_SIMPLEST, OF_CORNERS, OF_CLOSELY, OF_REACTIONS, OF_LAST = 0.08, 0.18, 0.10, 0
 CLOSELY = 6
 # The share of a first look at reactions, its outputs each, and how many of them are followed up.
 OF_FIRST_LOOK, OUTPUTS_FOR_REACTION, MOST_REACTIONS = 0.67, 32, 3
-# Standard errors on the safe side for the last choice.
+# Standard errors on the safe side for the last choice, which is by outputs that the test was not learned from.
 LAST_MARGIN = 3.0
 
 Scored = tuple[Pair, float]
@@ -94,22 +94,26 @@ class Stages:
         found = self._halving(left, distinct(best))
         # The best of many looks was lucky, so that it is looked at again beside the others.
         finalists = distinct([found.pair, *first, *(pair for pair, _ in _best_quarter(closely, 2))])
-        last = self._stage("the best of all, and of the simplest pairs", finalists, OF_LAST * outputs, LAST_MARGIN)
+        forecast = replace(self.looks.cautious(LAST_MARGIN), held_out=True)
+        last = self._stage("the best of all, and of the simplest pairs", finalists, OF_LAST * outputs, forecast)
         return Found(*max(last, key=lambda one: one[1])) if last else found
 
-    def _stage(self, name: str, pairs: Sequence[Pair], outputs: float, margin: float = MARGINS[0]) -> list[Scored]:
+    def _stage(
+        self, name: str, pairs: Sequence[Pair], outputs: float, forecast: Forecast | None = None
+    ) -> list[Scored]:
         """Look at pairs, as far as there are outputs for them; return each with its forecast."""
         pairs = pairs[: max(1, int(outputs) // LEAST_OUTPUTS)]
         if not pairs:
             return []
-        return [*zip(pairs, self.looks.on_pairs(name, pairs, int(outputs) // len(pairs), margin), strict=True)]
+        forecast = forecast or self.looks.cautious(MARGINS[0])
+        return [*zip(pairs, self.looks.on_pairs(name, pairs, int(outputs) // len(pairs), forecast), strict=True)]
 
     def _halving(self, outputs: int, first: Sequence[Pair]) -> Found:
         """Spend outputs on fewer and fewer pairs, and on pairs near the best."""
         name = "the best of these, and pairs near them" if self.looks.drawing.stages else "simple pairs and corners"
 
         def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
-            return self.looks.on_pairs(name, pairs, each, next(margins))
+            return self.looks.on_pairs(name, pairs, each, self.looks.cautious(next(margins)))
 
         margins = itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
         return search_pairs(
@@ -128,7 +132,7 @@ class Stages:
         followed = min(MOST_REACTIONS, int((1 - OF_FIRST_LOOK) * outputs) // (2 * LEAST_OUTPUTS * halvings))
         if not paths or followed == 0:
             return []
-        forecast = Forecast(self.looks.plan.method().with_margin(MARGINS[0]))
+        forecast = self.looks.cautious(MARGINS[0])
         scores = self.looks.draw([], [*map(ends, paths)], OUTPUTS_FOR_REACTION, forecast)
         best = [paths[i] for i in best_first(scores)[:followed]]
         each = int((1 - OF_FIRST_LOOK) * outputs) // (2 * followed * halvings)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.bounds.evidence import GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
@@ -44,6 +45,16 @@ class RuleCounts:
         """Return what guessing either side on blocks with these counts won and lost."""
         left, right = on_left.astype(np.float64), on_right.astype(np.float64)
         return cls(left, right, right, left, trials)
+
+    @classmethod
+    def seen(cls, counts: GuessCounts) -> "RuleCounts":
+        """Return the counts of a single rule, as arrays of one number each."""
+        wins_and_losses = (
+            (counts.left.hits_left, counts.left.hits_right),
+            (counts.right.hits_right, counts.right.hits_left),
+        )
+        left, right = np.array(wins_and_losses, np.float64)[..., None]
+        return cls(left[0], left[1], right[0], right[1], counts.trials)
 
 
 Forecast = Callable[[RuleCounts], Floats]

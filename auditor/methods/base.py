@@ -107,6 +107,14 @@ class Method(ABC, Generic[K, T, C]):
     def learn(self, sample: Sample) -> Learned[T]:
         """Learn a test from outputs that will not serve for the bound."""
 
+    def forecast_held_out(self, sample: Sample) -> float:
+        """Return the forecast of a test learned from a part of the outputs, from what it counts in the others.
+
+        The forecast of ``learn`` is that of the luckiest of many rules. This one speaks of a single rule. It is the forecast of
+        ``learn`` where a method knows none from counts.
+        """
+        return self.learn(sample).forecast
+
     @abstractmethod
     def bound(self, test: T, counts: C) -> float:
         """Return a bound on the claim's quantity that exceeds the truth with probability at most alpha."""

@@ -69,6 +69,12 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         choice = select_event(*sample.halves(), self, self.events)
         return Learned(choice.test, choice.forecast)
 
+    def forecast_held_out(self, sample: Sample) -> float:
+        """See Method; each half of the outputs judges the rule that is learned from the other."""
+        one, other = sample.halves()
+        counts = self.learn(one).test.count(other) + self.learn(other).test.count(one)
+        return float(self.forecast(RuleCounts.seen(counts))[0])
+
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
 

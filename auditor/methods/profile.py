@@ -46,6 +46,9 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
         return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
+    def forecast_held_out(self, sample: Sample) -> float:
+        return max(method.forecast_held_out(sample) - method.claim.epsilon for method in self._methods())
+
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
         each = zip(self._methods(), test.events, strict=True)
         return ProfileTest(tuple(m.simplify(event, sample, m.claim.epsilon + floor) for m, event in each))
