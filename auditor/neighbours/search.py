@@ -15,6 +15,8 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
 # With more rounds, the last choice rests on more outputs. But the first round must have enough outputs for all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
+# With outputs for fewer looks than this, one round at more pairs is worth more than a second look at the first few.
+ENOUGH_FOR_ROUNDS = 4 * LEAST_ROUNDS
 SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
@@ -40,17 +42,18 @@ def search_pairs(
 ) -> Found:
     """Return the pair with the most evidence.
 
-    The outputs are split evenly over rounds, and every round draws fresh ones. The first round looks at the pairs of ``first``, all
-    different, and at those of :func:`candidates`, up to ``budget.most_pairs`` in all. Each later round looks at the best quarter so
-    far, and at pairs one step away from those. Where the domain has only one pair, nothing is spent.
+    The outputs are split evenly over rounds, or go to a single one where they are few. Every round draws fresh ones. The first looks
+    at the pairs of ``first``, all different, and at those of :func:`candidates`, up to ``budget.most_pairs`` in all. Each later one
+    looks at the best quarter so far, and at pairs one step away from those. Where the domain has only one pair, nothing is spent.
     """
     if has_one_pair(domain, rng):
         return Found(domain.corners()[0], -math.inf)
     most = None if budget.most_pairs is None else max(0, budget.most_pairs - len(first))
     looked_at = distinct([*first, *candidates(domain, rng, most)]) if most != 0 else list(first)
-    if budget.outputs // LEAST_ROUNDS < budget.least_each:
+    looks = budget.outputs // budget.least_each
+    if looks < LEAST_ROUNDS:
         return Found(looked_at[0], -math.inf)
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, budget.outputs // (len(looked_at) * budget.least_each)))
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, looks // len(looked_at))) if looks >= ENOUGH_FOR_ROUNDS else 1
     per_round = budget.outputs // rounds
     room = per_round // budget.least_each
     looked_at = looked_at[:room]
