@@ -20,8 +20,9 @@ def test_every_expectation_is_met(file: Path) -> None:
     assert {r.name: str(r.verdict) for r in results} == {r.name: str(r.expected) for r in results}
 
 
-# The violation of the first is too weak for a tenth of the outputs; that of the second is found with 7 of 8 seeds.
-WEAK = "shifted inverse, sum of signed records", "KSW under substitution"
+# The violation of the first is too weak for a tenth of the outputs. That of the second is found with 7 of 8 seeds, and that of the
+# third with 2 of 4.
+WEAK = "shifted inverse, sum of signed records", "KSW under substitution", "smooth sensitivity, as printed, small ε"
 
 
 # The classics alone take minutes; `make audit` runs all of these in full.
