@@ -56,20 +56,20 @@ def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]
     from auditor.results.recount import counted, frozen_test, recounted
 
     if audit.event is not None:
-        again = recounted(audit.event, plan.store.samples(Phase.BOUND))
-        if again is not None:
-            yield "counts", again == audit.event
-        test = frozen_test(audit.event)
-        if test is not None:
-            learned_from = join_samples(list(plan.store.samples(Phase.SELECTION)))
-            yield "histograms", test.histograms(learned_from) == tuple(audit.illustration.histograms)
-        if test is not None and audit.alpha is not None and plan.settings.method != "sequential":
+        test, sequential = frozen_test(audit.event), plan.settings.method == "sequential"
+        if test is not None and audit.alpha is not None and not sequential:
             counts = counted(test, plan.store.samples(Phase.BOUND))
             method = replace(plan, claim=audit.claim).method()
             evidence = CountEvidence(audit.claim, method, test, [(audit.outputs.bound, counts)], (), "")
             judged = evidence.judge(audit.alpha)
+            yield "counts", judged.event == audit.event
             for what in ("bound", "power", "p_value"):
                 yield what, getattr(judged, what) == getattr(audit, what)
+        elif (again := recounted(audit.event, plan.store.samples(Phase.BOUND))) is not None:
+            yield "counts", again == audit.event
+        if test is not None:
+            learned_from = join_samples(list(plan.store.samples(Phase.SELECTION)))
+            yield "histograms", test.histograms(learned_from) == tuple(audit.illustration.histograms)
     if audit.smallest is not None:
         again = recounted(audit.smallest.event, plan.store.samples(Phase.CONFIRM))
         if again is not None:
