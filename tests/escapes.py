@@ -124,7 +124,7 @@ def four_bins(bare: bool) -> Mechanism:
 def rows_released(limit: float) -> Mechanism:
     def release(rows: Any, rng: Rng) -> dict[str, float]:
         total = float(np.minimum(rows, limit).sum()) + limit_of(limit) * rng.laplace()
-        return {"rows": total} if total > 200 else {}
+        return {"rows": total} if total > 100 else {}
 
     return release
 

@@ -121,12 +121,22 @@ METHOD = Guesses(PureDP(1.0), 0.001, 100_000)
 def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_event() -> None:
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=2_000) for _ in range(4)]
-    noise[0][:2], noise[2][:2], noise[1][:1], noise[3][:2] = 7.25, 7.25, 3.0, 3.0
+    noise[0][:4], noise[2][:3], noise[1][:1], noise[3][:2] = 7.25, 7.25, 3.0, 3.0
     choice = rare_choice(Place("output"), sides(noise[0], noise[1]), sides(noise[2], noise[3]), METHOD)
     assert choice is not None
     assert choice.forecast > 1.0
     assert choice.test.describe(1.0) == "output is 7.25"
     assert choice.test.describe(-1.0) == "output is 3"
+
+
+def test_few_values_that_repeat_on_one_side_may_be_luck() -> None:
+    """One value of a sixtieth of the outputs, as where noise is cut off: in a look it is often seen twice on one side only."""
+    rng = np.random.default_rng(1)
+    noise = [rng.laplace(size=32) for _ in range(4)]
+    noise[0][:1], noise[2][:1] = 3.4, 3.4
+    choice = rare_choice(Place("output"), sides(noise[0], noise[1]), sides(noise[2], noise[3]), METHOD)
+    assert choice is not None
+    assert choice.forecast == choice.careful < 0.0
 
 
 @pytest.mark.parametrize("seed", range(10))

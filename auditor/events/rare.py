@@ -1,13 +1,14 @@
 """Rare events that one side alone shows: values that repeat among others that never do, atoms, and ends of the support.
 
 Evidence here is a count on one side and none on the other. Such events are few, and what makes them stand out is no matter of luck:
-of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
+of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many, unless the
+counts are so small that a value which both sides give equally often would look the same.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +24,9 @@ Sides = tuple[SortedColumn, SortedColumn]
 MOST_REPEATED, MOST_SHARE = 64, 0.5
 # Of one atom; a more frequent one is left to the blocks. In a column with more atoms, the luckiest of them would win.
 RARE, MOST_RARE_ATOMS = 0.05, 64
+# Of outputs after the first at each value. Each halves the chance that both sides give the values equally often, and luck made them
+# one-sided: so it is at most 1 in 256.
+LEAST_AGAIN = 8
 # Outputs beyond the other side's support, in the half that did not place the threshold. From fewer the ends are mostly luck.
 LEAST_BEYOND = 12
 
@@ -78,7 +82,8 @@ class _Judged:
 def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Suggest to guess the side at every rare value that was seen there alone, twice or more.
 
-    Each output is judged by the others with its value (leave one out).
+    Each output is judged by the others with its value (leave one out). Where luck may have put the values on one side, the
+    forecast has the margin of all other rules.
     """
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     numbers, atoms = _repeated(left, right), _rare_atoms(left, right)
@@ -94,7 +99,9 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
             judged.left_losses += on_right == 1 and on_left > 0
             judged.right_losses += on_left == 1 and on_right > 0
     if guess:
-        yield judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
+        choice = judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
+        again = judged.wins - len(guess)
+        yield choice if again >= LEAST_AGAIN else replace(choice, forecast=choice.careful)
 
 
 def _repeated(left: SortedColumn, right: SortedColumn) -> dict[float, tuple[int, int]]:
