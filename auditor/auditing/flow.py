@@ -55,9 +55,8 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     drawing = Drawing(plan, listener)
     try:
         with held(plan.source):
-            proof, candidates = tried_proof(plan)
-            if candidates:
-                drawing.plan = plan = replace(plan, candidates=candidates)
+            proof, plan = tried_proof(plan)
+            drawing.plan = plan
             outcome = proof_alone(plan, proof) if plan.settings.prove == "only" else _flow(plan, drawing)
             warnings = (*outcome.warnings, *nothing_differs(outcome))
             return Ended.of(replace(outcome, warnings=warnings, proof=proof or brief_proof(plan)), drawing)

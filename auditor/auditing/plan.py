@@ -10,6 +10,7 @@ from auditor.blackbox.mechanism import Source
 from auditor.blackbox.store import AuditStore
 from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError
+from auditor.events.features import Feature
 from auditor.methods import method_for
 from auditor.methods.base import AnyMethod
 from auditor.neighbours.canaries import Canaries
@@ -26,7 +27,8 @@ class Plan:
     """Everything that decides an audit's outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
-    audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first. ``store`` keeps what is
+    audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
+    looked at beside those that the outputs suggest. ``store`` keeps what is
     done, for an audit that is interrupted, or to be repeated without its mechanism.
     """
 
@@ -39,6 +41,7 @@ class Plan:
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     rerun: tuple[str, ...] = ()
     candidates: tuple[Pair, ...] = ()
+    features: tuple[Feature, ...] = ()
     store: AuditStore = field(default_factory=AuditStore)
 
     def __post_init__(self) -> None:
@@ -64,7 +67,7 @@ class Plan:
         """
         settings = self.settings
         planned = settings.samples if outputs is None else outputs
-        return method_for(self.claim, settings.method, self.alpha, planned, settings.events)
+        return method_for(self.claim, settings.method, self.alpha, planned, settings.events, self.features)
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

@@ -1,14 +1,18 @@
 """A proof beside the audit by sampling, or in its place."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from auditor.auditing.outcome import Outcome
 from auditor.auditing.plan import Plan
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.host import hosted
+from auditor.blackbox.outputs import concatenate
 from auditor.claims import PrivacyClaim
+from auditor.events.features import Where, like
+from auditor.events.written import read, written
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.pair import Pair, plain
+from auditor.neighbours.pair import plain
 from auditor.proofs import Proof, Scope, attempt
 from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
@@ -21,18 +25,19 @@ BRIEFLY = "briefly"
 PROOF = "proof"
 
 
-def tried_proof(plan: Plan) -> tuple[ProofFound | None, tuple[Pair, ...]]:
-    """Return how an attempt at a proof ended, and the pair on which it failed, which the search tries first.
+def tried_proof(plan: Plan) -> tuple[ProofFound | None, Plan]:
+    """Return how an attempt at a proof ended, and the plan with the pair and the event on which it failed.
 
-    There is none where none is asked for, or where there is nothing to be tried. It is kept in the plan's store, so that a run
-    that is resumed or replayed reports the same.
+    There is no proof where none is asked for, or where there is nothing to be tried. What is returned is kept in the plan's
+    store, so that a run that is resumed or replayed reports the same.
     """
     prove = plan.settings.prove
     if prove in (False, BRIEFLY) or plan.source.command is not None or not isinstance(plan.claim, PrivacyClaim):
-        return None, ()
+        return None, plan
     kept = plan.store.recall(PROOF, lambda: _found(plan, SECONDS_ALONE if prove == "only" else SECONDS))
     pair = plan.domain.moved(*kept["failed"]) if kept["failed"] else None
-    return ProofFound(**kept["found"]), (pair,) if pair is not None else ()
+    features = read({"event": kept.get("event", [])}, "event")[0]
+    return ProofFound(**kept["found"]), replace(plan, candidates=(pair,) if pair else (), features=features)
 
 
 def brief_proof(plan: Plan) -> ProofFound | None:
@@ -61,12 +66,16 @@ def _found_elsewhere(plan: Plan) -> dict[str, Any]:
 
 
 def _found(plan: Plan, seconds: float) -> dict[str, Any]:
-    proof = attempt(plan.source.drawer(), plan.claim, plan.domain, seconds)
-    failed = None
+    mechanism = plan.source.drawer()
+    proof = attempt(mechanism, plan.claim, plan.domain, seconds)
+    failed, event = None, tuple[Where, ...]()
     if proof.pair is not None and plan.domain.moves() is not None:
         left = plain(proof.pair.left)
         failed = [left, [b - a for a, b in zip(left, plain(proof.pair.right), strict=True)]]
-    return {"found": asdict(_said(proof)), "failed": failed}
+    if proof.outputs is not None:
+        batches = [from_batch(one, 1) if mechanism.batched else from_list([one]) for one in proof.outputs]
+        event = like(concatenate(batches))
+    return {"found": asdict(_said(proof)), "failed": failed, **(written(event=event) or {})}
 
 
 def _said(proof: Proof) -> ProofFound:

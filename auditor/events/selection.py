@@ -29,7 +29,7 @@ from auditor.events.blocks import (
 )
 from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
-from auditor.events.features import MOST_JOINT_ATOMS, Decimals, EvidenceSum, Feature, LowestBit, Place, Whole
+from auditor.events.features import MOST_JOINT_ATOMS, Decimals, EvidenceSum, Feature, LowestBit, Place, Where, Whole
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.sorted_column import SortedColumn
@@ -49,14 +49,21 @@ Floats = NDArray[np.float64]
 Counted = NDArray[np.int64]
 
 
-def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,)) -> Choice:
+def select_event(
+    fit: Sample,
+    judge: Sample,
+    forecaster: Forecaster,
+    kinds: Sequence[str] = (VALUES,),
+    given: Sequence[Feature] = (),
+) -> Choice:
     """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
 
-    ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers.
+    ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
+    are ``given`` are looked at too.
     Neither sample may serve for the bound. With nothing to learn from, the event guesses left always. A rare event is returned
     where it is better with the same margin, or where it is forecast to refute the claim and the best event is not.
     """
-    choice, rare = _select(fit, judge, forecaster, kinds)
+    choice, rare = _select(fit, judge, forecaster, kinds, given)
     refutes = beaten_at(forecaster.claimed)
     if rare is not None and (rare.careful > beaten_at(choice.forecast) or rare.forecast > refutes >= choice.forecast):
         return rare
@@ -64,22 +71,24 @@ def select_event(fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequ
 
 
 def _select(
-    fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str]
+    fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str], given: Sequence[Feature]
 ) -> tuple[Choice, RareChoice | None]:
     """Return the best of all events, and the best rare one."""
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best, on_best, rare = Choice(always, -np.inf), None, list[RareChoice | None]()
     features = list(_features(fit, kinds))
-    if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
+    if (
+        len(features) == 1 and not given
+    ):  # with nothing to choose from, rules for a choice are looked for only where they may stand
         only = _Extracted.of(features[0], fit, judge)
         placed = _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
         return placed, only.rare(forecaster)
     if fit.size > SCREENED and len(features) > KEPT:
         features = _screened(features, fit, judge, forecaster.forecast)
-    for feature in features:
+    for feature in (*given, *features):
         extracted = _Extracted.of(feature, fit, judge)
         choice = _best_rule(extracted, forecaster.forecast)
-        needed = best.forecast if isinstance(feature, Place | LowestBit) else beaten_at(best.forecast)
+        needed = best.forecast if isinstance(feature, Place | LowestBit | Where) else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
         rare.append(extracted.rare(forecaster))

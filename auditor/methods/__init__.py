@@ -13,6 +13,7 @@ from auditor.claims import (
     ZeroConcentratedDP,
 )
 from auditor.errors import InvalidInputError
+from auditor.events.features import Feature
 from auditor.events.selection import VALUES
 from auditor.methods.base import AnyMethod
 from auditor.methods.divergence import Divergence
@@ -44,7 +45,14 @@ METHODS: dict[type[Claim], Methods] = {
 }
 
 
-def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> AnyMethod:
+def method_for(
+    claim: Claim,
+    name: str,
+    alpha: float,
+    planned: int,
+    events: tuple[str, ...] = (VALUES,),
+    given: tuple[Feature, ...] = (),
+) -> AnyMethod:
     """Return the method of that name for a claim and a fixed number of trials; a sequential audit searches by the fixed one.
 
     For probabilities there is one method only. Raises InvalidInputError where there is none, or none that can look at such events.
@@ -57,7 +65,7 @@ def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tupl
         if methods.two_intervals is None:
             raise InvalidInputError(f"method two-intervals bounds ε at δ; for a claim of {claim} use method: fixed")
         kind = methods.two_intervals
-    method = kind(claim, alpha, planned, events=events)
+    method = kind(claim, alpha, planned, events=events, given=given)
     if name == "sequential":
         game_for(claim)
         if events != (VALUES,):

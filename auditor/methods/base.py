@@ -12,6 +12,7 @@ from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
+from auditor.events.features import Feature
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed
 from auditor.events.selection import BITS, VALUES
@@ -77,7 +78,8 @@ class Method(ABC, Generic[K, T, C]):
     """A way to bound a claim's quantity: lower bounds that exceed the truth with probability at most ``alpha``.
 
     ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the test that the
-    method learns and ``C`` what that counts. A subclass is registered for its claims in :mod:`auditor.methods`.
+    method learns and ``C`` what that counts. Beside what outputs suggest, rules look at the features that are ``given``.
+    A subclass is registered for its claims in :mod:`auditor.methods`.
 
     Raises InvalidInputError for kinds of events that the method cannot look at.
     """
@@ -87,6 +89,7 @@ class Method(ABC, Generic[K, T, C]):
     planned: int
     caution: float = CAUTION
     events: tuple[str, ...] = (VALUES,)
+    given: tuple[Feature, ...] = ()
 
     name: ClassVar[str]  # how its bounds are called in reports
     looks_at_bits: ClassVar[bool] = True

@@ -66,7 +66,7 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
 
     def learn(self, sample: Sample) -> Learned[Event]:
         """See Method; one half of the outputs suggests rules, the other judges them."""
-        choice = select_event(*sample.halves(), self, self.events)
+        choice = select_event(*sample.halves(), self, self.events, self.given)
         return Learned(choice.test, choice.forecast)
 
     def forecast_held_out(self, sample: Sample) -> float:

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.moves import Moves
 from auditor.neighbours.pair import Pair
 from auditor.proofs.alignment import Aligned, Aligner, Failure, gap
-from auditor.proofs.cells import Cell
 from auditor.proofs.form import NOISE, Form
+from auditor.proofs.lazy import Lazy
 from auditor.proofs.linear import solve
-from auditor.proofs.trace import Trace
+from auditor.proofs.run import Path
 
 DATA = "looks at data without noise that could hide them"
 
@@ -70,11 +73,38 @@ def why(failure: Failure, aligner: Aligner) -> str:
     return f"no shift of the noise keeps what is seen at {', '.join(places)} all at once"
 
 
-def event_of(found: Trace, cell: Cell) -> str:
-    """Return the output of a cell in words."""
-    path = found.paths[cell.left[0]]
+def event_of(path: Path) -> str:
+    """Return the output of a path in words."""
     words = [
         f"a number (from noise {', '.join(n for n in leaf.terms)})" if isinstance(leaf, Form) else leaf
         for leaf in path.leaves
     ]
     return f"output {', '.join(map(str, words))}"
+
+
+def outputs_of(path: Path) -> tuple[Any, Any] | None:
+    """Return two outputs of a path, which differ in the numbers that hold symbols; None where some are chosen by coins."""
+    try:
+        return _with_numbers(path.output, 0.25), _with_numbers(path.output, 0.75)
+    except _CoinError:
+        return None
+
+
+class _CoinError(Exception):
+    """A place of an output is chosen by a coin."""
+
+
+def _with_numbers(value: Any, number: float) -> Any:
+    """Return an output with a number in the place of each that holds symbols."""
+    if isinstance(value, Lazy):
+        raise _CoinError
+    if isinstance(value, Form):
+        return number if value.terms else float(value.constant)
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return np.array([_with_numbers(item, number) for item in value.flat]).reshape(value.shape)
+    if isinstance(value, list | tuple):
+        items = [_with_numbers(item, number) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {key: _with_numbers(item, number) for key, item in value.items()}
+    return value

@@ -17,14 +17,14 @@ from auditor.neighbours.pair import Pair, Side, pair_words
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
 from auditor.proofs.cells import Cell, Multipliers, cells
-from auditor.proofs.explain import DATA, cost_of, event_of, pair_inside, why
+from auditor.proofs.explain import DATA, cost_of, event_of, outputs_of, pair_inside, why
 from auditor.proofs.form import NotTracedError
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.logarithms import log_above
 from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of, unresolved
 from auditor.proofs.replay import disagreement
 from auditor.proofs.result import Proof, Scope, shown_above, within
-from auditor.proofs.run import Names
+from auditor.proofs.run import Names, Path
 from auditor.proofs.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from auditor.proofs.trace import Call, Trace, changed, input_symbols, memory, trace
 
@@ -44,7 +44,7 @@ class Family:
 
 
 class _NoProofError(Exception):
-    """A trace without a proof: in words why, where it showed, and whether numbers in place of symbols may do better."""
+    """A trace without a proof: in words why, and where it showed, as an event or as the path to it."""
 
     def __init__(
         self,
@@ -54,9 +54,11 @@ class _NoProofError(Exception):
         family: Family | None = None,
         failure: Failure | None = None,
         event: str | None = None,
+        path: Path | None = None,
     ) -> None:
         super().__init__(reason)
-        self.bound, self.family, self.failure, self.event = bound, family, failure, event
+        self.bound, self.family, self.failure = bound, family, failure
+        self.event, self.path = event if path is None else event_of(path), path
 
 
 @dataclass(slots=True)
@@ -230,10 +232,10 @@ class Attempt:
             assert worst is not None
             family, top = worst
             reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
-            event = event_of(traces[family.left], top.cell)
+            path = traces[family.left].paths[top.cell.left[0]]
             where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
             return self._failed(
-                _NoProofError(reason, bound=bound, family=family, failure=where, event=event), scope, pairs
+                _NoProofError(reason, bound=bound, family=family, failure=where, path=path), scope, pairs
             )
         return self._signed("alignment", bound, scope, pairs, self._aligned(traces, every))
 
@@ -281,8 +283,8 @@ class Attempt:
             raise _NoProofError(
                 "an output of one data set has no counterpart on its neighbour", family=family, event=event
             )
-        event = event_of(traces[family.left], failure.cell)
-        raise _NoProofError(why(failure, aligner), family=family, failure=failure, event=event)
+        path = traces[family.left].paths[failure.cell.left[0]]
+        raise _NoProofError(why(failure, aligner), family=family, failure=failure, path=path)
 
     def _by_gaussian(
         self,
@@ -376,6 +378,7 @@ class Attempt:
             reason=str(error),
             pair=pair,
             event=error.event,
+            outputs=None if error.path is None else outputs_of(error.path),
             pairs=pairs,
         )
 

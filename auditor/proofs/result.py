@@ -26,8 +26,8 @@ class Proof:
     """The end of an attempt at a proof.
 
     ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None where there is none. ``reason`` says
-    why the
-    claim is not proved, ``pair`` and ``event`` where that showed. ``certificate`` can be checked without the mechanism.
+    why the claim is not proved, ``pair`` and ``event`` where that showed. ``outputs`` are two of that event, which differ in the
+    numbers that hold noise. ``certificate`` can be checked without the mechanism.
     """
 
     mechanism: str
@@ -38,6 +38,7 @@ class Proof:
     reason: str | None = None
     pair: Pair | None = None
     event: str | None = None
+    outputs: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
     pairs: int | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 

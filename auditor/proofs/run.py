@@ -39,7 +39,7 @@ class Path:
     ``structure`` is the output without its numbers, and ``leaves`` are its numbers: constants, forms, or lazy values, which only
     a path without any decision has. ``labels`` give each settled source its outcome and that outcome's mass. ``options`` are
     how many
-    branches there were at each of its ``decisions``.
+    branches there were at each of its ``decisions``. ``output`` is what the mechanism returned.
     """
 
     conditions: tuple[Condition, ...]
@@ -49,6 +49,7 @@ class Path:
     decisions: tuple[int, ...]
     options: tuple[int, ...] = ()
     groups: tuple["Masses", ...] | None = None
+    output: Any = field(default=None, repr=False, compare=False)
 
     def law(self) -> Key | None:
         """Return the law of lazy leaves."""
@@ -273,6 +274,7 @@ class TracedRun:
             tuple(self.taken),
             tuple(self.options),
             groups,
+            output,
         )
 
 
