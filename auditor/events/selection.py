@@ -8,7 +8,7 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ KEPT = 5
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
 
+# Features that were learned from one half of the outputs.
+LEARNED = (EvidenceSum, LogisticScore)
+
 Floats = NDArray[np.float64]
 Counted = NDArray[np.int64]
 
@@ -76,36 +79,37 @@ def _select(
     """Return the best of all events, and the best rare one."""
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
     best, on_best, rare = Choice(always, -np.inf), None, list[RareChoice | None]()
-    features = list(_features(fit, kinds))
-    if (
-        len(features) == 1 and not given
-    ):  # with nothing to choose from, rules for a choice are looked for only where they may stand
-        only = _Extracted.of(features[0], fit, judge)
+    learned = _LearnedFrom(fit)
+    features = [*given, *_features(learned, kinds)]
+    if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
+        only = _Extracted.of(features[0], learned, judge)
         placed = _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
         return placed, only.rare(forecaster)
     if fit.size > SCREENED and len(features) > KEPT:
-        features = _screened(features, fit, judge, forecaster.forecast)
-    for feature in (*given, *features):
-        extracted = _Extracted.of(feature, fit, judge)
+        features = [*given, *_screened(features[len(given) :], fit, judge, forecaster.forecast)]
+    for feature in features:
+        extracted = _Extracted.of(feature, learned, judge)
         choice = _best_rule(extracted, forecaster.forecast)
         needed = best.forecast if isinstance(feature, Place | LowestBit | Where) else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
         rare.append(extracted.rare(forecaster))
-    placed = _placed(on_best or _Extracted.of(always.feature, fit, judge), lambda: best, forecaster)
+    placed = _placed(on_best or _Extracted.of(always.feature, learned, judge), lambda: best, forecaster)
     return placed, max(filter(None, rare), key=lambda choice: choice.forecast, default=None)
 
 
 def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
     """Return the features that promise most on a part of the outputs, in their order."""
     few_fit, few_judge = (Sample(half.left[: SCREENED // 2], half.right[: SCREENED // 2]) for half in (fit, judge))
-    choices = [_best_rule(_Extracted.of(feature, few_fit, few_judge), forecast) for feature in features]
+    learned = _LearnedFrom(few_fit)
+    choices = [_best_rule(_Extracted.of(feature, learned, few_judge), forecast) for feature in features]
     forecasts = np.array([-np.inf if choice is None else choice.forecast for choice in choices])
     return [features[i] for i in sorted(np.argsort(-forecasts, kind="stable")[:KEPT])]
 
 
-def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
+def _features(learned: "_LearnedFrom", kinds: Sequence[str]) -> Iterator[Feature]:
     """List features, the simplest first."""
+    fit = learned.fit
     both = concatenate([fit.left, fit.right])
     places = [column.name for column in both.columns if varies(column)]
     if BITS in kinds:
@@ -123,14 +127,14 @@ def _features(fit: Sample, kinds: Sequence[str]) -> Iterator[Feature]:
             (increments(both, places), "summed evidence of all steps"),
         )
         for parts, name in sums:
-            tables = _informative_tables(parts, fit)
+            tables = _informative_tables(parts, learned)
             if len(tables) > 1:
                 yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
     if len(places) > 1 and fit.size >= LEAST_TO_LEARN:
-        learned = fit_logistic(fit)
-        if learned is not None:
-            yield learned
+        score = fit_logistic(fit)
+        if score is not None:
+            yield score
 
 
 def _has_fractions(column: Column) -> bool:
@@ -141,17 +145,18 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
     """Suggest scores that estimate the log-likelihood ratio (nats): of each place, of all, of the whole output."""
     both = concatenate([fit.left, fit.right])
     places = [column.name for column in both.columns if varies(column)]
-    tables = _informative_tables([Place(name) for name in places], fit)
+    learned = _LearnedFrom(fit)
+    tables = _informative_tables([Place(name) for name in places], learned)
     yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables)
     if len(tables) > 1:
         yield EvidenceSum(tables)
     if len(places) > 1 and _distinct_at_most(both, places, MOST_JOINT_ATOMS):
-        for table in _informative_tables([Whole(tuple(places))], fit):
+        for table in _informative_tables([Whole(tuple(places))], learned):
             yield EvidenceSum((table,), "evidence of the whole output")
 
 
-def _informative_tables(features: Sequence[Feature], fit: Sample) -> tuple[tuple[Feature, Cells], ...]:
-    tables = [(feature, _evidence_table(*_lines(feature, fit))) for feature in features]
+def _informative_tables(features: Sequence[Feature], learned: "_LearnedFrom") -> tuple[tuple[Feature, Cells], ...]:
+    tables = [(feature, learned.of(feature).evidence()) for feature in features]
     return tuple((f, cells) for f, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
 
 
@@ -174,15 +179,6 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
     return len(Whole(tuple(places)).extract(outputs).atoms) <= min(most, outputs.size // LEAST_IN_CELL)
 
 
-def _evidence_table(left: SortedColumn, right: SortedColumn) -> Cells:
-    """Learn the log-likelihood ratio (nats, left over right) of each value of a feature."""
-    blocks = cut(left + right)
-    merged, ranks = _merged(blocks, blocks.count(left), blocks.count(right))
-    cells = len(merged.edges) + 1
-    atoms = dict(zip(merged.atoms, ranks[cells:].tolist(), strict=True))
-    return Cells(tuple(merged.edges), tuple(ranks[:cells].tolist()), atoms)
-
-
 def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks, Floats]:
     """Merge neighbouring intervals that do not differ; return the blocks, and the log-ratio of each."""
     cells = len(blocks.edges) + 1
@@ -192,26 +188,73 @@ def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks
     return merged, np.concatenate([ratios, log_ratios(on_left[cells:], on_right[cells:])])
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a half of the outputs says of a feature: its values on either side, how many lie in each block, and the
+    log-likelihood ratio (nats, left over right) of blocks that are merged where they do not differ."""
+
+    left: SortedColumn
+    right: SortedColumn
+    blocks: Blocks
+    on_left: Counted
+    on_right: Counted
+    merged: Blocks
+    ratios: Floats
+
+    @classmethod
+    def of(cls, feature: Feature, fit: Sample) -> "_Table":
+        left, right = _lines(feature, fit)
+        blocks = cut(left + right)
+        on_left, on_right = blocks.count(left), blocks.count(right)
+        return cls(left, right, blocks, on_left, on_right, *_merged(blocks, on_left, on_right))
+
+    def evidence(self) -> Cells:
+        """Return the log-likelihood ratio of each value of the feature."""
+        cells = len(self.merged.edges) + 1
+        atoms = dict(zip(self.merged.atoms, self.ratios[cells:].tolist(), strict=True))
+        return Cells(tuple(self.merged.edges), tuple(self.ratios[:cells].tolist()), atoms)
+
+
+@dataclass(frozen=True, slots=True)
+class _LearnedFrom:
+    """Tables of features by one half of the outputs. Of few outputs they are kept, since sums of evidence ask for them again."""
+
+    fit: Sample
+    kept: dict[Feature, _Table] = field(default_factory=dict)
+
+    def of(self, feature: Feature) -> _Table:
+        """Return the table of a feature."""
+        if self.fit.size > SCREENED or isinstance(feature, LEARNED):
+            return _Table.of(feature, self.fit)
+        if feature not in self.kept:
+            self.kept[feature] = _Table.of(feature, self.fit)
+        return self.kept[feature]
+
+
 def _lines(feature: Feature, sample: Sample) -> tuple[SortedColumn, SortedColumn]:
     return SortedColumn.of(feature.extract(sample.left)), SortedColumn.of(feature.extract(sample.right))
 
 
 @dataclass(frozen=True, slots=True)
 class _Extracted:
-    """The values of a feature on both sides of both halves."""
+    """The values of a feature on both sides of both halves, and what was learned of it from the first."""
 
     feature: Feature
-    fit: tuple[SortedColumn, SortedColumn]
+    table: _Table
     judge: tuple[SortedColumn, SortedColumn]
 
     @classmethod
-    def of(cls, feature: Feature, fit: Sample, judge: Sample) -> "_Extracted":
-        return cls(feature, _lines(feature, fit), _lines(feature, judge))
+    def of(cls, feature: Feature, learned: _LearnedFrom, judge: Sample) -> "_Extracted":
+        return cls(feature, learned.of(feature), _lines(feature, judge))
+
+    @property
+    def fit(self) -> tuple[SortedColumn, SortedColumn]:
+        return self.table.left, self.table.right
 
     @property
     def is_learned(self) -> bool:
         """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
-        return isinstance(self.feature, EvidenceSum | LogisticScore)
+        return isinstance(self.feature, LEARNED)
 
     def rare(self, forecaster: Forecaster) -> RareChoice | None:
         """Return the best rare event, where the feature is a place of the output."""
@@ -223,16 +266,14 @@ def _size(half: tuple[SortedColumn, SortedColumn]) -> int:
 
 
 def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
-    feature, judged = extracted.feature, extracted.judge
-    blocks = cut(extracted.fit[0] + extracted.fit[1])
-    on_left, on_right = map(blocks.count, extracted.fit)
-    merged, ranks = _merged(blocks, on_left, on_right)
+    feature, judged, table = extracted.feature, extracted.judge, extracted.table
+    blocks, merged, ranks = table.blocks, table.merged, table.ratios
     counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))
     trials = _size(judged)
     choice = merged.choose(feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
     if not (extracted.is_learned or blocks.atoms):
         # Nor was any order of the line learned: both halves may judge.
-        counts = counts[0] + on_left, counts[1] + on_right
+        counts = counts[0] + table.on_left, counts[1] + table.on_right
         trials += _size(extracted.fit)
     of_atoms = ranks[len(merged.edges) + 1 :]
     best = blocks.choose_in_order(feature, of_atoms, RuleCounts.of(*counts, trials), forecast)

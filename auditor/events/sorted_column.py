@@ -60,8 +60,10 @@ class SortedColumn:
 
     def count(self, edges: Sequence[float]) -> Counted:
         """Return how many numbers lie in each interval: those with edges[i−1] < x ≤ edges[i]."""
-        below = np.searchsorted(self.numbers, np.asarray(edges, np.float64), side="right")
-        return np.diff(below, prepend=0, append=len(self.numbers))
+        below = np.zeros(len(edges) + 2, np.int64)
+        below[1:-1] = self.numbers.searchsorted(np.asarray(edges, np.float64), side="right")
+        below[-1] = len(self.numbers)
+        return below[1:] - below[:-1]
 
     def distinct(self, most: int) -> NDArray[np.float64] | None:
         """Return each number once, in rising order; None where there are more than ``most``."""
@@ -70,4 +72,4 @@ class SortedColumn:
 
     def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return where each number begins in the order, and where the next one does."""
-        return np.searchsorted(self.numbers, numbers, side="left"), np.searchsorted(self.numbers, numbers, side="right")
+        return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
