@@ -12,6 +12,11 @@ def laplace(value: float, size: int, rng: np.random.Generator, *, epsilon: float
     return rng.laplace(value, 1 / epsilon, size)
 
 
+def discrete_laplace(value: float, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    first, second = rng.geometric(1 - math.exp(-epsilon), (2, size))
+    return value + first - second
+
+
 def randomised_response(bit: int, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
     return bit ^ (rng.random(size) < 1 / (1 + math.exp(epsilon)))
 
