@@ -28,8 +28,8 @@ class Plan:
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
     audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
-    looked at beside those that the outputs suggest. ``store`` keeps what is
-    done, for an audit that is interrupted, or to be repeated without its mechanism.
+    looked at beside those that the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
+    repeated without its mechanism.
     """
 
     name: str

@@ -62,9 +62,9 @@ def select_event(
     """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
-    are ``given`` are looked at too.
-    Neither sample may serve for the bound. With nothing to learn from, the event guesses left always. A rare event is returned
-    where it is better with the same margin, or where it is forecast to refute the claim and the best event is not.
+    are ``given`` are looked at too. Neither sample may serve for the bound. With nothing to learn from, the event guesses left
+    always. A rare event is returned where it is better with the same margin, or where it is forecast to refute the claim and the
+    best event is not.
     """
     choice, rare = _select(fit, judge, forecaster, kinds, given)
     refutes = beaten_at(forecaster.claimed)
@@ -188,31 +188,32 @@ def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks
     return merged, np.concatenate([ratios, log_ratios(on_left[cells:], on_right[cells:])])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Table:
-    """What a half of the outputs says of a feature: its values on either side, how many lie in each block, and the
-    log-likelihood ratio (nats, left over right) of blocks that are merged where they do not differ."""
+    """What a half of the outputs says of a feature: its values on either side, cut into blocks when that is asked for."""
 
-    left: SortedColumn
-    right: SortedColumn
-    blocks: Blocks
-    on_left: Counted
-    on_right: Counted
-    merged: Blocks
-    ratios: Floats
+    sides: tuple[SortedColumn, SortedColumn]
 
-    @classmethod
-    def of(cls, feature: Feature, fit: Sample) -> "_Table":
-        left, right = _lines(feature, fit)
-        blocks = cut(left + right)
-        on_left, on_right = blocks.count(left), blocks.count(right)
-        return cls(left, right, blocks, on_left, on_right, *_merged(blocks, on_left, on_right))
+    @functools.cached_property
+    def blocks(self) -> Blocks:
+        return cut(self.sides[0] + self.sides[1])
+
+    @functools.cached_property
+    def counts(self) -> tuple[Counted, Counted]:
+        """How many values lie in each block, on either side."""
+        return self.blocks.count(self.sides[0]), self.blocks.count(self.sides[1])
+
+    @functools.cached_property
+    def merged(self) -> tuple[Blocks, Floats]:
+        """The blocks, merged where they do not differ, with their log-likelihood ratios (nats, left over right)."""
+        return _merged(self.blocks, *self.counts)
 
     def evidence(self) -> Cells:
         """Return the log-likelihood ratio of each value of the feature."""
-        cells = len(self.merged.edges) + 1
-        atoms = dict(zip(self.merged.atoms, self.ratios[cells:].tolist(), strict=True))
-        return Cells(tuple(self.merged.edges), tuple(self.ratios[:cells].tolist()), atoms)
+        blocks, ratios = self.merged
+        cells = len(blocks.edges) + 1
+        atoms = dict(zip(blocks.atoms, ratios[cells:].tolist(), strict=True))
+        return Cells(tuple(blocks.edges), tuple(ratios[:cells].tolist()), atoms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,9 @@ class _LearnedFrom:
     def of(self, feature: Feature) -> _Table:
         """Return the table of a feature."""
         if self.fit.size > SCREENED or isinstance(feature, LEARNED):
-            return _Table.of(feature, self.fit)
+            return _Table(_lines(feature, self.fit))
         if feature not in self.kept:
-            self.kept[feature] = _Table.of(feature, self.fit)
+            self.kept[feature] = _Table(_lines(feature, self.fit))
         return self.kept[feature]
 
 
@@ -249,7 +250,7 @@ class _Extracted:
 
     @property
     def fit(self) -> tuple[SortedColumn, SortedColumn]:
-        return self.table.left, self.table.right
+        return self.table.sides
 
     @property
     def is_learned(self) -> bool:
@@ -267,13 +268,13 @@ def _size(half: tuple[SortedColumn, SortedColumn]) -> int:
 
 def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
     feature, judged, table = extracted.feature, extracted.judge, extracted.table
-    blocks, merged, ranks = table.blocks, table.merged, table.ratios
+    blocks, (merged, ranks) = table.blocks, table.merged
     counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))
     trials = _size(judged)
     choice = merged.choose(feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
     if not (extracted.is_learned or blocks.atoms):
         # Nor was any order of the line learned: both halves may judge.
-        counts = counts[0] + table.on_left, counts[1] + table.on_right
+        counts = counts[0] + table.counts[0], counts[1] + table.counts[1]
         trials += _size(extracted.fit)
     of_atoms = ranks[len(merged.edges) + 1 :]
     best = blocks.choose_in_order(feature, of_atoms, RuleCounts.of(*counts, trials), forecast)
