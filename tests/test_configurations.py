@@ -27,7 +27,9 @@ WEAK = "shifted inverse, sum of signed records", "KSW under substitution", "smoo
 
 # The classics alone take minutes; `make audit` runs all of these in full.
 QUICK = [
-    pytest.param(file, id=file.stem, marks=pytest.mark.slow if file.stem.startswith(("001", "003", "dp-sgd")) else [])
+    pytest.param(
+        file, id=file.stem, marks=pytest.mark.slow if file.stem.startswith(("000", "001", "003", "dp-sgd")) else []
+    )
     for file in CONFIGS
     if file.stem != "classics"
 ]

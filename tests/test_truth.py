@@ -59,7 +59,9 @@ ALPHA = 1e-9
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name.startswith("classics") else []) for name in PLANS]
+)
 def test_no_bound_exceeds_the_truth(name: str, seed: int) -> None:
     result = run(quick(PLANS[name], seed, ALPHA, 10_000))
     assert result.bound is not None

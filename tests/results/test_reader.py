@@ -165,7 +165,9 @@ def different_places(data: Any) -> list[list[Any]]:
     return list({kind(place): place for place in places(data)}.values())
 
 
-@pytest.mark.parametrize("wrong", [None, -3, "x", [], {}], ids=str)
+@pytest.mark.parametrize(
+    "wrong", [None, "x", *(pytest.param(one, marks=pytest.mark.slow) for one in (-3, [], {}))], ids=str
+)
 def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult, tmp_path: Path, wrong: Any) -> None:
     report = json.loads(to_json(whole.to_dict()))
     refused = 0
