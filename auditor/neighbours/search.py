@@ -15,8 +15,8 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
 # With more rounds, the last choice rests on more outputs. But the first round must have enough outputs for all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
-# With outputs for fewer looks than this, one round at more pairs is worth more than a second look at the first few.
-ENOUGH_FOR_ROUNDS = 4 * LEAST_ROUNDS
+# With outputs for fewer looks than this, one round at more pairs is worth more than several at a few.
+ENOUGH_FOR_ROUNDS = 8 * LEAST_ROUNDS
 SURVIVORS = 1 / 4  # of each round
 LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 

@@ -53,10 +53,12 @@ def test_the_search_spends_at_most_its_budget_and_enough_on_every_pair(budget: i
         assert len(toy.asked) in {0, 1, *range(LEAST_ROUNDS, MOST_ROUNDS + 1)}
 
 
-def test_few_outputs_go_to_one_look_at_each_of_several_pairs() -> None:
-    toy = Toy(peak=3.0)
-    pairs = Pairs([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)])
-    assert search_pairs(pairs, toy, Budget(5 * LEAST_OUTPUTS), np.random.default_rng(0)).pair == pairs.corners()[3]
+@pytest.mark.parametrize("looks", [5, 17])
+def test_few_outputs_go_to_one_look_at_each_of_several_pairs(looks: int) -> None:
+    toy = Toy(peak=looks - 2)
+    pairs = Pairs([(i, i + 1) for i in range(looks)])
+    found = search_pairs(pairs, toy, Budget(looks * LEAST_OUTPUTS), np.random.default_rng(0)).pair
+    assert found == pairs.corners()[looks - 2]
     assert [outputs for _, outputs in toy.asked] == [LEAST_OUTPUTS]
 
 
