@@ -67,7 +67,7 @@ class Forecaster(Protocol):
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never lost, and never will; it guesses one or both sides (``directions``)."""
+        """Return the bound forecast for a rule that never lost; it guesses one or both sides (``directions``)."""
 
     @property
     def claimed(self) -> float:

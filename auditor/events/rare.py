@@ -1,14 +1,13 @@
 """Rare events that one side alone shows: values that repeat among others that never do, atoms, and ends of the support.
 
 Evidence here is a count on one side and none on the other. Such events are few, and what makes them stand out is no matter of luck:
-of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many, unless the
-counts are so small that a value which both sides give equally often would look the same.
+of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,9 +23,6 @@ Sides = tuple[SortedColumn, SortedColumn]
 MOST_REPEATED, MOST_SHARE = 64, 0.5
 # Of one atom; a more frequent one is left to the blocks. In a column with more atoms, the luckiest of them would win.
 RARE, MOST_RARE_ATOMS = 0.05, 64
-# Of outputs after the first at each value. Each halves the chance that both sides give the values equally often, and luck made them
-# one-sided: so it is at most 1 in 256.
-LEAST_AGAIN = 8
 # Outputs beyond the other side's support, in the half that did not place the threshold. From fewer the ends are mostly luck.
 LEAST_BEYOND = 12
 
@@ -69,7 +65,7 @@ class _Judged:
         return self.left_losses + self.right_losses
 
     def choice(self, event: Event, trials: int, forecaster: Forecaster) -> RareChoice:
-        """Return the rule with its forecasts; one that never lost is taken to lose never."""
+        """Return the rule with its forecasts."""
         counts = (self.left_wins, self.left_losses, self.right_wins, self.right_losses)
         left_wins, left_losses, right_wins, right_losses = (np.array([float(n)]) for n in counts)
         careful = float(forecaster.forecast(RuleCounts(left_wins, left_losses, right_wins, right_losses, trials))[0])
@@ -82,8 +78,8 @@ class _Judged:
 def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Suggest to guess the side at every rare value that was seen there alone, twice or more.
 
-    Each output is judged by the others with its value (leave one out). Where luck may have put the values on one side, the
-    forecast has the margin of all other rules.
+    The first output at a value suggests the guess, and the others win it. A value that both sides gave is a loss where one output
+    alone speaks against the guess.
     """
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     numbers, atoms = _repeated(left, right), _rare_atoms(left, right)
@@ -92,16 +88,14 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
         numbers.items(), atoms.items()
     ):
         if on_right == 0 and on_left > 1:
-            judged.left_wins, guess[value] = judged.left_wins + on_left, LEFT
+            judged.left_wins, guess[value] = judged.left_wins + on_left - 1, LEFT
         elif on_left == 0 and on_right > 1:
-            judged.right_wins, guess[value] = judged.right_wins + on_right, RIGHT
+            judged.right_wins, guess[value] = judged.right_wins + on_right - 1, RIGHT
         else:
             judged.left_losses += on_right == 1 and on_left > 0
             judged.right_losses += on_left == 1 and on_right > 0
     if guess:
-        choice = judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
-        again = judged.wins - len(guess)
-        yield choice if again >= LEAST_AGAIN else replace(choice, forecast=choice.careful)
+        yield judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
 
 
 def _repeated(left: SortedColumn, right: SortedColumn) -> dict[float, tuple[int, int]]:

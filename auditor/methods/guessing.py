@@ -57,7 +57,15 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return self.claim.value
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never lost, and never will; −∞ where such a rule cannot serve."""
+        """Return the bound forecast for a rule that never lost; −∞ where such a rule cannot serve.
+
+        Luck may have kept it from losing: it is taken to win no more often than 2 ``wins`` + 1 times as often as it loses, as if
+        it had lost half a time and won half a time more (Jeffreys' prior).
+        """
+        return min(self._forecast_never_losing(wins, trials, directions), math.log(2 * wins + 1))
+
+    def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
+        """Return the bound forecast for a rule that never loses."""
         return -math.inf
 
     def _wins_planned(self, wins: int, trials: int) -> float:
@@ -73,7 +81,10 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         """See Method; each half of the outputs judges the rule that is learned from the other."""
         one, other = sample.halves()
         counts = self.learn(one).test.count(other) + self.learn(other).test.count(one)
-        return float(self.forecast(RuleCounts.seen(counts))[0])
+        forecast = float(self.forecast(RuleCounts.seen(counts))[0])
+        if counts.wins < counts.guesses or not counts.wins:
+            return forecast
+        return max(forecast, self.forecast_unbeaten(counts.wins, counts.trials, counts.directions))
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
@@ -153,7 +164,7 @@ class Guesses(_EpsilonMethod):
         free = directions * self.claim.delta / 2 * seen.trials / safe
         return log_ratio(rate - free, 1 - rate)
 
-    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
+    def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
         """See _RuleMethod; exact, since the limit of a rate at which all was won is a power of alpha."""
         from scipy.special import gammaincinv, ndtr
 
@@ -196,7 +207,7 @@ class TwoIntervals(_EpsilonMethod):
         one_event = is_left | (seen.left_wins + seen.left_losses == 0)
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
 
-    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
+    def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
         """See _RuleMethod; one side can be guessed only."""
         if directions > 1:
             return -math.inf
