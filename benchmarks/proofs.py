@@ -52,7 +52,8 @@ SOUND = {
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
 # Two lose in rare outputs: all queries but the last are below a threshold that is itself below 0. With the gap this has probability
-# 7e-4. The adaptive one has 4e-4 and loses 9ε/8 there, of which ε is claimed. More outputs refute them.
+# 7e-4, and more outputs refute it. The adaptive one has 4e-4 and loses 9ε/8 there, of which ε is claimed. The audit guesses by the
+# event of the failed proof, but above the threshold at which most is lost: the few outputs below it are too few to select it.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),
