@@ -13,7 +13,7 @@ from auditor.blackbox.outputs import Column
 from auditor.blackbox.sample import Sample
 from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, GaussianDP
-from auditor.events.selection import varies
+from auditor.events.features import varies
 from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.pair import Pair
 

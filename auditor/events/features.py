@@ -109,16 +109,25 @@ def like(examples: Outputs) -> tuple[Where, ...]:
     for column in examples.columns:
         if not column.name.startswith("output") and column.name != LENGTH:
             continue
-        codes = _codes(column)
-        if np.any(codes != codes[0]) or (codes[0] == NUMBER and np.ptp(column.numbers) > 0):
+        code = _codes(column)[0]
+        if varies(column):
             free.append(column.name)
         else:
-            fixed.append((column.name, float(column.numbers[0]) if codes[0] == NUMBER else column.atoms[codes[0]]))
+            fixed.append((column.name, float(column.numbers[0]) if code == NUMBER else column.atoms[code]))
     if all(place == LENGTH for place, _ in fixed):
         return ()
     if not free:
         free.append(fixed.pop()[0])
     return tuple(Where(place, tuple(fixed)) for place in free)
+
+
+def varies(column: Column) -> bool:
+    """Return whether a column holds more than one value."""
+    if len(column.numbers) == 0:
+        return False
+    if column.codes is None:
+        return bool(np.any(column.numbers != column.numbers[0]))
+    return bool(np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.ptp(column.numbers) > 0))
 
 
 def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:

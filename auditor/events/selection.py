@@ -29,7 +29,17 @@ from auditor.events.blocks import (
 )
 from auditor.events.cells import LEFT, Cells
 from auditor.events.event import Event
-from auditor.events.features import MOST_JOINT_ATOMS, Decimals, EvidenceSum, Feature, LowestBit, Place, Where, Whole
+from auditor.events.features import (
+    MOST_JOINT_ATOMS,
+    Decimals,
+    EvidenceSum,
+    Feature,
+    LowestBit,
+    Place,
+    Where,
+    Whole,
+    varies,
+)
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.sorted_column import SortedColumn
@@ -158,15 +168,6 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
 def _informative_tables(features: Sequence[Feature], learned: "_LearnedFrom") -> tuple[tuple[Feature, Cells], ...]:
     tables = [(feature, learned.of(feature).evidence()) for feature in features]
     return tuple((f, cells) for f, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
-
-
-def varies(column: Column) -> bool:
-    """Return whether a column holds more than one value."""
-    if len(column.numbers) == 0:
-        return False
-    if column.codes is None:
-        return bool(np.any(column.numbers != column.numbers[0]))
-    return bool(np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.ptp(column.numbers) > 0))
 
 
 def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:

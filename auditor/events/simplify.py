@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from auditor.blackbox.sample import Sample
 from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
@@ -22,10 +20,8 @@ def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: 
     """
 
     def forecast(rule: Cells) -> float:
-        seen = replace(event, rule=rule).count(sample)
-        left, right = seen.left, seen.right
-        hits = [np.array([float(n)]) for n in (left.hits_left, left.hits_right, right.hits_right, right.hits_left)]
-        return float(forecaster.forecast(RuleCounts(hits[0], hits[1], hits[2], hits[3], sample.size))[0])
+        counts = replace(event, rule=rule).count(sample)
+        return float(forecaster.forecast(RuleCounts.seen(counts))[0])
 
     rule = _best([_only(event.rule, side) for side in (LEFT, RIGHT)], event.rule, forecast, floor)
     rule = _best(list(_single_pieces(rule)), rule, forecast, floor)
