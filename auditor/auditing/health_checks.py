@@ -78,12 +78,17 @@ def exceptions(plan: Plan, pair: Pair, sample: Sample) -> tuple[str, ...]:
 
 
 def commonest(sample: Sample) -> float:
-    """Return the share of the commonest output; 0 where all outputs of a side are one exception."""
+    """Return the share of an output that makes up more than half of them, or less than half where none does.
+
+    The share is 0 where all outputs of a side are one exception.
+    """
     keys = [shown_keys(side, side.size) for side in (sample.left, sample.right)]
     if not all(side.size for side in keys):
         return 0.0
-    counts = np.unique(np.concatenate(keys), return_counts=True)[1]
-    return float(counts.max() / counts.sum())
+    both = np.concatenate(keys)
+    # What is more than half of all is their median.
+    median = np.partition(both, len(both) // 2)[len(both) // 2]
+    return float(np.mean(both == median))
 
 
 def all_alike(outputs: int) -> str:

@@ -163,6 +163,10 @@ def _type_of(place: str, values: Values) -> Column:
     return constant(f"type of {place}", kind_of(values[0]), len(values))
 
 
+def _length_of(place: str, values: Values) -> Column:
+    return Column(f"length of {place}", np.fromiter(map(len, values), np.float64, len(values)))
+
+
 def _by_row(place: str, values: Values) -> Columns:
     rows: list[Leaves] = [{} for _ in values]
     for value, leaves in zip(values, rows, strict=True):
@@ -206,13 +210,12 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
 
 
 def _of_lists(place: str, values: Values) -> Columns:
-    lengths = [*map(len, values)]
-    columns = [_type_of(place, values), Column(f"length of {place}", np.array(lengths, np.float64))]
-    if lengths.count(lengths[0]) == len(lengths):
+    columns = [_type_of(place, values), _length_of(place, values)]
+    if not np.ptp(columns[-1].numbers):
         # To take every k-th item of one list is much faster than zip, which makes an iterator for each output.
         items = [*itertools.chain.from_iterable(values)]
-        return [*columns, *_in_turn([f"{place}[{at}]" for at in range(lengths[0])], items)]
-    rows = [*range(len(values))]
+        return [*columns, *_in_turn([f"{place}[{at}]" for at in range(len(values[0]))], items)]
+    lengths, rows = [*map(len, values)], [*range(len(values))]
     for at in range(max(lengths)):
         rows = [row for row in rows if lengths[row] > at]
         columns += _in_some(len(values), rows, f"{place}[{at}]", [values[row][at] for row in rows])
@@ -224,7 +227,7 @@ def _of_dicts(place: str, values: Values) -> Columns:
         return _by_row(place, values)  # equal keys, such as 1 and True, may look different
     orders = [*map(tuple, values)]
     distinct = {order: at for at, order in enumerate(dict.fromkeys(orders))}
-    columns = [_type_of(place, values), Column(f"length of {place}", np.array([*map(len, values)], np.float64))]
+    columns = [_type_of(place, values), _length_of(place, values)]
     where = [{word: float(at) for at, word in positions(dict.fromkeys(order))} for order in distinct]
     if any(where):
         rows = np.fromiter(map(distinct.__getitem__, orders), np.intp, len(values))

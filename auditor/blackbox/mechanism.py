@@ -244,12 +244,10 @@ class Mechanism(Drawer):
         return Sample(drawn[True], drawn[False], form="".join(forms))
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        copies = {label: copier(dataset) for label, dataset, _ in sides_of(pair, labels)}
-        call = self._caller(rng)
+        draws = {label: self._caller(dataset, rng) for label, dataset, _ in sides_of(pair, labels)}
         for label in labels.tolist():
-            dataset = copies[label]()
             try:
-                output = call(dataset)
+                output = draws[label]()
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # each failure is an output, and so is sys.exit()
@@ -259,13 +257,23 @@ class Mechanism(Drawer):
                 output = output[0]
             yield output
 
-    def _caller(self, rng: Stream, size: int = 1) -> Callable[[Any], Any]:
-        """Return what draws on a data set: one output, or a batch of a size."""
-        function, copied = self.function, self.copied
-        if self.takes_rng and not self.batched and not copied:
-            return lambda dataset: function(dataset, rng=rng)  # several times as fast as with keywords from a dict
+    def _caller(self, dataset: Any, rng: Stream) -> Callable[[], Any]:
+        """Return what draws an output on a copy of a data set, at each call."""
+        function, copy_of = self.function, copier(dataset)
+        if self.copied:
+            return lambda: function(copy_of(), **self._given(rng, 1))
+        given = self._given(rng, 1)
+        if given.keys() != {"rng"}:
+            return lambda: function(copy_of(), **given)
+        # Several times as fast as with keywords from a dict.
+        if _is_constant(dataset):
+            return lambda: function(dataset, rng=rng)
+        return lambda: function(copy_of(), rng=rng)
+
+    def _given(self, rng: Stream, size: int) -> dict[str, Any]:
+        """Return the keywords of a call for a number of outputs."""
         given = {**({"size": size} if self.batched else {}), **({"rng": rng} if self.takes_rng else {})}
-        return lambda dataset: function(dataset, **given, **copy.deepcopy(dict(copied)))
+        return {**given, **copy.deepcopy(dict(self.copied))} if self.copied else given
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
         """Yield what a query answers on each pair."""
@@ -276,7 +284,7 @@ class Mechanism(Drawer):
 
     def _batch(self, dataset: Any, rng: Stream, size: int) -> Any:
         try:
-            return self._caller(rng, size)(dataset)
+            return self.function(dataset, **self._given(rng, size))
         except KeyboardInterrupt:
             raise
         except BaseException as error:

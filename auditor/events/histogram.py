@@ -12,7 +12,7 @@ from auditor.blackbox.sample import Sample
 from auditor.errors import InvalidInputError
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn
+from auditor.events.sorted_column import SortedColumn, sorted_sides
 
 Floats = NDArray[np.float64]
 Guess = Literal["left", "right"] | None
@@ -71,7 +71,7 @@ class Histogram:
 
 def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
     """Count outputs by a feature, in cells that show where a rule on it guesses."""
-    left, right = SortedColumn.of(feature.extract(sample.left)), SortedColumn.of(feature.extract(sample.right))
+    left, right = sorted_sides(feature.extract, sample)
     both = left + right
     marks = () if rule is None else _marks(rule)
     values = both.distinct(MOST_VALUES)

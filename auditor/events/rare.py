@@ -6,6 +6,7 @@ of values from a density no two are equal. So they are judged by their own count
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from auditor.events.blocks import Choice, Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
 from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn
+from auditor.events.sorted_column import SortedColumn, sorted_sides
 
 Sides = tuple[SortedColumn, SortedColumn]
 # In a column with more values that repeat, or with more of its numbers in them, repetition is nothing special.
@@ -43,8 +44,7 @@ def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecast
 def some_repeat(sample: Sample) -> bool:
     """Return whether some place of the outputs holds values that repeat among others that do not: a hint of a rare event."""
     places = [column.name for column in sample.left.columns if column.codes is None]
-    sides = ([SortedColumn.of(side.column(place)) for side in (sample.left, sample.right)] for place in places)
-    return any(_repeated(left, right) for left, right in sides)
+    return any(_repeated(*sorted_sides(operator.methodcaller("column", place), sample)) for place in places)
 
 
 @dataclass

@@ -42,7 +42,7 @@ from auditor.events.features import (
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
-from auditor.events.sorted_column import SortedColumn
+from auditor.events.sorted_column import SortedColumn, sorted_sides
 from auditor.events.thresholds import beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
@@ -227,14 +227,10 @@ class _LearnedFrom:
     def of(self, feature: Feature) -> _Table:
         """Return the table of a feature."""
         if self.fit.size > SCREENED or isinstance(feature, LEARNED):
-            return _Table(_lines(feature, self.fit))
+            return _Table(sorted_sides(feature.extract, self.fit))
         if feature not in self.kept:
-            self.kept[feature] = _Table(_lines(feature, self.fit))
+            self.kept[feature] = _Table(sorted_sides(feature.extract, self.fit))
         return self.kept[feature]
-
-
-def _lines(feature: Feature, sample: Sample) -> tuple[SortedColumn, SortedColumn]:
-    return SortedColumn.of(feature.extract(sample.left)), SortedColumn.of(feature.extract(sample.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +243,7 @@ class _Extracted:
 
     @classmethod
     def of(cls, feature: Feature, learned: _LearnedFrom, judge: Sample) -> "_Extracted":
-        return cls(feature, learned.of(feature), _lines(feature, judge))
+        return cls(feature, learned.of(feature), sorted_sides(feature.extract, judge))
 
     @property
     def fit(self) -> tuple[SortedColumn, SortedColumn]:

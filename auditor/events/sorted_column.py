@@ -1,12 +1,13 @@
 """The entries of a column in rising order: all that cutting, counting and placing thresholds need to know of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.outputs import Column, Outputs
+from auditor.blackbox.sample import Sample
 
 Counted = NDArray[np.int64]
 
@@ -73,3 +74,8 @@ class SortedColumn:
     def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return where each number begins in the order, and where the next one does."""
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
+
+
+def sorted_sides(extract: Callable[[Outputs], Column], sample: Sample) -> tuple[SortedColumn, SortedColumn]:
+    """Return the entries of a column of either side."""
+    return sample.of_sides(lambda side: SortedColumn.of(extract(side)))

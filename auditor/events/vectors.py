@@ -1,5 +1,6 @@
 """Features of outputs that hold several numbers: differences, extremes, where they lie, how many there are of a kind."""
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,15 +29,16 @@ def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> Column:
     return Column(name, np.where(known, numbers, 0.0) + 0.0, np.where(known, -1, 0).astype(np.int32), (OTHERWISE,))
 
 
-def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the numbers of some places, of shape (outputs, places), and which outputs have a finite one at each."""
-    columns = [outputs.column(place) for place in places]
-    table = np.stack([column.numbers for column in columns], axis=1)
-    known = np.all(np.isfinite(table), axis=1)
+def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDArray[np.bool_]]:
+    """Return the numbers of each of some places, and which outputs have a finite one at all of them; else they are 0."""
+    columns, known = [outputs.column(place) for place in places], np.ones(outputs.size, np.bool_)
     for column in columns:
+        known &= np.isfinite(column.numbers)
         if column.codes is not None:
             known &= column.codes < 0
-    return np.where(known[:, None], table, 0.0), known
+    if np.all(known):
+        return [column.numbers for column in columns], known
+    return [np.where(known, column.numbers, 0.0) for column in columns], known
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class Difference:
 
     def extract(self, outputs: Outputs) -> Column:
         """Return the difference for each output."""
-        table, known = _numbers(outputs, (self.first, self.second))
+        (first, second), known = _numbers(outputs, (self.first, self.second))
         with np.errstate(over="ignore"):
-            difference = table[:, 0] - table[:, 1]
+            difference = first - second
         return _column(self.name, difference, known & np.isfinite(difference))
 
 
@@ -74,8 +76,18 @@ class OrderStatistic:
 
     def extract(self, outputs: Outputs) -> Column:
         """Return the number for each output."""
-        table, known = _numbers(outputs, self.places)
-        return _column(self.name, np.partition(table, self.rank, axis=1)[:, self.rank], known)
+        numbers, known = _numbers(outputs, self.places)
+        return _column(self.name, _ranked(numbers, self.rank), known)
+
+
+def _ranked(numbers: Sequence[Floats], rank: int) -> Floats:
+    """Return the number of a rank among those of each output."""
+    # The extremes of ten places in a tenth of the time that a partition takes.
+    if rank == 0:
+        return functools.reduce(np.minimum, numbers)
+    if rank == len(numbers) - 1:
+        return functools.reduce(np.maximum, numbers)
+    return np.partition(np.stack(numbers, axis=1), rank, axis=1)[:, rank]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +99,8 @@ class WhereLargest:
 
     def extract(self, outputs: Outputs) -> Column:
         """Return the index for each output."""
-        table, known = _numbers(outputs, self.places)
-        return _column(self.name, table.argmax(axis=1).astype(np.float64), known)
+        numbers, known = _numbers(outputs, self.places)
+        return _column(self.name, np.stack(numbers, axis=1).argmax(axis=1).astype(np.float64), known)
 
 
 @dataclass(frozen=True, slots=True)
