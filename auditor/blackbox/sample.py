@@ -22,6 +22,8 @@ Stream = np.random.Generator
 
 T = TypeVar("T")
 
+# Outputs drawn one by one that are taken apart at once: few enough to stay in a core's cache.
+PIECE = 4_096
 # Outputs of which threads save more than they cost.
 MANY = 40_000
 SIDES: tuple[Side, Side] = ("left", "right")
@@ -103,11 +105,12 @@ class Patience:
 
     most: int
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
+    answered: bool = False  # whether an output was none
 
-    def is_over(self, label: bool, answered: bool) -> bool:
+    def is_over(self, label: bool) -> bool:
         """Enter a failure; return whether enough is known: ``most`` of them, or a few on both sides where nothing answered."""
         self.failures[label] += 1
-        return sum(self.failures) >= self.most or (not answered and min(self.failures) >= ALWAYS)
+        return sum(self.failures) >= self.most or (not self.answered and min(self.failures) >= ALWAYS)
 
 
 class Drawer(Protocol):
@@ -135,22 +138,37 @@ class Drawer(Protocol):
                 return drawn
             left, right = (from_list([drawn] * int(np.count_nonzero(labels == label))) for label in (True, False))
             return Sample(left, right)
-        made, failures = list[Any](), 0
+        parts = list[Sample]()
         with contextlib.closing(self.each(pair, labels, rng)) as outputs:
-            if patience is None:
-                made += outputs
-                if any(issubclass(kind, ProcessFailure) for kind in set(map(type, made))):
-                    failures = sum(isinstance(output, ProcessFailure) for output in made)
+            for at in range(0, len(labels), PIECE):
+                part, is_over = self._piece(outputs, labels[at : at + PIECE], patience)
+                parts.append(part)
+                if is_over:
+                    break
             else:
-                for output in outputs:
-                    made.append(output)
-                    if isinstance(output, ProcessFailure):
-                        failures += 1
-                        if patience.is_over(bool(labels[len(made) - 1]), len(made) > failures):
-                            break
+                next(outputs, None)  # to its end, where a process says that it is done
+        return join_samples(parts)
+
+    def _piece(self, outputs: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[Sample, bool]:
+        """Return the next outputs, one for each label, and whether to draw no more. There are fewer where ``patience`` ends."""
+        made, failures, is_over = list[Any](), 0, False
+        next_ones = itertools.islice(outputs, len(labels))
+        if patience is None:
+            made += next_ones
+            if any(issubclass(kind, ProcessFailure) for kind in set(map(type, made))):
+                failures = sum(isinstance(output, ProcessFailure) for output in made)
+        else:
+            for output in next_ones:
+                made.append(output)
+                if isinstance(output, ProcessFailure):
+                    failures += 1
+                    if is_over := patience.is_over(bool(labels[len(made) - 1])):
+                        break
+                else:
+                    patience.answered = True
         labels = labels[: len(made)]
         left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
-        return Sample(left, right, failures=failures)
+        return Sample(left, right, failures=failures), is_over
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
         """Draw all outputs of a side at once, first on the side of the first label; or return the failure of the batch."""

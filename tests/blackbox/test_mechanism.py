@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auditor.blackbox.encoding import packed
 from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.blackbox.outputs import Outputs
-from auditor.blackbox.sample import Sample
+from auditor.blackbox.process import ProcessEnded
+from auditor.blackbox.sample import ALWAYS, Patience, Sample
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Arrays, Pair, Relation
 
@@ -317,6 +319,42 @@ def test_one_by_one_each_output_is_a_value_or_an_exception_of_its_own() -> None:
     sample = mechanism(now_and_then).draw(PAIR, labels(*[True] * 500), rng(), one_by_one=True)
     assert set(told(sample.left)) == {"10", "raises ValueError"}
     assert 190 <= told(sample.left).count("raises ValueError") <= 310
+
+
+def of_many_shapes(dataset: int, rng: np.random.Generator) -> Any:
+    made = [dataset + rng.normal(), None, "text", [1, "two"], {"a": 1.5, "b": [0] * int(rng.integers(3))}]
+    return made[rng.integers(len(made))]
+
+
+@pytest.mark.parametrize("piece", [1, 7, 64])
+def test_how_many_outputs_are_taken_apart_at_once_changes_nothing(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = labels(*(rng().random(200) < 0.5).tolist())
+    whole = mechanism(of_many_shapes).draw(PAIR, sides, rng(1))
+    monkeypatch.setattr("auditor.blackbox.sample.PIECE", piece)
+    assert packed(mechanism(of_many_shapes).draw(PAIR, sides, rng(1))) == packed(whole)
+
+
+def ends_at_times(dataset: int, rng: np.random.Generator) -> float:
+    if rng.random() < 0.2:
+        raise ProcessEnded("the process ended")
+    return 0.0
+
+
+def always_ends(dataset: int, rng: np.random.Generator) -> float:
+    raise ProcessEnded("the process ended")
+
+
+@pytest.mark.parametrize("piece", [1, 7, 4_096])
+def test_drawing_ends_after_enough_failures_though_answers_came_before_them(
+    piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.blackbox.sample.PIECE", piece)
+    sides = labels(*[True, False] * 200)
+    some = mechanism(ends_at_times).draw(PAIR, sides, rng(), patience=Patience(30))
+    assert (some.failures, some.size < 400) == (30, True)
+    none = mechanism(always_ends).draw(PAIR, sides, rng(), patience=Patience(30))
+    assert (none.failures, none.size) == (2 * ALWAYS, 2 * ALWAYS)
+    assert mechanism(always_ends).draw(PAIR, sides, rng()).failures == 400
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(4), [1.0], 1.0, None, {"a": 1}, "abcde"])
