@@ -1,9 +1,10 @@
 """Drift: the false-warning rate by exact enumeration, and what is found."""
 
+import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
-from auditor.bounds.drift import drift_p_value, drifts
+from auditor.bounds.drift import at_least, drift_p_value, drifts
 from auditor.errors import InvalidInputError
 
 
@@ -21,6 +22,19 @@ def test_a_mechanism_without_drift_has_a_small_p_value_no_oftener_than_that(
         if drift_p_value((a, early - a), (b, late - b)) < level
     )
     assert false <= level
+
+
+def test_the_tail_is_bounded_by_little_more_than_it_is() -> None:
+    """Random tables (seeded), against the exact tails of SciPy."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        early, late = (rng.multinomial(rng.integers(1, 3_000), rng.dirichlet([1.0, 1.0, 0.1])) for _ in range(2))
+        exact = hypergeom.sf(early - 1, early.sum() + late.sum(), early + late, early.sum())
+        bound = at_least(early.astype(float), late.astype(float))
+        shown = exact > 1e-290  # beyond that both are rounded to 0
+        assert np.all(bound[shown] >= exact[shown] * (1 - 1e-9))
+        unlikely = shown & (exact < 1e-9)
+        assert np.all(bound[unlikely] <= 1.1 * exact[unlikely])
 
 
 def test_a_rate_that_changes_is_found_and_one_that_wavers_is_not() -> None:
