@@ -1,6 +1,7 @@
 """From outputs to single columns in which a side may show: the places themselves, and combinations of them."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,18 +48,25 @@ class Whole:
 
     def extract(self, outputs: Outputs) -> Column:
         """Return an atom for each output, written as the list of its leaves, or with the place of each that it has."""
-        codes = np.zeros(outputs.size, np.int64)
-        spellings: list[tuple[str, ...]] = [()]
+        codes, steps = np.zeros(outputs.size, np.int64), list[tuple[NDArray[np.int64], list[str]]]()
         for place in self.places:
             leaves, kinds = _categories(outputs.column(place))
             # Numbered afresh after every place, so that the numbers stay small; only the spellings mean anything.
             pairs, codes = distinct(codes * len(kinds) + leaves)
-            spellings = [(*spellings[p // len(kinds)], kinds[p % len(kinds)]) for p in pairs.tolist()]
-        atoms = tuple(map(self._spelled, spellings))
-        return Column(self.name, np.zeros(outputs.size), codes.astype(np.int32), atoms)
+            steps.append((pairs, kinds))
+        return Column(self.name, np.zeros(outputs.size), codes.astype(np.int32), self._spelled(steps))
 
-    def _spelled(self, leaves: tuple[str, ...]) -> str:
-        if ABSENT not in leaves and all(map(_PLAIN.fullmatch, self.places)):
+    def _spelled(self, steps: Sequence[tuple[NDArray[np.int64], list[str]]]) -> tuple[str, ...]:
+        """Return each distinct output in words; of each place, ``steps`` have its leaves, and the numbers that end with them."""
+        rest, columns = np.arange(len(steps[-1][0])), list[list[str]]()
+        for pairs, kinds in reversed(steps):
+            rest, leaves = np.divmod(pairs[rest], len(kinds))
+            columns.append([kinds[leaf] for leaf in leaves.tolist()])
+        are_plain = all(map(_PLAIN.fullmatch, self.places))
+        return tuple(self._words(leaves, are_plain) for leaves in zip(*reversed(columns), strict=True))
+
+    def _words(self, leaves: Sequence[str], are_plain: bool) -> str:
+        if are_plain and ABSENT not in leaves:
             return f"[{', '.join(leaves)}]"
         there = [f"{place}: {leaf}" for place, leaf in zip(self.places, leaves, strict=True) if leaf != ABSENT]
         return f"{{{', '.join(there)}}}"
