@@ -150,8 +150,9 @@ class Blocks:
         else:
             deciding = sides
             i, j = np.array([1, 1, 0]) * ends[0], np.array([1, 0, 1]) * ends[1]
-        allowed = (i + j <= m) & (i + j > 0)
-        i, j = i[allowed], j[allowed]
+        if balanced or ends is not None:
+            allowed = (i + j <= m) & (i + j > 0)
+            i, j = i[allowed], j[allowed]
         rules = RuleCounts(left[0][i], left[1][i], right[0][j], right[1][j], trials)
         values = forecast(rules)
         at = int(np.argmax(values if deciding is forecast else deciding(rules)))

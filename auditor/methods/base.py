@@ -182,9 +182,10 @@ AnyMethod = Method[Any, Any, Any]
 def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
     """Return the Wilson lower limit of a proportion, an approximation that needs no root finding; 0 of 0 is 0."""
     n = np.maximum(trials, 1e-9)
-    centre = rate + z * z / (2 * n)
+    squared = z * z / n
+    centre = rate + squared / 2
     spread = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return np.asarray(np.where(trials > 0, (centre - spread) / (1 + z * z / n), 0.0))
+    return np.asarray(np.where(trials > 0, (centre - spread) / (1 + squared), 0.0))
 
 
 def log_ratio(above: Floats, below: Floats) -> Floats:

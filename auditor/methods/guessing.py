@@ -153,7 +153,6 @@ class Guesses(_EpsilonMethod):
     def forecast(self, seen: RuleCounts) -> Floats:
         wins = seen.left_wins + seen.right_wins
         guesses = wins + seen.left_losses + seen.right_losses
-        directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
         safe = np.maximum(guesses, 1e-9)
         caution = self.caution
         if self.prior:
@@ -161,6 +160,9 @@ class Guesses(_EpsilonMethod):
             caution = min(caution, max(BOLD, clear / CLEARER))
         cautious = wilson_lower((wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
         rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
+        if self.claim.delta == 0:
+            return log_ratio(rate, 1 - rate)
+        directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
         free = directions * self.claim.delta / 2 * seen.trials / safe
         return log_ratio(rate - free, 1 - rate)
 
