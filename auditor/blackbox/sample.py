@@ -105,7 +105,7 @@ class Patience:
 
     most: int
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
-    answered: bool = False  # whether an output was none
+    answered: bool = False  # whether some output was no failure
 
     def is_over(self, label: bool) -> bool:
         """Enter a failure; return whether enough is known: ``most`` of them, or a few on both sides where nothing answered."""
