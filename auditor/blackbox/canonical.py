@@ -210,8 +210,9 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
 
 
 def _of_lists(place: str, values: Values) -> Columns:
-    columns = [_type_of(place, values), _length_of(place, values)]
-    if not np.ptp(columns[-1].numbers):
+    length = _length_of(place, values)
+    columns = [_type_of(place, values), length]
+    if not np.ptp(length.numbers):
         # To take every k-th item of one list is much faster than zip, which makes an iterator for each output.
         items = [*itertools.chain.from_iterable(values)]
         return [*columns, *_in_turn([f"{place}[{at}]" for at in range(len(values[0]))], items)]

@@ -273,7 +273,7 @@ class Mechanism(Drawer):
     def _given(self, rng: Stream, size: int) -> dict[str, Any]:
         """Return the keywords of a call for a number of outputs."""
         given = {**({"size": size} if self.batched else {}), **({"rng": rng} if self.takes_rng else {})}
-        return {**given, **copy.deepcopy(dict(self.copied))} if self.copied else given
+        return {**given, **copy.deepcopy(dict(self.copied))}
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
         """Yield what a query answers on each pair."""
