@@ -11,8 +11,7 @@ from auditor.config.strict import Number, Strict, limited
 from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName, Prove
 
 _DEFAULT: Any = Settings()
-# A file's audits try a proof. Calls in Python do not: their audits are often shorter than an attempt.
-PROVE: Prove = "briefly"
+PROVE: Prove = False
 
 
 class Execution(Strict):

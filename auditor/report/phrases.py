@@ -92,6 +92,12 @@ def _both_ends(audit: AuditResult) -> str:
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
+ASSUMED = (
+    "The proof assumes exact real arithmetic, an ideal generator, and a mechanism that depends on its arguments and its "
+    "generator only."
+)
+
+
 def proof_words(audit: AuditResult) -> str | None:
     """Say how an attempt at a proof ended; None where there was none."""
     proof = audit.proof
@@ -100,7 +106,7 @@ def proof_words(audit: AuditResult) -> str | None:
     pairs = f"{proof.pairs:,} pairs that were listed" if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.proved:
-        return f"Proved: {bound}."
+        return f"Proved: {bound}. {ASSUMED}"
     return f"Not proved: {proof.reason}." + (f" Proved all the same: {bound}." if proof.bound is not None else "")
 
 
