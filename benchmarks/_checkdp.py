@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.moves import Box, Hull, Moves
 from auditor.neighbours.pair import Arrays, Pair, Relation
+from auditor.proofs.domains import Vectors, vectors_of
 
 Queries = Sequence[Any]
 LOW, HIGH = -20, 20
@@ -28,12 +28,6 @@ class AllMove(Domain):
     def __str__(self) -> str:
         ways = "either way" if self.both else "all the same way"
         return f"{self.count} queries, each moved by at most 1, {ways}"
-
-    def moves(self) -> Moves:
-        one, zero = (1,) * self.count, (0,) * self.count
-        minus = (-1,) * self.count
-        boxes: tuple[Box | Hull, ...] = (Box(minus, one),) if self.both else (Box(zero, one), Box(minus, zero))
-        return Moves((Fraction(LOW),) * self.count, (Fraction(HIGH),) * self.count, True, boxes)
 
     def corners(self) -> list[Pair]:
         patterns = [(1,) * self.count, (1,) + (0,) * (self.count - 1)]
@@ -63,11 +57,6 @@ class OneMoves(AllMove):
     def __str__(self) -> str:
         return f"{self.count} queries, one of them moved by at most 1"
 
-    def moves(self) -> Moves:
-        units = [tuple(int(at == place) for at in range(self.count)) for place in range(self.count)]
-        points = (*units, *(tuple(-number for number in unit) for unit in units))
-        return Moves((Fraction(LOW),) * self.count, (Fraction(HIGH),) * self.count, True, (Hull(points, alone=True),))
-
     def corners(self) -> list[Pair]:
         unit = (1,) + (0,) * (self.count - 1)
         return [Pair((0,) * self.count, unit, Relation.AS_GIVEN, Arrays())]
@@ -77,6 +66,18 @@ class OneMoves(AllMove):
         move = np.zeros(self.count, np.int64)
         move[rng.integers(self.count)] = 1
         return Pair(tuple(vector.tolist()), tuple((vector + move).tolist()), Relation.AS_GIVEN, Arrays())
+
+
+@vectors_of.register
+def _(domain: AllMove) -> Vectors:
+    low, high = ((Fraction(end),) * domain.count for end in (LOW, HIGH))
+    return Vectors(low, high, True, {"linf": "1"} if domain.both else {"each": ["0", "1"]})
+
+
+@vectors_of.register
+def _(domain: OneMoves) -> Vectors:
+    low, high = ((Fraction(end),) * domain.count for end in (LOW, HIGH))
+    return Vectors(low, high, True, {"l1": "1"})
 
 
 # Sparse vector -------------------------------------------------------------------------------------------------------

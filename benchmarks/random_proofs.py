@@ -1,63 +1,267 @@
 """Soundness of proofs: what is proved of random small programs, against their exact ε by enumeration.
 
-A program of which too little is proved ends the run with the program itself, made as small as Hypothesis can.
+A program of which too little is proved ends the run with the program itself, made smaller. The run fails as well if a construct
+that the prover models occurs in no program.
 """
 
+import ast
 import json
+import linecache
+import math
+import re
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
-
-from auditor import PureDP, Totals
-from auditor.proofs import prove
+from auditor import PureDP, Totals, prove
+from auditor.proofs import Proof, attributes, evaluator, expressions, generator
 from auditor.proofs.checker import check
-from benchmarks._random_programs import Program, exact_epsilon, programs
+from auditor.proofs.domains import listing_of
+from auditor.proofs.outside import LISTED
+from benchmarks import _random_templates as templates
+from benchmarks._random_programs import (
+    ALSO,
+    FAMILIES,
+    HOLE,
+    Function,
+    Program,
+    TooManyRunsError,
+    constructs,
+    constructs_of,
+    exact_epsilon,
+    load,
+    program,
+)
 
-PROGRAMS, CHUNK = 5_000, 250
+PROGRAMS, CHUNK = 10_000, 250
+LEAST = 3  # how often each construct occurs in a whole run
+CLAIM = PureDP(1000.0)
 DOMAINS = {norm: Totals(cells=2, values=(0, 2), contribution={norm: 1}) for norm in ("l1", "linf")}
+NORMS = tuple(DOMAINS)
 PAIRS = {
-    norm: [(tuple(pair.left), tuple(pair.right)) for pair in domain.every(1000) or ()]
+    norm: [(tuple(pair.left), tuple(pair.right)) for _, _, pair in listing_of(domain).pairs]
     for norm, domain in DOMAINS.items()
 }
-# Enumeration is cut off, and computed in floating point.
-SLACK = 1e-4
+# Exact values are computed in floating point. Where nothing is cut off they are as near to a sharp bound as CLOSE.
+SLACK, CLOSE = 1e-6, 1e-3
+METHOD = re.compile(r"\{(\w+)\}\.(\w+)\(")  # of a hole in a template
+Prove = Callable[[Function, str], Proof]
 
 
-def compared(examples: int, start: int = 18) -> Counter[str]:
-    """Compare programs with what is proved of them; return how many there were of each kind."""
-    seen: Counter[str] = Counter()
+class TooLittleProvedError(AssertionError):
+    """A program whose ε is above what was proved of it."""
 
-    @seed(start)
-    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(programs(), st.sampled_from(["l1", "linf"]))
-    def compare(program: Program, norm: str) -> None:
-        proof = prove(program, PureDP(1000.0), DOMAINS[norm])
-        seen["programs"] += 1
-        if proof.bound is None:
-            return
-        exact = exact_epsilon(program, iter(PAIRS[norm]))
-        assert exact <= float(proof.bound) + SLACK, (program, norm, exact, str(proof))
+
+def by_prover(function: Function, norm: str) -> Proof:
+    """Return what is proved of a program."""
+    return prove(function, CLAIM, DOMAINS[norm])
+
+
+def compare(some: Program, norm: str, folder: Path, name: str, of: Prove = by_prover) -> tuple[Proof, float | None]:
+    """Return what is proved of a program, and its exact ε. Raises TooLittleProvedError."""
+    function = load(some.module(), folder, name)
+    proof = of(function, norm)
+    if proof.bound is None and some.family != "finite":
+        return proof, None
+    try:
+        exact = exact_epsilon(function, PAIRS[norm], cut_off=some.family == "geometric")
+    except TooManyRunsError:
+        return proof, None
+    if proof.bound is not None and exact > float(proof.bound) + SLACK:
+        words = f"ε is {exact:.6f}, and {float(proof.bound):.6f} is proved, in {norm}"
+        raise TooLittleProvedError(f"{words}:\n\n{some.text}")
+    if proof.holds:
         check(json.loads(json.dumps(proof.certificate)))
-        seen["proved"] += 1
-        seen["proved above 0"] += proof.bound > 0
-        seen["sharp"] += abs(float(proof.bound) - exact) < SLACK
+    return proof, exact
 
-    compare()
+
+def compared(
+    numbers: Sequence[int], seed: int = 0, of: Prove = by_prover, occurred: Counter[str] | None = None
+) -> Counter[str]:
+    """Compare programs with what is proved of them; return how many there were of each kind.
+
+    ``occurred`` counts in how many programs each construct occurred, and after "in a proof: " those of which a bound is proved.
+    """
+    seen: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as place:
+        for number in numbers:
+            some, norm = program(number, seed), NORMS[number % 2]
+            try:
+                proof, exact = compare(some, norm, Path(place), f"program_{seed}_{number}", of)
+            except TooLittleProvedError as error:
+                small = smaller(some, norm, Path(place), of)
+                raise TooLittleProvedError(
+                    f"program {number} of seed {seed}: {error}\nmade smaller:\n\n{small.text}"
+                ) from None
+            linecache.clearcache()
+            for kind in kinds_of(some, proof, exact):
+                seen[kind] += 1
+            if occurred is not None:
+                found = constructs(some)
+                occurred.update(found)
+                if proof.bound is not None:
+                    occurred.update(f"in a proof: {one}" for one in found)
     return seen
 
 
-def measure() -> dict[str, Any]:
-    """Compare chunks of programs, each with a seed of its own, and print the count after each."""
+def kinds_of(some: Program, proof: Proof, exact: float | None) -> Iterator[str]:
+    """Yield the names under which a program is counted."""
+    for start in ("", f"{some.family}: ", *([] if some.unlisted is None else ["not modelled: "])):
+        yield f"{start}programs"
+        if exact is None and (proof.bound is not None or some.family == "finite"):
+            yield f"{start}not enumerated"
+        elif exact is not None and some.family == "finite" and some.unlisted is None:
+            yield f"{start}with a finite ε" if exact < math.inf else f"{start}with an infinite ε"
+        if proof.bound is not None:
+            yield f"{start}proved"
+            if proof.bound > 0:
+                yield f"{start}proved above 0"
+            if exact is not None and abs(float(proof.bound) - exact) < CLOSE:
+                yield f"{start}sharp"
+
+
+# Smaller programs ----------------------------------------------------------------------------------------------------------
+
+
+def smaller(some: Program, norm: str, folder: Path, of: Prove, most: int = 300) -> Program:
+    """Return a program of which still too little is proved, with fewer statements and smaller expressions."""
+    found, tries = some, 0
+    again = True
+    while again:
+        again = False
+        for text in _simpler(found.text):
+            tries += 1
+            if tries > most:
+                return found
+            one = Program(some.family, text, some.unlisted, some.tags)
+            if len(text) < len(found.text) and _is_refuted(one, norm, folder, f"smaller_{tries}", of):
+                found, again = one, True
+                break
+    return found
+
+
+def _is_refuted(some: Program, norm: str, folder: Path, name: str, of: Prove) -> bool:
+    try:
+        compare(some, norm, folder, name, of)
+    except TooLittleProvedError:
+        return True
+    except Exception:
+        return False
+    return False
+
+
+def _simpler(text: str) -> Iterator[str]:
+    """Yield the text without one statement, with what is inside of one in its place, or with a part in place of an expression."""
+    for at in range(len(_outside_of_loops(ast.parse(text)))):
+        tree = ast.parse(text)
+        node = _outside_of_loops(tree)[at]
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                for place, statement in enumerate(value):
+                    for inside in ([], *([statement.body] if isinstance(statement, ast.If | ast.For) else [])):
+                        new = [*value[:place], *inside, *value[place + 1 :]] or [ast.Pass()]
+                        setattr(node, name, new)
+                        yield ast.unparse(tree) + "\n"
+                setattr(node, name, value)
+            elif isinstance(value, ast.expr) and not isinstance(node, ast.Call | ast.arguments | ast.Attribute):
+                for part in ast.iter_child_nodes(value):
+                    if isinstance(part, ast.expr):
+                        setattr(node, name, part)
+                        yield ast.unparse(tree) + "\n"
+                setattr(node, name, value)
+
+
+def _outside_of_loops(tree: ast.AST) -> list[ast.AST]:
+    """Return all nodes but loops and what is inside of them: a loop that is changed might not end."""
+    found, waiting = [], [tree]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ast.For | ast.While):
+            found.append(node)
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+# Constructs ----------------------------------------------------------------------------------------------------------------
+
+
+def modelled() -> set[str]:
+    """Return the names of all constructs that the prover models, as its lists have them."""
+    nodes: list[type[ast.AST]] = [*evaluator.STATEMENTS, *expressions.EXPRESSIONS, *expressions.OPERATORS]
+    nodes += [*expressions.UNARY, *expressions.COMPARED, ast.Not, ast.And, ast.Or, ast.Is, ast.IsNot, ast.In, ast.NotIn]
+    nodes += [ast.Starred, ast.comprehension]
+    found = {f"syntax {node.__name__}" for node in nodes} | {f"also {name}" for name in ALSO}
+    found |= {f"also augmented {node.__name__}" for node in expressions.OPERATORS if node is not ast.MatMult}
+    found |= {f"function {entry.name}" for entry in LISTED.values()}
+    found |= {f"function rng.{name}" for name in generator.METHODS}
+    found |= {f"method array.{name}" for name in attributes.ARRAY_METHODS}
+    found |= {f"method number.{name}" for name in attributes.SCALAR_METHODS}
+    found |= {
+        f"attribute {name}" for name in ("shape", "size", "ndim", "dtype", "T", "kind", "name", "itemsize", "char")
+    }
+    for kind, methods in attributes.METHODS.items():
+        named = {"generic": "number"}.get(kind.__name__, kind.__name__)
+        found |= {f"method {named}.{name}" for name in methods}
+    return found
+
+
+def without_a_template() -> set[str]:
+    """Return the names of constructs that the prover models, and that no template has."""
+    texts = [text for texts in templates.EXPRESSIONS.values() for text in texts]
+    texts += [text for family in (templates.STATEMENTS, templates.FINITE, templates.GEOMETRIC) for text, _ in family]
+    texts += [*templates.COMPARED, *(text for text, _ in templates.CONTINUOUS)]
+    said = [kinds.partition("#")[2].split() for _, kinds in templates.STATEMENTS]
+    found = set()
+    for text, tags in [
+        *((text, []) for text in texts),
+        *zip((text for text, _ in templates.STATEMENTS), said, strict=True),
+    ]:
+        found |= constructs_of_template(text, tags)
+    return modelled() - found
+
+
+def constructs_of_template(text: str, tags: Sequence[str]) -> set[str]:
+    """Return the constructs of a template, whose holes are filled with a name."""
+    methods = [f"{kind}.{name}" for kind, name in (m.groups() for m in METHOD.finditer(text))]
+    plain = HOLE.sub("value", text)
+    lines = "def f():\n" + "".join(f"    {line}\n" for line in plain.split("\n"))
+    return constructs_of(lines, [*tags, *methods])
+
+
+def table(occurred: Counter[str]) -> dict[str, dict[str, int]]:
+    """Return how often each modelled construct occurred, and in how many programs of which a bound is proved."""
+    return {
+        name: {"programs": occurred[name], "proved": occurred[f"in a proof: {name}"]}
+        for name in sorted(modelled(), key=lambda name: (occurred[f"in a proof: {name}"], name))
+    }
+
+
+def measure(programs: int = PROGRAMS) -> dict[str, Any]:
+    """Compare chunks of programs, and print the count after each."""
     seen: Counter[str] = Counter()
+    occurred: Counter[str] = Counter()
     slowest = 0.0
-    for chunk in range(PROGRAMS):
-        if seen["programs"] >= PROGRAMS:
-            break
+    for first in range(0, programs, CHUNK):
         begun = time.process_time()
-        seen += compared(CHUNK, start=chunk)
+        seen += compared(range(first, min(first + CHUNK, programs)), occurred=occurred)
         slowest = max(slowest, time.process_time() - begun)
-        print(f"{seen['programs']:,} programs, of which {seen['proved']:,} proved, none below its exact ε", flush=True)
-    return {**seen, "below the exact value": 0, "seconds of the slowest chunk": round(slowest, 1)}
+        print(
+            f"{seen['programs']:,} programs: {seen['proved']:,} proved, {seen['sharp']:,} sharp, none below its exact ε",
+            flush=True,
+        )
+    counts = table(occurred)
+    rare = [name for name, one in counts.items() if one["programs"] < LEAST]
+    assert not rare, f"constructs that occur in fewer than {LEAST} programs: {', '.join(rare)}"
+    kinds = sorted(seen, key=lambda name: (": " in name, name))
+    return {
+        **{name: seen[name] for name in kinds},
+        "below the exact value": 0,
+        "constructs": len(counts),
+        "constructs in a proof": sum(one["proved"] > 0 for one in counts.values()),
+        "constructs in no proof": sorted(name for name, one in counts.items() if not one["proved"]),
+        "families": list(FAMILIES),
+        "seconds of the slowest chunk": round(slowest, 1),
+    }

@@ -11,7 +11,6 @@ from auditor.auditing.reproduce import command
 from auditor.claims import ApproximateDP, Claim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
-from auditor.proofs.result import Scope
 from auditor.results.result import AuditResult, ExactValue, Judgement, ProofFound, Provenance, Smallest, Stage, Tried
 from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
 
@@ -133,7 +132,7 @@ class Ended:
 
 def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str, ...]:
     """Return a warning where a claim is both proved, for the whole domain, and refuted."""
-    if judgement.verdict is not Verdict.VIOLATION or proof is None or not proof.proved or proof.scope != Scope.DOMAIN:
+    if judgement.verdict is not Verdict.VIOLATION or proof is None or not proof.proved:
         return ()
     return (
         "the claim is proved over the reals, and outputs refute it, so that one of the two is wrong or floating point makes the "

@@ -12,8 +12,8 @@ from auditor.claims import PrivacyClaim
 from auditor.events.features import Where, like
 from auditor.events.written import read, written
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.pair import plain
-from auditor.proofs import Proof, Scope, attempt
+from auditor.neighbours.pair import Arrays, plain
+from auditor.proofs import Proof, attempt
 from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
@@ -62,14 +62,14 @@ def _found_elsewhere(plan: Plan) -> dict[str, Any]:
         proof = hosted(plan.source, LATE).apply(attempt, plan.claim, plan.domain, SECONDS_BRIEFLY)
     except Exception:  # of the mechanism, of its process, or of what cannot be sent there: the audit is done, and stays
         return {}
-    return {"found": asdict(_said(proof))} if proof.proved and proof.scope is Scope.DOMAIN else {}
+    return {"found": asdict(_said(proof))} if proof.proved else {}
 
 
 def _found(plan: Plan, seconds: float) -> dict[str, Any]:
     mechanism = plan.source.drawer()
     proof = attempt(mechanism, plan.claim, plan.domain, seconds)
     failed, event = None, tuple[Where, ...]()
-    if proof.pair is not None and plan.domain.moves() is not None:
+    if proof.pair is not None and isinstance(proof.pair.form, Arrays):
         left = plain(proof.pair.left)
         failed = [left, [b - a for a, b in zip(left, plain(proof.pair.right), strict=True)]]
     if proof.outputs is not None:
@@ -79,7 +79,7 @@ def _found(plan: Plan, seconds: float) -> dict[str, Any]:
 
 
 def _said(proof: Proof) -> ProofFound:
-    return ProofFound(proof.value, str(proof.scope), proof.rule, proof.reason, proof.pairs)
+    return ProofFound(str(proof.status), proof.value, str(proof.scope), proof.rule, proof.reason, proof.pairs)
 
 
 def proof_alone(plan: Plan, proof: ProofFound | None) -> Outcome:
@@ -89,4 +89,7 @@ def proof_alone(plan: Plan, proof: ProofFound | None) -> Outcome:
         return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, why))
     if proof.proved:
         return Outcome(plan, Judgement(Verdict.NO_VIOLATION_FOUND, "the claim is proved; no outputs were drawn"))
+    if proof.reason is None:
+        why = f"the claim is proved for {proof.pairs:,} pairs, and not for all data sets of the domain"
+        return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, why))
     return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, f"not proved: {proof.reason}"))

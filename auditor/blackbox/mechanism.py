@@ -204,6 +204,12 @@ class Mechanism(Drawer):
     takes_rng: bool
     copied: Mapping[str, Any] = field(default_factory=dict)  # parameters that a call could change
 
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters that it is bound to."""
+        bound = self.function.keywords if isinstance(self.function, functools.partial) else {}
+        return {**bound, **self.copied}
+
     @classmethod
     def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
         """Read the signature and bind the parameters. Raises MechanismError that says what does not fit."""

@@ -109,7 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="auditor",
         description="Audit differential-privacy claims of black-box mechanisms. Bounds are proved, with stated confidence.",
-        epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer",
+        epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer, "
+        "4 proved for pairs only",
     )
     parser.add_argument("--version", action="version", version=f"auditor {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from auditor.config import Configuration
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+PROVED_FOR_PAIRS = 4  # by `auditor prove`: not for all data sets of a domain
 NOBODY_READS = 141  # as of a command that SIGPIPE ends
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

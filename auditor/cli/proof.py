@@ -3,10 +3,11 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from auditor.cli.common import (
     AS_EXPECTED,
+    PROVED_FOR_PAIRS,
     UNEXPECTED,
     Commands,
     add_configs,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from auditor.proofs import Proof
 
 SECONDS = 30.0
+MOST_BYTES, MOST_LETTERS = 200_000_000, 500  # of a certificate, and of a text of it
 
 
 def add_commands(commands: Commands) -> None:
@@ -38,6 +40,11 @@ def add_commands(commands: Commands) -> None:
         "check-proof", help="check certificates, without the mechanism and without the prover"
     )
     check_parser.add_argument("certificates", nargs="+", type=Path, metavar="FILE")
+    check_parser.add_argument(
+        "--retrace",
+        action="store_true",
+        help="read the function again, which imports its module, and compare the paths",
+    )
     check_parser.set_defaults(command=_check)
 
 
@@ -64,7 +71,7 @@ def _prove(options: argparse.Namespace) -> int:
                 continue
             # A proof is about real numbers. So a violation that is expected may be one of floating point, beside a proof.
             if not proof.proved and plan.expect is not Verdict.VIOLATION:
-                status = UNEXPECTED
+                status = PROVED_FOR_PAIRS if proof.holds and status != UNEXPECTED else UNEXPECTED
             if options.out is not None and proof.certificate is not None:
                 folder = options.out / configuration.name
                 make_folder(folder)
@@ -84,19 +91,60 @@ def _attempt(plan: "Plan", seconds: float) -> "Proof | None":
 
 def _check(options: argparse.Namespace) -> int:
     from auditor.proofs.checker import check
+    from auditor.proofs.retrace import retraced
 
     for file in options.certificates:
-        try:
-            proof = json.loads(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
-        except ValueError as error:
-            raise InvalidInputError(f"{file} is not JSON: {error}") from None
+        proof = _read(file)
         try:
             check(proof)
-        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
-            print(f"{file}: refused: {type(error).__name__}: {error}")
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
+            print(f"{file}: refused: {type(error).__name__}: {_printable(error)}")
             return UNEXPECTED
         claim = ", ".join(f"{name} = {value:g}" for name, value in proof["claim"].items())
-        print(f"{file}: holds: {proof['mechanism']}, {claim}, over the reals, for {proof['scope']}: {proof['domain']}")
+        what = f"{_printable(proof['mechanism'])}, {claim}, over the reals, for {_printable(_domain_words(proof))}"
+        if options.retrace:
+            wrong = retraced(proof)
+            if wrong is not None:
+                print(f"{file}: refused: {wrong}")
+                return UNEXPECTED
+            what = f"{what}; the function was read again, and gives the same paths"
+        print(f"{file}: holds: {what}")
     return AS_EXPECTED
+
+
+def _read(file: Path) -> Any:
+    """Return a certificate as JSON. Raises InvalidInputError for a file that is none, or is too large."""
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise InvalidInputError(f"{file} has more than {MOST_BYTES:,} bytes, which no certificate has")
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{file} is not JSON: {error}") from None
+
+
+def _printable(text: object) -> str:
+    """Return a stranger's text without what a terminal takes for a command."""
+    shown = str(text)
+    return "".join(letter if letter.isprintable() else "?" for letter in shown[:MOST_LETTERS])
+
+
+def _domain_words(proof: Any) -> str:
+    """Return for which data sets a certificate holds, from the data that it was checked with."""
+    domain = proof["domain"]
+    if "pairs" in domain:
+        return f"these {len(domain['pairs']):,} pairs only"
+    if "values" in domain:
+        shown = f"one of {len(domain['values']):,} values; any two are neighbours"
+    elif "records" in domain:
+        low, high = domain["size"]
+        shown = f"{low} to {high} records of {len(domain['records']):,} values; {domain['relation']}"
+    else:
+        [(kind, reach)] = domain["relation"].items()
+        ends = sorted({(low, high) for low, high in zip(domain["low"], domain["high"], strict=True)})
+        numbers = "integers" if domain["integer"] else "numbers"
+        each = " or ".join(f"{low} to {high}" for low, high in ends)
+        how = {"l1": f"by at most {reach} in L1", "linf": f"by at most {reach} each"}.get(kind, f"by {kind} {reach}")
+        shown = f"{len(domain['low'])} {numbers} from {each}; neighbours differ {how}"
+    return f"all data sets of the domain: {shown}"

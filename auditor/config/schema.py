@@ -11,7 +11,8 @@ from auditor.config.strict import Number, Strict, limited
 from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName, Prove
 
 _DEFAULT: Any = Settings()
-PROVE: Prove = False
+# A file's audits try a proof. Calls in Python do not: their audits are often shorter than an attempt.
+PROVE: Prove = "briefly"
 
 
 class Execution(Strict):

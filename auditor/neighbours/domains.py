@@ -16,7 +16,6 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.moves import Moves
 from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, plain, relation_named
 
@@ -75,16 +74,8 @@ class Domain(Protocol):
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
-    def moves(self) -> Moves | None:
-        """Return what all pairs have in common, where data sets are vectors of numbers; None where they are not."""
-        return None
-
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
         """Return the pair of a vector of numbers and the one moved by so much; None where it is not known to be of this domain."""
-        return None
-
-    def every(self, most: int) -> list[Pair] | None:
-        """Return all pairs, one way round; None where there are more than ``most``, or where they cannot be listed."""
         return None
 
 
@@ -126,14 +117,14 @@ class Value(Domain):
             raise InvalidInputError("a value domain needs either values or range: [low, high], and not both")
         self.values: list[Any] = list(values) if values is not None else []
         self._range: Range | None = None
-        self._complete = values is not None
+        self.is_complete = values is not None
         if range is not None:
             given = Range.of("range", range)
             self._range = replace(given, integer=given.has_integer_ends)
             low, high = int(given.low), int(given.high)
             few = self._range.integer and math.comb(high - low + 1, 2) <= MOST_CORNERS
             self.values = list(builtins.range(low, high + 1)) if few else self._range.ladder()
-            self._complete = few
+            self.is_complete = few
         if len({_spelled(v) for v in self.values}) != len(self.values):
             raise InvalidInputError(f"values are {self.values!r}; each may appear once only")
         if len(self.values) < 2:
@@ -148,12 +139,6 @@ class Value(Domain):
     def corners(self) -> list[Pair]:
         pairs = itertools.combinations(self.values, 2)
         return [Pair(a, b, Relation.SUBSTITUTE) for a, b in itertools.islice(pairs, MOST_CORNERS)]
-
-    def every(self, most: int) -> list[Pair] | None:
-        possible = self._complete and math.comb(len(self.values), 2) <= most
-        return (
-            [Pair(a, b, Relation.SUBSTITUTE) for a, b in itertools.combinations(self.values, 2)] if possible else None
-        )
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
@@ -208,9 +193,6 @@ class Pairs(Domain):
 
     def corners(self) -> list[Pair]:
         return list(self._pairs)
-
-    def every(self, most: int) -> list[Pair] | None:
-        return list(self._pairs) if len(self._pairs) <= most else None
 
     def random(self, rng: np.random.Generator) -> Pair:
         return self._pairs[rng.integers(len(self._pairs))]

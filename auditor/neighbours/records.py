@@ -103,6 +103,12 @@ class Records(Domain):
         apart = f"; up to {self.distance} changes apart" if self.distance > 1 else ""
         return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
 
+    def all_values(self) -> list[Any] | None:
+        """Return all values that a number of a record may have; None where these are not integers or choices."""
+        if self._range is None:
+            return list(self._choices)
+        return list(range(int(self._range.low), int(self._range.high) + 1)) if self.integer else None
+
     def corners(self) -> list[Pair]:
         return list(self._corners)
 
@@ -183,30 +189,6 @@ class Records(Domain):
                 steps.append(pair)
                 base = tuple(pair.right)
         return steps
-
-    def every(self, most: int) -> list[Pair] | None:
-        if self.distance > 1 or (self._range is not None and not self.integer):
-            return None
-        low, high = int(self._size.low), int(self._size.high)
-        columns = self.columns or 1
-        numbers = self._range
-        each = len(self._choices) if numbers is None else int(numbers.high) - int(numbers.low) + 1
-        pairs = sum(each ** (columns * (n + 1)) * (n + 1) for n in range(low, high + 1))
-        if pairs > 20 * most:  # each pair comes several times, by several moves
-            return None
-        values = self._choices if numbers is None else list(range(int(numbers.low), int(numbers.high) + 1))
-        records = values if self.columns is None else list(itertools.product(values, repeat=columns))
-        op = "insert" if self._relation is Relation.ADD_REMOVE else "replace"
-        found: dict[str, Pair] = {}
-        for n in range(low, high + 1):
-            places = [i / max(n, 1) for i in range(n + 1)] if op == "insert" else [(i + 0.5) / n for i in range(n)]
-            for base, at, record in itertools.product(itertools.product(records, repeat=n), places, records):
-                pair = self._pair(base, (Move(op, at, record),))
-                if pair is not None:
-                    found.setdefault(pair.key(), pair)
-                if len(found) > most:
-                    return None
-        return list(found.values())
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         base, moves = pair.origin

@@ -11,7 +11,6 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
-from auditor.neighbours.moves import Box, Moves, hull, unit_vectors
 from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named
 
@@ -21,7 +20,7 @@ Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that
 
 
 @dataclass(frozen=True)
-class _People(Domain):
+class TotalsOfPeople(Domain):
     """Totals over people: how many people of each kind there are decides the data set."""
 
     contributions: tuple[Vector, ...]
@@ -29,7 +28,7 @@ class _People(Domain):
     relation: Relation
     kind: int | None = None  # the only kind that ever moves, for group-wise claims
 
-    def groups(self) -> "list[_People]":
+    def groups(self) -> "list[TotalsOfPeople]":
         """Return a domain for each contribution, in which only people of that kind come and go."""
         return [replace(self, kind=kind) for kind in range(len(self.contributions))]
 
@@ -49,20 +48,6 @@ class _People(Domain):
                 crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
         found = (self._pair(*tried) for tried in itertools.product(dict.fromkeys(crowds), self._moves()))
         return list(dict.fromkeys(filter(None, found)))
-
-    def moves(self) -> Moves:
-        # Each kind of people adds to a total between its least and its largest number of people.
-        fewest, most = Fraction(self.people.low), Fraction(self.people.high)
-        cells = [
-            [sorted((fewest * Fraction(c), most * Fraction(c))) for c in cell]
-            for cell in zip(*self.contributions, strict=True)
-        ]
-        low = tuple(sum((end for end, _ in cell), Fraction(0)) for cell in cells)
-        high = tuple(sum((end for _, end in cell), Fraction(0)) for cell in cells)
-        nobody = (0,) * len(self.contributions)
-        steps = [self._totals(_moved_people(nobody, move)) for move in self._moves()]
-        integer = all(isinstance(number, int) for vector in self.contributions for number in vector)
-        return Moves(low, high, integer, (hull(steps, alone=True),))
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         crowd, move = pair.origin
@@ -121,7 +106,7 @@ def _moved_people(crowd: Crowd, move: Swap, way: int = 1) -> Crowd:
 
 
 @dataclass(frozen=True)
-class _Cells(Domain):
+class TotalsInCells(Domain):
     """A vector of numbers of which one person changes at most ``reach``, in the L1 or the maximum norm."""
 
     cells: int
@@ -201,32 +186,8 @@ class _Cells(Domain):
         yield from filter(None, (self._pair(changed, move) for changed in vectors))
         yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
-    def moves(self) -> Moves:
-        reach, ends = self.reach, (Fraction(self.values.low), Fraction(self.values.high))
-        low, high = ((end,) * self.cells for end in ends)
-        if self.norm == "linf":
-            return Moves(low, high, self.values.integer, (Box((-reach,) * self.cells, (reach,) * self.cells),))
-        integer = self.values.integer
-        if integer and (2 * reach + 1) ** self.cells <= MOST_CORNERS:
-            return Moves(low, high, True, (hull(self._integer_moves(), alone=True),))
-        return Moves(low, high, integer, (hull(list(unit_vectors(self.cells, reach)), integer and reach == 1),))
-
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
         return self._pair(tuple(data), tuple(by))
-
-    def _integer_moves(self) -> list[Vector]:
-        """List what one person can change, in one of two opposite ways."""
-        reach = int(self.reach)
-        steps = itertools.product(range(-reach, reach + 1), repeat=self.cells)
-        return [s for s in steps if s > (0,) * self.cells and (self.norm == "linf" or sum(map(abs, s)) <= reach)]
-
-    def every(self, most: int) -> list[Pair] | None:
-        values, reach = self.values, int(self.reach)
-        sets = (values.high - values.low + 1) ** self.cells
-        if not values.integer or sets * (2 * reach + 1) ** self.cells > 2 * most:
-            return None
-        vectors = itertools.product(range(int(values.low), int(values.high) + 1), repeat=self.cells)
-        return list(filter(None, (self._pair(vector, move) for vector in vectors for move in self._integer_moves())))
 
     def _moves(self) -> list[Vector]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
@@ -322,7 +283,7 @@ def groups(domain: Domain, claims: int) -> Sequence[Domain]:
 
     Raises InvalidInputError for any other domain, and unless there is one claim for each contribution.
     """
-    if not isinstance(domain, _People):
+    if not isinstance(domain, TotalsOfPeople):
         raise InvalidInputError(
             "a list of claims needs the domain totals with contributions, one claim for each of them"
         )
@@ -343,7 +304,7 @@ def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], re
         raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
     for number in itertools.chain(*vectors):
         require_number("a number in contributions", number, -math.inf, math.inf)
-    domain = _People(vectors, counts, relation)
+    domain = TotalsOfPeople(vectors, counts, relation)
     if not domain.corners():
         raise InvalidInputError(
             f"a totals domain with people from {low} to {high} and {len(vectors)} contributions has no pairs under "
@@ -367,7 +328,7 @@ def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number]
         raise InvalidInputError(
             f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
         )
-    domain = _Cells(cells, ends, norm, reach)
+    domain = TotalsInCells(cells, ends, norm, reach)
     if not domain.corners():
         raise InvalidInputError(
             f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"

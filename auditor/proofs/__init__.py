@@ -7,10 +7,11 @@ from typing import Any
 from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.claims import Claim
 from auditor.neighbours.domains import Domain, Pairs
+from auditor.proofs.clock import until
 from auditor.proofs.proving import Attempt
-from auditor.proofs.result import Proof, Scope
+from auditor.proofs.result import Proof, Scope, Status
 
-__all__ = ["SECONDS", "Proof", "Scope", "attempt", "prove"]
+__all__ = ["SECONDS", "Proof", "Scope", "Status", "attempt", "prove"]
 
 SECONDS = 30.0
 
@@ -43,13 +44,14 @@ def prove(
     """
     if callable(mechanism):
         name = getattr(mechanism, "__qualname__", type(mechanism).__qualname__)
-        drawer = Mechanism.from_callable(mechanism, parameters or {}, name)
+        source = Source(name, parameters or {}, function=mechanism)
     else:
-        drawer = Source(mechanism, parameters or {}).drawer()
+        source = Source(mechanism, parameters or {})
     domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
-    return attempt(drawer, claim, domain, seconds)
+    return attempt(source.drawer(), claim, domain, seconds)
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
     """Try for at most some seconds; see :func:`prove`."""
-    return Attempt(mechanism, claim, domain, time.monotonic() + seconds).prove()
+    with until(time.monotonic() + seconds):
+        return Attempt(mechanism, claim, domain).prove()

@@ -6,6 +6,7 @@ shift bounds the logarithm of the ratio of densities f(n)/f(n + k):
 
 - Laplace and logistic noise of scale b: |k|/b, since the logarithm of the density changes by at most 1/b per unit.
 - Exponential noise of scale b: k/b, with k ≥ 0, so that n + k stays in the support.
+- Gumbel noise of scale b: k/b, with k ≥ 0: the logarithm of the ratio is k/b + e^(−(n+k)/b) − e^(−n/b), whose rest is not above 0.
 - Geometric numbers of success probability p: −k ln(1 − p), with k ≥ 0 an integer.
 - All other noise stays as it is.
 
@@ -22,14 +23,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from auditor.neighbours.moves import Box, Hull
-from auditor.proofs.cells import Cell, Row, contradiction
+from auditor.proofs.cells import Cell, Row, bound_conditions, contradiction
+from auditor.proofs.clock import check_time
 from auditor.proofs.form import INPUT, NOISE, Law
 from auditor.proofs.linear import Sparse, made_exact, solve
 from auditor.proofs.logarithms import log_above
+from auditor.proofs.moves import Box, Hull
 from auditor.proofs.run import Condition, Names
 
 Vector = tuple[Fraction, ...]
+SolverRow = tuple[Mapping[str, Fraction], Fraction, str]  # of the noise, its factors; the gap; the relation
 MOST_VERTICES = 32  # beyond, shifts are linear or there are none
 MOST_TO_FAIL = 1024  # differences that are looked at, when a proof has failed
 NOTHING = Hull(((),), alone=True)  # the difference of data sets that are numbers
@@ -93,14 +96,14 @@ class Failure:
 
 def rate(law: Law) -> Fraction | None:
     """Return the cost of a shift by 1; None for noise that is not shifted."""
-    if law[0] in ("laplace", "logistic", "exponential"):
+    if law[0] in ("laplace", "logistic", "exponential", "gumbel"):
         return 1 / Fraction(law[1])
     return log_above(1 / (1 - Fraction(law[1]))) if law[0] == "geometric" else None
 
 
 def one_sided(law: Law) -> bool:
     """Whether noise may be moved up only."""
-    return law[0] in ("exponential", "geometric")
+    return law[0] in ("exponential", "gumbel", "geometric")
 
 
 @dataclass(slots=True)
@@ -155,7 +158,8 @@ class Aligner:
 
     def empty(self, cell: Cell, conditions: Sequence[Condition]) -> Aligned | None:
         """Return a cell of one path as one that has no noise in it, if that can be shown."""
-        found = contradiction(conditions, self.names) if len(cell.left) == 1 else None
+        given = [*conditions, *bound_conditions(self.names)]
+        found = contradiction(given, self.names) if len(cell.left) == 1 else None
         return None if found is None else Aligned(cell, Fraction(0), empty=found)
 
     def dearest(self, cell: Cell, moves: Box | Hull) -> Vector:
@@ -187,7 +191,13 @@ class Aligner:
             self._solved[key] = self._solve(rows, difference)
         return self._solved[key]
 
-    def _solve(self, rows: Sequence[tuple[Mapping[str, Fraction], Fraction, str]], difference: Vector) -> Shift | None:
+    def _solve(self, rows: Sequence[SolverRow], difference: Vector) -> Shift | None:
+        check_time()
+        decided = self._decided([(noise, (constant,), relation) for noise, constant, relation in rows])
+        known = {name: numbers[0] for name, numbers in decided.items()}
+        if known.keys() >= {name for noise, _, _ in rows for name in noise} & self.rates.keys():
+            shift = Shift(difference, {name: by for name, by in known.items() if by})
+            return shift if self._holds(shift, rows) else None
         # Each draw that may move is a variable up, and one down.
         used = sorted({name for noise, _, _ in rows for name in noise} & self.rates.keys())
         up = {name: at for at, name in enumerate(used)}
@@ -224,6 +234,29 @@ class Aligner:
                     return shift
         return None
 
+    def _decided(
+        self, rows: Sequence[tuple[Mapping[str, Fraction], Sequence[Fraction], str]]
+    ) -> dict[str, Sequence[Fraction]]:
+        """Return the draws that equations with one unknown decide, one after the other: for each coordinate of the constants."""
+        known: dict[str, Sequence[Fraction]] = {}
+        waiting = [(noise, numbers) for noise, numbers, relation in rows if relation == "="]
+        while True:
+            rest = []
+            for noise, numbers in waiting:
+                unknown = [name for name in noise if name in self.rates and name not in known]
+                if len(unknown) != 1:
+                    rest.append((noise, numbers))
+                    continue
+                total = list(numbers)
+                for name, factor in noise.items():
+                    if name in known:
+                        total = [one + factor * by for one, by in zip(total, known[name], strict=True)]
+                known[unknown[0]] = [-one / noise[unknown[0]] for one in total]
+            if len(rest) == len(waiting):
+                return known
+            check_time()
+            waiting = rest
+
     def _holds(self, shift: Shift, rows: Sequence[tuple[Mapping[str, Fraction], Fraction, str]]) -> bool:
         for name, by in shift.by.items():
             law = self.names.laws[name]
@@ -241,6 +274,14 @@ class Aligner:
         rows = [(_noise(row), *_in_box(row, box), row.relation) for row in (*cell.rows, *cell.kept)]
         used = sorted({name for noise, _, _, _ in rows for name in noise} & self.rates.keys())
         cells = len(box.low)
+        decided = self._decided([(noise, (constant, *slopes), relation) for noise, constant, slopes, relation in rows])
+        if decided.keys() >= set(used):
+            found = LinearShift(
+                {name: numbers[0] for name, numbers in decided.items()},
+                {name: tuple(numbers[1:]) for name, numbers in decided.items()},
+            )
+            cost = self._linear_cost(found, rows)
+            return None if cost is None else Aligned(cell, cost, linear=found)
         # Of each draw: the constant and the slopes, up and down.
         width = 2 * (1 + cells)
         base = {name: at * width for at, name in enumerate(used)}
@@ -314,6 +355,7 @@ class Aligner:
                 return None
             total += self.rates[name] * (abs(constant) + spread)
         for noise, constant, slopes, relation in rows:
+            check_time()
             middle = constant + sum((a * shift.constant.get(n, Fraction(0)) for n, a in noise.items()), Fraction(0))
             sides = [
                 slope + sum((a * shift.slopes[n][j] for n, a in noise.items() if n in shift.slopes), Fraction(0))

@@ -17,13 +17,14 @@ right group
 cannot be met. Then the left group is inside H, and H' is inside the right group, but for noise of probability 0.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from auditor.proofs.form import Form, Key
 from auditor.proofs.linear import combination
-from auditor.proofs.run import CONTINUOUS, Condition, Names, Path, affine
+from auditor.proofs.run import Condition, Names, Path
 from auditor.proofs.trace import Trace
 
 Multipliers = tuple[Fraction, ...]
@@ -47,8 +48,8 @@ class Cell:
     """Left paths, right paths, and the rows that take the ones into the others. ``kept`` are forms that must stay as they are.
 
     ``implied`` has multipliers for each left path and row, ``excluded`` for each right path outside and (its conditions, rows).
-    Both
-    are empty unless it is ``joint``: paths of one output taken together.
+    Both are empty unless it is ``joint``: paths of one output taken together. ``weight`` is the probability that goes from one
+    path to another whose finite draws end in another way.
     """
 
     left: tuple[int, ...]
@@ -58,13 +59,19 @@ class Cell:
     joint: bool = False
     implied: tuple[tuple[Multipliers, ...], ...] = ()
     excluded: tuple[tuple[int, Multipliers], ...] = ()
+    weight: Fraction | None = None
 
 
 def is_strict(form: Form, relation: str, names: Names) -> bool:
     """Whether a condition holds strictly, but for noise of probability 0."""
-    symbols = form.terms
-    dense = any(names.laws.get(name, ("",))[0] in CONTINUOUS for name in symbols) and affine(form).terms == form.terms
-    return relation == ">" or (dense and relation == ">=")
+    return relation == ">" or (relation == ">=" and names.is_dense(form))
+
+
+def bound_conditions(names: Names) -> list[Condition]:
+    """Return that the numbers of the data lie in their ranges, in the order in which a checker has them."""
+    low = [Condition(Form({name: Fraction(1)}, -ends[0]), ">=", "") for name, ends in names.bounds.items()]
+    high = [Condition(Form({name: Fraction(-1)}, ends[1]), ">=", "") for name, ends in names.bounds.items()]
+    return [*low, *high]
 
 
 def output_key(path: Path, names: Names) -> Key:
@@ -79,21 +86,36 @@ def _same_output(path: Path, names: Names) -> Key:
     return (path.structure, leaves, path.law())
 
 
-def cells(left: Trace, right: Trace) -> Iterator[list[list[Cell]]]:
-    """Yield, for each output of the left trace, the ways to cut its paths into cells, the coarsest first."""
+def cells(left: Trace, right: Trace) -> Iterator[tuple[list[int], list[list[Cell]]]]:
+    """Yield, for each output of the left trace, its paths and the ways to cut these into cells, the coarsest first."""
     groups, others = _grouped(left), _grouped(right)
-    by_decisions = {path.decisions: at for at, path in enumerate(right.paths)}
+    by_decisions = {path.taken: at for at, path in enumerate(right.paths)}
+    taken: set[int] = set()
     for group in groups.values():
         ways = []
         counterparts = [other for other in others.values() if _match(left, group, right, other)]
-        if len(group) > 1 and counterparts:
-            joint = _joined(left, group, right, counterparts[0])
+        if counterparts and (left is not right or len(group) > 1):
+            # Two groups on the left may never share one on the right, which the checker would refuse.
+            free = [other for other in counterparts if id(other) not in taken]
+            joint = _joined(left, group, right, free[0]) if free else None
             if joint is not None:
+                taken.add(id(free[0]))
                 ways.append([joint])
-        singles = [_single(left, at, right, by_decisions.get(left.paths[at].decisions)) for at in group]
+        singles = [_single(left, at, right, by_decisions.get(left.paths[at].taken)) for at in group]
         if all(single is not None for single in singles):
             ways.append([single for single in singles if single is not None])
-        yield ways
+        yield group, ways
+
+
+def crossed(left: Trace, right: Trace) -> Iterator[tuple[int, int, Cell]]:
+    """Yield cells of one path each whose outputs and conditions are alike, whichever way finite draws end."""
+    for (i, one), (j, two) in itertools.product(enumerate(left.paths), enumerate(right.paths)):
+        pairs = list(zip(one.conditions, two.conditions, strict=False))
+        if len(one.conditions) != len(two.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):
+            continue
+        if output_key(one, left.names) == output_key(two, right.names):
+            rows = rows_of(one.conditions, two.conditions)
+            yield i, j, Cell((i,), (j,), rows, _kept(one, two, pairs, left.names))
 
 
 def _grouped(trace: Trace) -> dict[Key, list[int]]:
@@ -224,7 +246,7 @@ def contradiction(given: Sequence[Condition], names: Names) -> Multipliers | Non
     forms: dict[Key, int] = {}
     for at, condition in enumerate(given):
         forms[condition.form.key()] = at
-        opposite = forms.get(condition.form.opposite())
+        opposite = forms.get(condition.form.negated().key())
         if opposite is not None and any(is_strict(given[i].form, given[i].relation, names) for i in (at, opposite)):
             return tuple(Fraction(int(i in (at, opposite))) for i in range(len(given)))
     found = combination([condition.form for condition in given], None)

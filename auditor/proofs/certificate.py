@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from auditor.neighbours.moves import Box, Hull
-from auditor.proofs.alignment import Aligned, rate
-from auditor.proofs.cells import Cell, Multipliers, is_strict
+from auditor.proofs.alignment import Aligned
+from auditor.proofs.cells import Multipliers, bound_conditions, contradiction
 from auditor.proofs.form import OPAQUE, Form
 from auditor.proofs.gaussian import all_seen
 from auditor.proofs.masses import Law
-from auditor.proofs.run import Condition, Names, Path
+from auditor.proofs.moves import Box, Hull
+from auditor.proofs.run import SIGNS, Compared, Condition, Drawn, Names, Path
 from auditor.proofs.trace import Trace
 
-FORMAT = 2
+FORMAT = 3
 Json = Any
-
-
-def _form(form: Form) -> dict[str, str]:
-    return {**{name: str(value) for name, value in sorted(form.terms.items())}, "": str(form.constant)}
+MISSING = {-1: "<", 0: "=", 1: ">"}
 
 
 class Written:
@@ -34,87 +31,123 @@ class Written:
         # Terms that differ by constants only are counted, in the order of these.
         in_order = sorted(used, key=lambda name: (found[name][0], [form.constant for form in found[name][1]]))
         self._new = {name: f"{OPAQUE}{at} {found[name][0]}" for at, name in enumerate(in_order)}
-        self._terms = {self._new[name]: [_form(form) for form in found[name][1][1:]] for name in in_order}
+        self._terms = {self._new[name]: [written_form(form) for form in found[name][1][1:]] for name in in_order}
+        self._outputs: dict[str, tuple[int, Json]] = {}
+        self._order: list[int] = []
+        self._tree = self._node(list(range(len(trace.paths))), 0)
+        self._numbers = {path: number for number, path in enumerate(self._order)}
 
-    def condition(self, condition: Condition) -> Json:
+    def trace(self) -> Json:
+        """Return all paths, as the ends of a tree of decisions."""
+        return {"tree": self._tree, "outputs": [one for _, one in self._outputs.values()], "terms": self._terms}
+
+    def row(self, form: Form, relation: str) -> Json:
         """Return a condition. One on noise with a density is strict, but for noise of probability 0."""
-        form = {self._new.get(name, name): value for name, value in _form(condition.form).items()}
-        strict = is_strict(condition.form, condition.relation, self._trace.names)
-        return [form, ">" if strict else condition.relation]
+        strict = relation == ">=" and self._trace.names.is_dense(form)
+        return [self._form(form), ">" if strict else relation]
 
-    def trace(self, empty: Mapping[int, Multipliers]) -> Json:
-        """Return all paths, of which some are ``empty``: their conditions contradict each other."""
-        outputs: dict[str, tuple[int, Json]] = {}
-        paths = []
-        for at, path in enumerate(self._trace.paths):
-            output = self._output(path)
-            number, _ = outputs.setdefault(json.dumps(output), (len(outputs), output))
-            drawn = [[{f"s {name} is {label}": "1"}, "="] for name, (label, _) in sorted(path.labels.items())]
-            found: dict[str, Json] = {"if": [*map(self.condition, path.conditions), *drawn], "output": number}
-            paths.append(found | ({"empty": _multipliers(empty[at])} if at in empty else {}))
-        tree = _tree([(at, path.decisions) for at, path in enumerate(self._trace.paths)])
-        return {"tree": tree, "paths": paths, "outputs": [one for _, one in outputs.values()], "terms": self._terms}
+    def _form(self, form: Form) -> dict[str, str]:
+        return {self._new.get(name, name): value for name, value in written_form(form).items()}
+
+    def _node(self, paths: Sequence[int], depth: int) -> Json:
+        """Return the tree of some paths, which have their first decisions in common."""
+        first = self._trace.paths[paths[0]]
+        if len(first.nodes) == depth:
+            return self._end(paths[0])
+        node = first.nodes[depth]
+        branches: dict[int, list[int]] = {}
+        for path in paths:
+            branches.setdefault(self._trace.paths[path].taken[depth], []).append(path)
+        if isinstance(node, Drawn):
+            ends = [
+                [label, str(share), self._node(branches[at], depth + 1)]
+                for at, (label, share) in enumerate(node.outcomes)
+            ]
+            return {"draw": node.name, "ends": ends}
+        found = {"if": self._form(node.form)}
+        found |= {relation: self._node(branches[at], depth + 1) for at, relation in enumerate(node.relations)}
+        return found | self._impossible(first, depth, node)
+
+    def _impossible(self, path: Path, depth: int, node: Compared) -> dict[str, Json]:
+        """Return the ways to go on that no run takes, with what shows that."""
+        names = self._trace.names
+        signs = set().union(*(SIGNS[relation] for relation in node.relations))
+        missing = {-1, 0, 1} - signs - ({0} if names.is_dense(node.form) else set())
+        before = sum(isinstance(one, Compared) for one in path.nodes[:depth])
+        found = {}
+        for sign in missing:
+            form = node.form if sign >= 0 else node.form.negated()
+            here = Condition(form, "=" if sign == 0 else ">", node.place)
+            given = [*path.conditions[:before], here, *bound_conditions(names)]
+            multipliers = contradiction(given, names)
+            if multipliers is not None:
+                found[MISSING[sign]] = {"never": _multipliers(multipliers)}
+        return found
+
+    def _end(self, at: int) -> Json:
+        path = self._trace.paths[at]
+        self._order.append(at)
+        output = self._output(path)
+        number, _ = self._outputs.setdefault(json.dumps(output), (len(self._outputs), output))
+        return {"output": number}
 
     def _output(self, path: Path) -> Json:
         """Return a function, and the affine forms that the output is this function of."""
         spelled = self._trace.names.spelled
         leaves = [spelled(leaf) if isinstance(leaf, Form) else (leaf, ()) for leaf in path.leaves]
         what = f"{path.structure} {[text for text, _ in leaves]} {path.law() or ''}"
-        return [what, [_form(form) for _, forms in leaves for form in forms]]
+        return [what, [written_form(form) for _, forms in leaves for form in forms]]
 
-    def padded(self, multipliers: Multipliers, at: int) -> Multipliers:
-        """Return multipliers of a path's conditions and further rows, with room for its finite draws between."""
-        path = self._trace.paths[at]
-        own = len(path.conditions)
-        return (*multipliers[:own], *[Fraction(0)] * len(path.labels), *multipliers[own:])
+    def cell(self, aligned: Aligned, right: "Written", moves: Box | Hull, linear: bool) -> dict[str, Json]:
+        """Return a cell with its shifts; this is the trace of its left side."""
+        one = aligned.cell
+        found: dict[str, Json] = {"left": [self._numbers[path] for path in one.left]}
+        if aligned.empty is not None:
+            return found | {"never": _multipliers(aligned.empty)}
+        found |= {"right": [right._numbers[path] for path in one.right], "shifts": shifts(aligned, moves, linear)}
+        if one.weight is not None:
+            found["weight"] = str(one.weight)
+        if one.joint:
+            found["rows"] = [
+                [self.row(row.left, row.relation) for row in one.rows],
+                [right.row(row.right, row.relation) for row in one.rows],
+            ]
+            found["implied"] = [[_multipliers(multipliers) for multipliers in each] for each in one.implied]
+            found["excluded"] = {str(right._numbers[at]): _multipliers(some) for at, some in one.excluded}
+        return found
 
 
-def _tree(paths: Sequence[tuple[int, tuple[int, ...]]]) -> Json:
-    """Return the numbers of paths as the ends of a tree of decisions."""
-    [(at, decisions), *more] = paths
-    if not more and not decisions:
-        return at
-    branches: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
-    for path, (first, *rest) in paths:
-        branches.setdefault(first, []).append((path, tuple(rest)))
-    return [_tree(branches[first]) for first in sorted(branches)]
+def written_form(form: Form) -> dict[str, str]:
+    """Return a form as JSON."""
+    return {**{name: str(value) for name, value in sorted(form.terms.items())}, "": str(form.constant)}
 
 
 def trace_of_gaussian(one: Trace) -> Json:
     """Return a trace as one path, which shows all that is looked at on any."""
     what, forms = all_seen(one)
-    outputs = [[what, [_form(form) for form in forms]]]
-    return {"tree": 0, "paths": [{"if": [], "output": 0}], "outputs": outputs, "terms": {}}
+    outputs = [[what, [written_form(form) for form in forms]]]
+    return {"tree": {"output": 0}, "outputs": outputs, "terms": {}}
 
 
 def noise(names: Names) -> Json:
-    """Return the laws of all noise that can be shifted."""
-    kept = {name: law for name, law in names.laws.items() if law[0] == "normal" or rate(law) is not None}
-    return {name: [law[0], str(law[1])] for name, law in kept.items()}
+    """Return the laws of all noise that is no finite draw."""
+    return {
+        name: [law[0], str(law[1] if len(law) > 1 else 1)] for name, law in names.laws.items() if law[0] != "finite"
+    }
 
 
-def pair(
-    sides: tuple[int, int], moves: Box | Hull, found: Sequence[Aligned], left: Written, right: Written
-) -> dict[str, Json]:
-    """Return a set of pairs: both traces, the differences of their data, and the cells with their shifts.
+def is_linear(moves: Box | Hull, found: Sequence[Aligned]) -> bool:
+    """Whether all shifts are linear in a box of differences, so that its middle and its half-widths stand for it."""
+    return isinstance(moves, Box) and all(one.linear is not None for one in found if one.empty is None)
 
-    Where all shifts are linear in a box of differences, these are its middle and its half-widths, and each shift is as well.
-    """
-    linear = [one.linear for one in found if one.linear is not None]
-    if isinstance(moves, Box) and len(linear) == len(found):
-        ends = [(Fraction(low), Fraction(high)) for low, high in zip(moves.low, moves.high, strict=True)]
-        middle = {f"x{j}": (low + high) / 2 for j, (low, high) in enumerate(ends)}
-        ways = [{f"x{j}": (high - low) / 2} for j, (low, high) in enumerate(ends)]
-        differences = [_moved(middle, *ways)]
-        shifts = [[_moved(one.constant, *one.by_coordinate(len(ends)))] for one in linear]
-    else:
-        points = moves.points if isinstance(moves, Hull) else moves.vertices()
-        exact = [tuple(map(Fraction, point)) for point in points]
-        differences = [_moved({f"x{j}": number for j, number in enumerate(point)}) for point in exact]
-        shifts = [[_moved(one.at(point, moves)) for point in exact] for one in found]
-    cells = [_cell(one.cell, left, right) | {"shifts": each} for one, each in zip(found, shifts, strict=True)]
-    alone = isinstance(moves, Hull) and moves.alone
-    return {"sides": list(sides), "alone": alone, "differences": differences, "cells": cells}
+
+def shifts(one: Aligned, moves: Box | Hull, linear: bool) -> Json:
+    """Return the shifts of a cell: for each difference, or for the middle of a box and each way from it."""
+    if linear:
+        assert one.linear is not None and isinstance(moves, Box)
+        return [_moved(one.linear.constant, *one.linear.by_coordinate(len(moves.low)))]
+    points = moves.points if isinstance(moves, Hull) else moves.vertices()
+    return [_moved(one.at(tuple(map(Fraction, point)), moves)) for point in points]
 
 
 def _multipliers(values: Multipliers) -> dict[str, str]:
@@ -124,18 +157,6 @@ def _multipliers(values: Multipliers) -> dict[str, str]:
 def _moved(*ways: Mapping[str, Fraction]) -> list[dict[str, str]]:
     """Return how far each symbol moves, without those that stay."""
     return [{name: str(value) for name, value in sorted(way.items()) if value} for way in ways]
-
-
-def _cell(one: Cell, left: Written, right: Written) -> dict[str, Json]:
-    """Return a cell without its shifts."""
-    found: dict[str, Json] = {"left": list(one.left), "right": list(one.right)}
-    if one.joint:
-        here = [left.condition(Condition(row.left, row.relation, row.place)) for row in one.rows]
-        there = [right.condition(Condition(row.right, row.relation, row.place)) for row in one.rows]
-        found["rows"] = [here, there]
-        found["implied"] = [[_multipliers(multipliers) for multipliers in each] for each in one.implied]
-        found["excluded"] = {str(at): _multipliers(right.padded(some, at)) for at, some in one.excluded}
-    return found
 
 
 def law(one: Law) -> Json:

@@ -1,124 +1,159 @@
-"""Checks a certificate. It shares no code with the prover, only the format, which docs/reference/proofs.md describes."""
+"""Checks a certificate. It shares no code with the prover, only the format, which docs/reference/proofs.md describes.
+
+It believes that the traces are those of the function. Pairs and directions are derived in checked_domain.py, and
+conditions in checked_paths.py.
+"""
 
 import hashlib
 import json
 import math
-from collections import defaultdict
+import re
 from decimal import Context, Decimal
-from fractions import Fraction as Q
+from fractions import Fraction
 from typing import Any
 
+from auditor.proofs.checked_chain import chain
+from auditor.proofs.checked_domain import Q, bounds, data, differences, need
+from auditor.proofs.checked_paths import combined, follows, paths
+
 # Digits of logarithms and exponentials, room for their rounding, and for parameters, which are floats.
-DIGITS, ROUNDED, PARAMETERS = Context(60), 1 + Q(1, 10**40), 1 + Q(1, 10**9)
+DIGITS, ROUNDED, PARAMETERS = Context(60), 1 + Fraction(1, 10**40), 1 + Fraction(1, 10**9)
+CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}, {"order", "epsilon"})
+UPWARDS = {"exponential", "gumbel"}
+SYMBOL = re.compile(r"\bn[0-9]+(?:\.[0-9]+)?\b")
 
 
-def need(holds: Any, what: str) -> None:
-    """Refuse the certificate unless something holds."""
-    if not holds:
-        raise ValueError(f"the certificate does not hold: {what}")
-
-
-def decimal(value: Q) -> Decimal:
-    """Return a number to 60 digits."""
-    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def combined(*parts: tuple[Any, Any]) -> tuple[dict[str, Q], Q]:
-    """Return the sum of (factor, form): its symbols without zeros, and its constant."""
-    total: dict[str, Q] = defaultdict(Q)
-    for factor, form in parts:
-        for name, value in form.items():
-            total[name] += Q(factor) * Q(value)
-    constant = total.pop("", Q(0))
-    return {name: value for name, value in total.items() if value}, constant
-
-
-def follows(given: Any, multipliers: Any, wanted: Any, relation: str) -> None:
-    """Wanted − Σ multipliers·given is a constant ≥ 0; if wanted is strict, it is > 0 or one of the conditions is strict."""
-    used = [(Q(m), *given[int(i)]) for i, m in multipliers.items()]
-    rest, above = combined((1, wanted), *((-m, form) for m, form, _ in used))
-    need(not rest and above >= 0 and all(m > 0 for m, _, _ in used), "a combination of conditions")
-    need(relation != ">" or above > 0 or any(strict == ">" for _, _, strict in used), "a strict condition")
+def rounded_up(function: Any, value: Fraction) -> Fraction:
+    """Return an exponential or a logarithm of a number, rounded away from 0."""
+    return Fraction(function(DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator)))) * ROUNDED
 
 
 def conditions(cell: Any, left: Any, right: Any) -> Any:
     """Return conditions that hold on all left paths of a cell, and those that hold on its right paths only."""
     if "rows" not in cell:
-        [ours], [theirs] = cell["left"], cell["right"]
-        return left["paths"][ours]["if"], right["paths"][theirs]["if"]
+        [(here, ends, mass, _)], [(there, others, other, _)] = (
+            [some[i] for i in cell[key]] for key, some in (("left", left), ("right", right))
+        )
+        need("weight" in cell or (ends == others and mass == other), "the same ends of draws")
+        return here, there
     here, there = cell["rows"]
     for i, each in zip(cell["left"], cell["implied"], strict=True):
         for multipliers, row in zip(each, here, strict=True):
-            follows(left["paths"][i]["if"], multipliers, *row)
-    for i, path in enumerate(right["paths"]):
-        if i not in cell["right"]:
-            follows(path["if"] + there, cell["excluded"][str(i)], {}, ">")
+            follows(left[i][0], multipliers, *row)
+    for i in {*range(len(right))} - {*cell["right"]}:
+        follows(right[i][0] + there, cell["excluded"][str(i)], {}, ">")
     return here, there
 
 
-def kept(trace: Any, paths: Any, rows: Any) -> Any:
+def kept(trace: Any, some: Any, indices: Any, rows: Any) -> Any:
     """Return the rows that a shift must keep, so that paths have the output that they had. The first says what is computed."""
-    [output] = {trace["paths"][i]["output"] for i in paths}
+    [output] = {some[i][3] for i in indices}
     what, numbers = trace["outputs"][output]
     terms = sorted({name for form in [*numbers, *(form for form, _ in rows)] for name in form if name[:1] == "o"})
     equal = [*numbers, *(form for name in terms for form in trace["terms"][name])]
     return [[{}, what], *rows, *([form, "="] for form in equal)]
 
 
-def keeps(before: Any, after: Any, moves: Any) -> None:
-    """All rows are kept when noise and data move by the first of the moves, give or take each of the others."""
+def keeps(before: Any, after: Any, every: Any, noise: Any) -> None:
+    """All rows are kept when noise and data move by the first of each of some moves, give or take each of the others."""
     for (form, relation), (other, same) in zip(before, after, strict=True):
+        need(all(name in noise or name in every[0][0] or name[:1] in "o" for name in other), "a symbol")
         rest, gap = combined((1, other), (-1, form))
-        first, *sides = (sum((Q(c) * Q(move.get(name, 0)) for name, c in other.items()), Q(0)) for move in moves)
-        holds = gap + first >= sum(map(abs, sides)) and (gap + first == 0 or relation != "=")
-        need(holds and relation == same and not rest, f"a shift at {other} {relation} 0")
+        factors = [(name, Q(factor)) for name, factor in other.items()]
+        for moves in every:
+            first, *sides = (
+                sum((c * move[name] for name, c in factors if name in move), Fraction(0)) for move in moves
+            )
+            holds = gap + first >= sum(map(abs, sides)) and (gap + first == 0 or relation != "=")
+            need(holds and relation == same and not rest, f"a shift at {other} {relation} 0")
 
 
-def cost(moves: Any, proof: Any, alone: bool) -> Q:
+def cost(shifts: Any, proof: Any, alone: bool) -> Fraction:
     """Return a bound on the logarithm of the ratio of densities; for Gaussian noise, the squared distance in deviations."""
-    total, gaussian = Q(0), proof["rule"] == "gaussian"
-    for name in {name for move in moves for name in move if name[:1] != "x"}:
-        (law, number), (by, *sides) = proof["noise"][name], (Q(move.get(name, 0)) for move in moves)
-        rate = -Q(DIGITS.ln(decimal(1 - Q(number)))) if law == "geometric" else 1 / Q(number)
-        upwards = law == "exponential" or (law == "geometric" and by.denominator == 1 and alone)
-        shifts = law in ("laplace", "logistic") or (upwards and by >= sum(map(abs, sides)))
-        need(rate > 0 and (law == "normal" if gaussian else shifts), "noise that is shifted")
+    total, gaussian = Fraction(0), proof["rule"] == "gaussian"
+    for name in {name for shift in shifts for name in shift}:
+        need(name in proof["noise"], "a shift of noise")
+        (law, number), (by, *sides) = proof["noise"][name], (Q(shift.get(name, 0)) for shift in shifts)
+        rate = -rounded_up(DIGITS.ln, 1 - Q(number)) if law == "geometric" else 1 / Q(number)
+        upwards = law in UPWARDS or (law == "geometric" and by.denominator == 1 and alone)
+        moved = law in ("laplace", "logistic") or (upwards and by >= sum(map(abs, sides)))
+        need(rate > 0 and (law == "normal" if gaussian else moved), "noise that is shifted")
         total += (sum(map(abs, sides), abs(by)) * rate) ** (2 if gaussian else 1)
     return total
 
 
-def alignment(pair: Any, proof: Any) -> Q:
-    """Return the largest cost on one pair, or on one set of differences."""
-    (left, right), cells = (proof["traces"][i] for i in pair["sides"]), pair["cells"]
-    ours, theirs = (sorted(i for cell in cells for i in cell[side]) for side in ("left", "right"))
-    some = [i for i, path in enumerate(left["paths"]) if "empty" not in path]
-    need(ours == some and len(theirs) == len({*theirs}), "each path is in one cell")
-    need(proof["rule"] != "gaussian" or not left["paths"][0]["if"], "Gaussian noise on one path")
-    costs = []
-    for cell in cells:
+def lost(form: Any, noise: Any) -> Fraction:
+    """Return a bound on the probability that a form of Laplace noise alone is below 0."""
+    [(name, factor)], constant = combined((1, form))[0].items(), combined((1, form))[1]
+    law, scale = noise[name]
+    need(law == "laplace" and constant >= 0, "a tail")
+    return rounded_up(DIGITS.exp, -constant / abs(factor) / Q(scale)) / 2
+
+
+def alignment(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
+    """Return ε, or μ² of Gaussian noise, on one pair or one set of differences, and what is lost beside it."""
+    (ours, theirs), noise, new = (proof["traces"][at] for at in entry["traces"]), proof["noise"], entry["names"]
+    text = json.dumps(theirs)
+    found = {*SYMBOL.findall(text)}
+    need(len({new.get(name, name) for name in found}) == len(found), "different names of noise")
+    need(all(noise[name] == noise[other] for name, other in new.items()), "noise of the same distribution")
+    theirs = json.loads(SYMBOL.sub(lambda name: new.get(name[0], name[0]), text))
+    left, right = paths(proof, ours), paths(proof, theirs)
+    left = [(given + entry["assumed"], *rest) for given, *rest in left]
+    moves = (
+        [[{}]]
+        if proof["listed"]
+        else differences(proof["domain"], entry, any(law == "geometric" for law, _ in noise.values()))
+    )
+    covered, used = [Fraction(0)] * len(left), [list[Any]() for _ in right]
+    for cell in entry["cells"]:
+        if "never" in cell:
+            [path] = cell["left"]
+            follows(left[path][0] + bounds(proof["domain"]), cell["never"], {}, ">")
+            covered[path] = Fraction(1)
+            continue
         here, there = conditions(cell, left, right)
-        before, after = kept(left, cell["left"], here), kept(right, cell["right"], there)
-        for differences, shifts in zip(pair["differences"], cell["shifts"], strict=True):
-            moves = [shift | moved for shift, moved in zip(shifts, differences, strict=True)]
-            keeps(before, after, moves)
-            costs.append(cost(moves, proof, pair["alone"] and len(moves) == 1))
-    return max(costs)
+        before, after = kept(ours, left, cell["left"], here), kept(theirs, right, cell["right"], there)
+        moved = [[{name: Q(by) for name, by in shift.items()} for shift in shifts] for shifts in cell["shifts"]]
+        both = [[a | b for a, b in zip(one, move, strict=True)] for one, move in zip(moved, moves, strict=True)]
+        keeps(before, after, both, noise)
+        price = max(cost(shifts, proof, len(shifts) == 1) for shifts in cell["shifts"])
+        for path in cell["left"]:
+            covered[path] += Q(cell["weight"]) / left[path][2] if "weight" in cell else 1
+        for path in cell["right"]:
+            used[path].append((Q(cell["weight"]) / right[path][2] if "weight" in cell else Fraction(1), price))
+    need(all(share >= 1 for share in covered), "each path is in a cell")
+    need(proof["rule"] != "gaussian" or len(left) == len(entry["cells"]) == 1, "Gaussian noise on one path")
+    numbers = [Fraction(0)]
+    for each in filter(None, used):
+        times = sum((share * rounded_up(DIGITS.exp, price) for share, price in each), Fraction(0))
+        alone = len(each) == 1 and each[0][0] == 1
+        numbers.append(each[0][1] if alone else rounded_up(DIGITS.ln, max(times, Fraction(1))))
+    return max(numbers), sum((lost(form, noise) for form, _ in entry["assumed"]), Fraction(0))
 
 
-def masses(pair: Any, proof: Any) -> Q:
-    """Return ε of one pair. ε and δ of independent parts add up (composition), and mass that is missing counts for δ."""
-    left, right = (proof["laws"][i] for i in pair["sides"])
-    need(left.keys() == right.keys() == pair["epsilons"].keys(), "parts")
-    delta = Q(0)
+def masses(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
+    """Return ε and δ of one pair. Those of independent parts add up (composition), and mass that is missing counts for δ."""
+    left, right = (proof["laws"][at] for at in entry["traces"])
+    need(left.keys() == right.keys() == entry["epsilons"].keys(), "parts")
+    delta = Fraction(0)
     for place, part in left.items():
-        factor = Q(DIGITS.exp(decimal(Q(pair["epsilons"][place])))) * ROUNDED
+        factor = Fraction(rounded_up(DIGITS.exp, Q(entry["epsilons"][place])))
         need(sum(map(Q, part.values())) <= 1 and all(Q(p) >= 0 for p in part.values()), "masses")
         delta += 1 - sum(min(Q(p), factor * Q(right[place].get(text, 0))) for text, p in part.items())
-    need(delta <= Q(proof["claim"].get("delta", 0)) * PARAMETERS, "δ")
-    return sum(map(Q, pair["epsilons"].values()), Q(0))
+    return sum(map(Q, entry["epsilons"].values()), Fraction(0)), delta
 
 
-def says(claim: Any, number: Q, bound: Q, gaussian: bool) -> bool:
+def chained(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
+    """Return ε and δ of a chain of comparisons: what is returned is a constant on each path."""
+    [trace] = proof["traces"]
+    every = paths(proof, trace)
+    need(not any(ends for _, ends, _, _ in every) and not any(numbers for _, numbers in trace["outputs"]), "constants")
+    moves, bound = differences(proof["domain"], entry, False), Q(proof["bound"])
+    return bound, Fraction(chain([given for given, *_ in every], moves, proof["noise"], bound))
+
+
+def says(claim: Any, number: Fraction, bound: Fraction, gaussian: bool) -> bool:
     """Whether ε, or μ² of Gaussian noise, gives a bound on the quantity of a claim."""
     rho = (number if gaussian else number**2) / 2
     if "rho" in claim or "order" in claim:
@@ -130,21 +165,31 @@ def says(claim: Any, number: Q, bound: Q, gaussian: bool) -> bool:
     return bool(tails[0] - math.exp(epsilon) * tails[1] <= claim.get("delta", 0) * (1 + 1e-6))
 
 
-def leaves(tree: Any) -> list[int]:
-    """Return the paths at the ends of a tree of decisions."""
-    return [tree] if isinstance(tree, int) else [path for branch in tree for path in leaves(branch)]
-
-
 def check(proof: Any) -> None:
     """Raise ValueError where a certificate does not prove its claim."""
-    need(proof["format"] == 2, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
+    need(proof["format"] == 3, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
-    for trace in proof.get("traces", []):
-        need(sorted(leaves(trace["tree"])) == [*range(len(trace["paths"]))], "a missing path")
-        for path in (path for path in trace["paths"] if "empty" in path):
-            follows(path["if"], path["empty"], {}, ">")
-    rule, claim, bound = proof["rule"], proof["claim"], Q(proof["bound"])
-    number = max((masses if rule == "masses" else alignment)(pair, proof) for pair in proof["pairs"])
+    rule, claim, bound, domain = proof["rule"], proof["claim"], Q(proof["bound"]), proof["domain"]
+    need({*claim} in CLAIMS and rule in ("alignment", "gaussian", "masses", "chain"), "a claim and a rule")
+    need(rule != "chain" or not proof["listed"], "all data sets at once")
+    if proof["listed"]:
+        sets, wanted = data(domain)
+        named = sorted((*entry["sides"],) for entry in proof["pairs"])
+        need(named == sorted(wanted) and named, "all pairs")
+        traced = (
+            (at, place) for entry in proof["pairs"] for at, place in zip(entry["sides"], entry["traces"], strict=True)
+        )
+        need(all([sets[at]] == [*proof["data"][place].values()][:1] for at, place in traced), "the data of each trace")
+    else:
+        parts = [0, 1] if "each" in domain["relation"] else [0]
+        need(
+            [[*entry["traces"], entry["part"]] for entry in proof["pairs"]] == [[0, 0, part] for part in parts],
+            "all parts",
+        )
+    rules = {"masses": masses, "chain": chained, "alignment": alignment, "gaussian": alignment}
+    found = [rules[rule](entry, proof) for entry in proof["pairs"]]
+    number, delta = (max(one[at] for one in found) for at in (0, 1))
+    need(delta <= Q(claim.get("delta", 0)) * PARAMETERS, "δ")
     need(says(claim, number, bound * ROUNDED, rule == "gaussian"), "the bound")
     need(bound <= next(Q(claim[name]) for name in ("rho", "mu", "epsilon") if name in claim) * PARAMETERS, "the claim")

@@ -1,19 +1,18 @@
 """Why a proof failed, in words: which line looks at what, and which output it is about."""
 
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.moves import Moves
 from auditor.neighbours.pair import Pair
 from auditor.proofs.alignment import Aligned, Aligner, Failure, gap
+from auditor.proofs.domains import Vectors
 from auditor.proofs.form import NOISE, Form
-from auditor.proofs.lazy import Lazy
 from auditor.proofs.linear import solve
 from auditor.proofs.run import Path
+from auditor.proofs.values import Term, at_numbers
 
 DATA = "looks at data without noise that could hide them"
 
@@ -23,15 +22,15 @@ def cost_of(found: Sequence[Aligned]) -> Fraction:
     return max(one.cost for one in found)
 
 
-def pair_inside(domain: Domain, moves: Moves, failure: Failure) -> Pair | None:
+def pair_inside(domain: Domain, vectors: Vectors, failure: Failure) -> Pair | None:
     """Return a pair of the domain with the difference of a failure, where the failing cell's noise is likeliest.
 
     Its data meet the cell's conditions without any noise, as closely as they can. Else they are in the middle of their ranges.
     """
     given = [row.left for row in failure.cell.rows]
     # The data above the lowest that allows for the difference, of a range that allows for it.
-    starts = [low - min(d, Fraction(0)) for low, d in zip(moves.low, failure.difference, strict=True)]
-    widths = [high - low - abs(d) for low, high, d in zip(moves.low, moves.high, failure.difference, strict=True)]
+    starts = [low - min(d, Fraction(0)) for low, d in zip(vectors.low, failure.difference, strict=True)]
+    widths = [high - low - abs(d) for low, high, d in zip(vectors.low, vectors.high, failure.difference, strict=True)]
     if any(width < 0 for width in widths):
         return None
     slopes = [{at: form.terms[f"x{at}"] for at in range(len(starts)) if f"x{at}" in form.terms} for form in given]
@@ -46,9 +45,9 @@ def pair_inside(domain: Domain, moves: Moves, failure: Failure) -> Pair | None:
     middle = [float(width) / 2 for width in widths]
     offsets = middle if found is None else found
     left = [float(start) + offset for start, offset in zip(starts, offsets, strict=True)]
-    if moves.integer:
+    if vectors.integer:
         left = [round(x) for x in left]
-    moved = [int(d) if moves.integer else float(d) for d in failure.difference]
+    moved = [int(d) if vectors.integer else float(d) for d in failure.difference]
     return domain.moved(left, moved) or _corner(domain, failure.difference)
 
 
@@ -85,7 +84,7 @@ def event_of(path: Path) -> str:
 def outputs_of(path: Path) -> tuple[Any, Any] | None:
     """Return two outputs of a path, which differ in the numbers that hold symbols; None where some are chosen by coins."""
     try:
-        return _with_numbers(path.output, 0.25), _with_numbers(path.output, 0.75)
+        return tuple(at_numbers(path.output, functools.partial(_number, share)) for share in (0.25, 0.75))
     except _CoinError:
         return None
 
@@ -94,17 +93,7 @@ class _CoinError(Exception):
     """A place of an output is chosen by a coin."""
 
 
-def _with_numbers(value: Any, number: float) -> Any:
-    """Return an output with a number in the place of each that holds symbols."""
-    if isinstance(value, Lazy):
+def _number(share: float, value: Any) -> Any:
+    if not isinstance(value, Term):
         raise _CoinError
-    if isinstance(value, Form):
-        return number if value.terms else float(value.constant)
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return np.array([_with_numbers(item, number) for item in value.flat]).reshape(value.shape)
-    if isinstance(value, list | tuple):
-        items = [_with_numbers(item, number) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, dict):
-        return {key: _with_numbers(item, number) for key, item in value.items()}
-    return value
+    return share if value.form.terms else float(value.form.constant)

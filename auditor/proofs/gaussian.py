@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from auditor.neighbours.moves import Box, Hull
 from auditor.proofs.alignment import Failure, Shift, Vector, gap
 from auditor.proofs.cells import Cell, Row
 from auditor.proofs.form import NOISE, Form
 from auditor.proofs.linear import Sparse, made_exact
+from auditor.proofs.moves import Box, Hull
+from auditor.proofs.run import Compared
 from auditor.proofs.trace import Trace
 
 MOST_VERTICES = 1024
@@ -35,7 +36,8 @@ def all_seen(trace: Trace) -> tuple[str, list[Form]]:
     texts: list[object] = []
     forms: list[Form] = []
     for path in trace.paths:
-        texts.append((path.decisions, path.options, path.structure, path.law(), sorted(path.labels.items())))
+        nodes = [node.relations if isinstance(node, Compared) else (node.name, node.outcomes) for node in path.nodes]
+        texts.append((path.taken, nodes, path.structure, path.law(), sorted(path.labels.items())))
         for relation, form in [*((c.relation, c.form) for c in path.conditions), *(("", leaf) for leaf in path.leaves)]:
             text, some = trace.names.spelled(form) if isinstance(form, Form) else (form, ())
             texts.append((relation, text))

@@ -1,70 +1,100 @@
 """Values with a finite law that are not looked at yet: coins, dice, and what is computed of them.
 
 A mechanism that flips twenty coins and returns them has a million outcomes, but no decision depends on one. So what is made of
-coins
-stays a function of its sources, and independent outputs are enumerated apart. A value that is looked at (``if``, an index, a
-sum with
-noise) is settled: the run forks over the outcomes of its sources.
+coins stays a function of its sources, and independent outputs are enumerated apart. A value that is looked at (``if``, an index, a
+sum with noise) is settled: the run forks over the outcomes of its sources.
+
+Outcomes are real constants of Python and NumPy, and functions of them are the real ones.
 """
 
 import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
-
-from auditor.proofs.form import CURRENT, Form, exact
+from auditor.proofs.form import exact
 
 MOST_STATES = 4096  # of the sources of one value
 State = tuple[Any, Fraction]  # an outcome of a source, and its mass
 Cuts = Mapping[str, frozenset[Fraction]]
 
 
+class NotProvedError(Exception):
+    """The end of an attempt: what the evaluator does not model, in words. ``place`` is the line that asked for it."""
+
+    def __init__(self, reason: str, place: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, place
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.place})" if self.place else self.reason
+
+
+class Forking(Protocol):
+    """What a lazy value asks of the run it belongs to."""
+
+    def states(self, name: str, cuts: Iterable[Fraction]) -> list[State]:
+        """Return the outcomes of a finite or uniform source that are left, with their masses."""
+
+    def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
+        """Fork over the outcomes of sources, and return those of this run."""
+
+
+CURRENT: ContextVar[Forking] = ContextVar("the run that is traced")
+
+
 class Lazy:
     """A function of independent sources. ``cuts`` has, for each uniform source, the numbers it is compared with."""
 
-    __slots__ = ("cuts", "function", "sources")
+    __slots__ = ("_values", "cuts", "function", "sources")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, sources: frozenset[str], cuts: Cuts, function: Callable[[Mapping[str, Any]], Any]) -> None:
         self.sources = sources
         self.cuts = cuts
         self.function = function
+        self._values: list[Any] | None = None
 
     @classmethod
     def source(cls, name: str) -> "Lazy":
         """Return the outcome of a source itself."""
         return cls(frozenset([name]), {}, lambda outcomes: outcomes[name])
 
+    def __bool__(self) -> bool:
+        raise AssertionError("a lazy value has no truth before it is settled")
+
     def settled(self) -> Any:
         """Return the value, after the run has forked over its sources."""
-        outcomes = CURRENT.get().settle(self.sources, self.cuts)
-        return self.function(outcomes)
+        return self.function(CURRENT.get().settle(self.sources, self.cuts))
 
-    def __bool__(self) -> bool:
-        return bool(self.settled())
-
-    def __index__(self) -> int:
-        return operator.index(int(self.settled()))
-
-    def __int__(self) -> int:
-        return int(self.settled())
-
-    def __float__(self) -> float:
-        return float(self.settled())
-
-    def __round__(self, digits: int | None = None) -> Any:
-        return round(self.settled(), digits)
-
-    def __invert__(self) -> "Lazy":
-        return applied(_inverted, self)
+    def values(self) -> list[Any]:
+        """Return every value that is possible."""
+        if self._values is None:
+            self._values = [self.function(outcomes) for outcomes, _ in states(self.sources, self.cuts)]
+        return self._values
 
 
-def _inverted(value: Any) -> Any:
-    return not value if isinstance(value, bool | np.bool_) else ~value
+class Numbered(Lazy):
+    """One of too many integers to list, each as likely: ⌊low + count·U⌋ of a uniform number U. It can be compared."""
+
+    __slots__ = ("count", "low", "name")
+
+    def __init__(self, name: str, low: int, count: int) -> None:
+        super().__init__(frozenset([name]), {}, self._listed)
+        self.name, self.low, self.count = name, low, count
+
+    def _listed(self, outcomes: Mapping[str, Any]) -> Any:
+        raise NotProvedError(f"a draw has {self.count:,} outcomes, which can be compared with numbers and no more")
+
+    def compared(self, compare: Callable[[Any, Any], Any], number: Fraction) -> Lazy:
+        """Return how the integer compares with a number: its index is below a whole number, or not."""
+        below = compare in (operator.lt, operator.le)
+        up = compare in (operator.lt, operator.ge)
+        least = math.ceil(number) if up else math.floor(number) + 1
+        return compared(self.name, operator.lt if below else operator.ge, Fraction(least - self.low, self.count))
 
 
 def applied(operation: Callable[..., Any], *arguments: Any) -> Lazy:
@@ -87,13 +117,12 @@ def joined(cuts: Iterable[Cuts]) -> Cuts:
     return found
 
 
-def compared(name: str, compare: Callable[[Any, Any], bool], threshold: Any) -> Lazy:
+def compared(name: str, compare: Callable[[Any, Any], Any], threshold: Fraction | Lazy) -> Lazy:
     """Return how a uniform number compares with a threshold, which may be lazy itself."""
     if not isinstance(threshold, Lazy):
-        return Lazy(
-            frozenset([name]), {name: frozenset([threshold])}, lambda outcomes: compare(outcomes[name], threshold)
-        )
-    possible = frozenset(_number(value) for value in values(threshold))
+        cuts = {name: frozenset([threshold])}
+        return Lazy(frozenset([name]), cuts, lambda outcomes: compare(outcomes[name], threshold))
+    possible = frozenset(_number(value) for value in threshold.values())
     return Lazy(
         threshold.sources | {name},
         joined([threshold.cuts, {name: possible}]),
@@ -104,13 +133,8 @@ def compared(name: str, compare: Callable[[Any, Any], bool], threshold: Any) -> 
 def _number(value: Any) -> Fraction:
     number = exact(value)
     if number is None:
-        raise CURRENT.get().fail(f"a uniform number is compared with {value!r}")
+        raise NotProvedError(f"a uniform number is compared with {value!r}")
     return number
-
-
-def values(lazy: Lazy) -> list[Any]:
-    """Return every value that is possible."""
-    return [lazy.function(outcomes) for outcomes, _ in states(lazy.sources, lazy.cuts)]
 
 
 def states(sources: Iterable[str], cuts: Cuts) -> list[tuple[dict[str, Any], Fraction]]:
@@ -118,9 +142,9 @@ def states(sources: Iterable[str], cuts: Cuts) -> list[tuple[dict[str, Any], Fra
     names = sorted(sources)
     run = CURRENT.get()
     each: list[Sequence[State]] = [run.states(name, cuts.get(name, frozenset())) for name in names]
-    size = int(np.prod([len(some) for some in each], dtype=object))
+    size = math.prod(len(some) for some in each)
     if size > MOST_STATES:
-        raise run.fail(f"a value depends on {len(names)} random choices with {size:,} outcomes together")
+        raise NotProvedError(f"a value depends on {len(names)} random choices with {size:,} outcomes together")
     found = []
     for outcome in itertools.product(*each):
         mass = Fraction(1)
@@ -128,74 +152,3 @@ def states(sources: Iterable[str], cuts: Cuts) -> list[tuple[dict[str, Any], Fra
             mass *= share
         found.append((dict(zip(names, (value for value, _ in outcome), strict=True)), mass))
     return found
-
-
-def _operator(operation: Callable[..., Any], reflected: bool = False) -> Callable[[Lazy, Any], Any]:
-    def method(self: Lazy, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
-        if isinstance(other, Form):
-            if operation in COMPARISONS and (uniform := CURRENT.get().uniform_of(other)) is not None:
-                name, slope, constant = uniform
-                # self ? slope·U + constant, for a slope above or below 0.
-                turned = COMPARISONS[operation] if slope > 0 else operation
-                return compared(name, turned, applied(lambda value: (_number(value) - constant) / slope, self))
-            value = self.settled()
-            return operation(other, value) if reflected else operation(value, other)
-        return applied(operation, other, self) if reflected else applied(operation, self, other)
-
-    return method
-
-
-# Each comparison, and the same with its sides exchanged.
-COMPARISONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    operator.lt: operator.gt,
-    operator.le: operator.ge,
-    operator.gt: operator.lt,
-    operator.ge: operator.le,
-}
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "xor", "and_", "or_"):
-    _function = getattr(operator, _name)
-    setattr(Lazy, f"__{_name.strip('_')}__", _operator(_function))
-    setattr(Lazy, f"__r{_name.strip('_')}__", _operator(_function, reflected=True))
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Lazy, f"__{_name}__", _operator(getattr(operator, _name)))
-
-
-def _single(operation: Callable[..., Any]) -> Callable[[Lazy], Lazy]:
-    return lambda self: applied(operation, self)
-
-
-for _name in ("neg", "pos", "abs"):
-    setattr(Lazy, f"__{_name}__", _single(getattr(operator, _name)))
-
-
-class Numbered(Lazy):
-    """One of too many integers to list, each as likely: ⌊low + count·U⌋ of a uniform number U. It can be compared."""
-
-    __slots__ = ("count", "low", "name")
-
-    def __init__(self, name: str, low: int, count: int) -> None:
-        super().__init__(frozenset([name]), {}, self._listed)
-        self.name, self.low, self.count = name, low, count
-
-    def _listed(self, outcomes: Mapping[str, Any]) -> Any:
-        raise CURRENT.get().fail(f"a draw has {self.count:,} outcomes, which can be compared with numbers and no more")
-
-    def _compared(self, compare: Callable[[Any, Any], bool], other: Any, least: Callable[[Fraction], int]) -> Any:
-        number = exact(other)
-        if number is None:
-            return NotImplemented
-        return compared(self.name, compare, Fraction(least(number) - self.low, self.count))
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(operator.ge, other, lambda number: math.floor(number) + 1)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(operator.ge, other, math.ceil)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared(operator.lt, other, math.ceil)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared(operator.lt, other, lambda number: math.floor(number) + 1)

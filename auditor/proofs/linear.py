@@ -1,11 +1,13 @@
 """Linear programs, whose answers are made exact. A float never decides: what is returned is checked by whoever asked."""
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from auditor.proofs.clock import check_time, seconds_left
 from auditor.proofs.form import Form
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ def solve(
     size = len(costs)
     upper, limits = _matrix(at_least, size)
     lower, values = _matrix(equal, size)
+    check_time()
     answer = linprog(
         costs,
         A_ub=-upper if at_least else None,
@@ -39,7 +42,9 @@ def solve(
         b_eq=values if equal else None,
         integrality=[int(one) for one in integral] if any(integral) else None,
         method="highs",
+        options={"time_limit": seconds_left()} if seconds_left() < math.inf else None,
     )
+    check_time()
     return [float(value) for value in answer.x] if answer.status == 0 else None
 
 
@@ -68,6 +73,7 @@ def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fracti
     """
     pivots: list[tuple[int, dict[int, Fraction], Fraction]] = []
     for row, limit in equations:
+        check_time()
         terms, rest = dict(row), limit
         for column, other, constant in pivots:
             factor = terms.pop(column, None)
@@ -89,6 +95,7 @@ def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fracti
         pivots.append((column, {name: value / factor for name, value in terms.items()}, rest / factor))
     exact = [rational(value) for value in values]
     for column, others, constant in reversed(pivots):
+        check_time()
         exact[column] = constant - sum((value * exact[name] for name, value in others.items()), Fraction(0))
     return exact
 

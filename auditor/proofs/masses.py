@@ -21,7 +21,7 @@ Law = tuple[Masses, ...]
 
 def law_of(trace: Trace) -> Law | None:
     """Return the law of the output on one data set; None where it is not finite."""
-    if any(path.conditions or any(isinstance(x, Form) and x.terms for x in path.leaves) for path in trace.paths):
+    if any(path.conditions or any(isinstance(x, Form) for x in path.leaves) for path in trace.paths):
         return None
     if len(trace.paths) == 1 and trace.paths[0].groups is not None:
         [path] = trace.paths
@@ -32,9 +32,7 @@ def law_of(trace: Trace) -> Law | None:
         return (Masses((-1, *fixed), {text: Fraction(1)}), *groups)
     masses: dict[tuple[str, ...], Fraction] = {}
     for path in trace.paths:
-        mass = Fraction(1)
-        for _, share in path.labels.values():
-            mass *= share
+        mass = path.mass()
         text = (str(path.structure), *map(str, path.leaves))
         masses[text] = masses.get(text, Fraction(0)) + mass
     # Paths may have outputs of several lengths, so that an output as a whole is one part.

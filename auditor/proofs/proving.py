@@ -1,6 +1,6 @@
-"""An attempt at a proof: first for all data sets at once, then for the pairs of a domain one by one."""
+"""An attempt at a proof: first for all data sets at once, then for the data sets of a domain one by one."""
 
-import copy
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,40 +11,63 @@ import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import ApproximateDP, Claim
+from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain
-from auditor.neighbours.moves import Box, Hull, Moves
-from auditor.neighbours.pair import Pair, Side, pair_words
+from auditor.neighbours.pair import Pair, Side, plain
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
-from auditor.proofs.cells import Cell, Multipliers, cells
-from auditor.proofs.explain import DATA, cost_of, event_of, outputs_of, pair_inside, why
-from auditor.proofs.form import NotTracedError
+from auditor.proofs.cells import Cell
+from auditor.proofs.checker import check
+from auditor.proofs.clock import check_time, seconds_left
+from auditor.proofs.confirm import compared_numbers, disagreement
+from auditor.proofs.domains import Listing, Vectors, listing_of, vectors_of
+from auditor.proofs.explain import DATA, event_of, outputs_of, pair_inside
 from auditor.proofs.gaussian import Moved, least_shift
+from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.logarithms import log_above
 from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of, unresolved
-from auditor.proofs.replay import disagreement
+from auditor.proofs.moves import Box, Hull
+from auditor.proofs.pairing import Matched, NotMatchedError, Pairing
 from auditor.proofs.result import Proof, Scope, shown_above, within
+from auditor.proofs.retrace import plain_data
 from auditor.proofs.run import Names, Path
+from auditor.proofs.selecting import known_of, pair_of, words
 from auditor.proofs.targets import CLAIMS, from_epsilon, from_mu_squared, goal
-from auditor.proofs.trace import Call, Trace, changed, input_symbols, memory, trace
+from auditor.proofs.trace import Trace, bounds_of, numbers, symbols, trace
 
-MOST_PAIRS = 2_000  # of a domain whose pairs are listed one by one
-REPLAYED = 12  # runs of the function itself against its paths
-MOST_MOVES = 729  # differences of integers
+RANDOM, MOST_COMPARED = (
+    12,
+    24,
+)  # runs of the function itself: on random data, and on numbers that its code compares with
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Pairs of data sets that one proof covers: the traces of both sides, and what their data differ by."""
+    """Pairs of data sets that one proof covers: the traces of both sides, and what their data differ by.
+
+    ``sides`` are the numbers of the data sets in a certificate, and ``part`` the set of differences.
+    """
 
     left: int
     right: int
     moves: Box | Hull
     pair: Pair | None = None
+    sides: tuple[int, int] = (0, 0)
+    part: int = 0
 
 
-class _NoProofError(Exception):
-    """A trace without a proof: in words why, and where it showed, as an event or as the path to it."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an attempt is about: the domain as data, and how many pairs there are if they are listed."""
+
+    scope: Scope
+    domain: Mapping[str, Any]
+    listed: bool
+    pairs: int | None = None
+
+
+class _FailedError(Exception):
+    """Traces without a proof: in words why, and where it showed, as an event or as the path to it."""
 
     def __init__(
         self,
@@ -68,8 +91,8 @@ class Attempt:
     mechanism: Mechanism
     claim: Claim
     domain: Domain
-    deadline: float
     names: Names = field(default_factory=Names)
+    _data: list[Any] = field(default_factory=list)  # the data set of each trace; empty for symbols
 
     def prove(self) -> Proof:
         """Return a proof, or why there is none."""
@@ -77,156 +100,151 @@ class Attempt:
             return self._none(f"there is no rule for claims of the kind {type(self.claim).__name__}")
         if not self.mechanism.takes_rng:
             return self._none("the mechanism takes no generator, so its randomness cannot be followed")
-        before = memory(self.mechanism.function)
+        vectors = vectors_of(self.domain)
         first: Proof | None = None
-        moves = self.domain.moves()
-        for attempt in (self._all_at_once, self._one_by_one):
-            if attempt == self._all_at_once and moves is None:
-                continue
-            try:
-                proof = attempt()
-            except NotTracedError as error:
-                proof = self._none(str(error))
-            name = changed(before, memory(self.mechanism.function))
-            if name is not None:
-                return self._none(f"the mechanism has a memory: {name} changed while it was traced")
-            if proof.proved:
-                return proof
-            if first is not None:
-                reason = f"{first.reason}; pair by pair: {proof.reason}"
-                proof = replace(proof if first.pair is None else first, reason=reason)
-            first = proof
+        if vectors is not None:
+            first = self._tried(lambda: self._all_at_once(vectors))
             # Numbers in place of symbols help where data could not be followed, or are compared as they are.
-            if time.monotonic() > self.deadline or (proof.pair is not None and DATA not in str(proof.reason)):
-                break
-        assert first is not None
-        return first
+            if first.proved or seconds_left() < 0 or (first.pair is not None and DATA not in str(first.reason)):
+                return first
+        second = self._tried(lambda: self._one_by_one(listing_of(self.domain)))
+        if first is None or second.holds:
+            return second
+        return replace(second if first.pair is None else first, reason=f"{first.reason}; one by one: {second.reason}")
+
+    def _tried(self, attempt: Callable[[], Proof]) -> Proof:
+        try:
+            return attempt()
+        except NotProvedError as error:
+            return self._none(str(error))
 
     def _none(self, reason: str) -> Proof:
         return Proof(self.mechanism.name, self.claim, None, Scope.DOMAIN, reason=reason)
 
     # Traces ----------------------------------------------------------------------------------------------------------
 
-    def _call(self) -> Call:
-        mechanism = self.mechanism
+    def _confirm(self, real: Any, dataset: Any, data: Mapping[str, float], found: Trace, seed: int) -> None:
+        check_time()
+        wrong = disagreement(self.mechanism, real, dataset, data, found, seed)
+        if wrong is not None:
+            raise NotProvedError(wrong)
 
-        def call(dataset: Any, rng: Any) -> Any:
-            keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": rng} | ({"size": 1} if mechanism.batched else {})
-            output = mechanism.function(dataset, **keywords)
-            if mechanism.batched and len(output) != 1:
-                raise ValueError("a batch of size 1 does not hold one output")
-            return output
-
-        return call
-
-    def _symbolic(self, moves: Moves) -> Trace:
-        bounds = {f"x{at}": ends for at, ends in enumerate(zip(moves.low, moves.high, strict=True))}
-        self.names = Names(bounds, deadline=self.deadline)
-        found = trace(self._call(), lambda: input_symbols(len(moves.low)), self.names)
+    def _symbolic(self, vectors: Vectors) -> Trace:
+        self.names = Names(bounds_of(vectors.low, vectors.high))
+        dataset = symbols(self.names.bounds, vectors.integer)
+        corners = self.domain.corners()
+        shown = {
+            (type(one), one.dtype, one.shape) for one in (corners[0].dataset("left"), corners[-1].dataset("right"))
+        }
+        wanted = (np.ndarray, np.dtype(np.int64 if vectors.integer else np.float64), (len(vectors.low),))
+        if shown != {wanted}:
+            raise NotProvedError("the data arrive in another form than an array of int64 or float64")
+        found = trace(self.mechanism, dataset, self.names)
         rng = np.random.default_rng(0)
-        pairs = [self.domain.random(rng) for _ in range(REPLAYED // 2)] + self.domain.corners()[: REPLAYED // 2]
-        for seed, pair in enumerate(pairs):
-            values = {f"x{at}": float(value) for at, value in enumerate(pair.left)}
-            self._confirm(pair.dataset("left"), values, found, seed)
+        try:
+            pairs = [self.domain.random(rng) for _ in range(RANDOM // 2)] + corners[: RANDOM // 2]
+        except InvalidInputError:  # hardly any pair fits into the ranges
+            pairs = corners[:RANDOM]
+        tried = [[float(value) for value in pair.left] for pair in pairs]
+        constants = sorted(self.names.compared, key=abs)
+        tried += compared_numbers(constants, vectors.low, vectors.high, vectors.integer)[:MOST_COMPARED]
+        for seed, values in enumerate(tried):
+            real = np.array(values).astype(np.int64 if vectors.integer else np.float64)
+            self._confirm(real, dataset, {f"x{at}": value for at, value in enumerate(values)}, found, seed)
         return found
 
-    def _confirm(self, dataset: Any, values: Mapping[str, float], found: Trace, seed: int) -> None:
-        wrong = disagreement(self._call(), dataset, values, found, seed)
-        if wrong is not None:
-            raise NotTracedError(wrong)
-
-    def _numeric(self, pair: Pair, side: Any) -> Trace:
-        found = trace(self._call(), lambda: pair.dataset(side), self.names)
-        self._confirm(pair.dataset(side), {}, found, seed=len(self.names.laws))
+    def _numeric(self, pair: Pair, side: Side) -> Trace:
+        dataset = numbers(pair.dataset(side))
+        found = trace(self.mechanism, dataset, self.names)
+        self._confirm(pair.dataset(side), dataset, {}, found, seed=len(self.names.laws))
         return found
 
     # All data sets at once -------------------------------------------------------------------------------------------
 
-    def _all_at_once(self) -> Proof:
-        moves = self.domain.moves()
-        assert moves is not None
-        found = self._symbolic(moves)
-        families = []
-        for some in moves.sets:
-            if any(law[0] == "geometric" for law in self.names.laws.values()) and not (
-                isinstance(some, Hull) and some.alone
-            ):
-                if not moves.integer or isinstance(some, Hull) or len(some.integers()) > MOST_MOVES:
-                    raise NotTracedError("geometric noise needs a short list of integer differences between neighbours")
-                some = Hull(tuple(some.integers()), alone=True)  # noqa: PLW2901
-            families.append(Family(0, 0, some))
-        return self._from_traces([found], lambda: families, Scope.DOMAIN, None)
+    def _all_at_once(self, vectors: Vectors) -> Proof:
+        found = self._symbolic(vectors)
+        _require_an_output([found])
+        sets: list[Box | Hull] = vectors.sets()
+        if any(law[0] == "geometric" for law in self.names.laws.values()):
+            steps = vectors.steps()
+            if steps is None:
+                raise NotProvedError("geometric noise needs a short list of integer differences between neighbours")
+            sets = [steps]
+        families = [Family(0, 0, some, part=part) for part, some in enumerate(sets)]
+        about = About(Scope.DOMAIN, vectors.data(), listed=False)
+        return self._from_traces([found], lambda: families, about)
 
     # Pair by pair ----------------------------------------------------------------------------------------------------
 
-    def _one_by_one(self) -> Proof:
-        every = self.domain.every(MOST_PAIRS)
-        pairs = every if every is not None else self.domain.corners()
-        scope = Scope.DOMAIN if every is not None else Scope.PAIRS
-        self.names = Names(samplers=self.names.samplers, deadline=self.deadline)
+    def _one_by_one(self, listing: Listing) -> Proof:
+        scope = Scope.DOMAIN if listing.is_whole else Scope.PAIRS
+        self.names, self._data = Names(samplers=self.names.samplers), []
         traces: list[Trace] = []
-        places: dict[str, int] = {}
+        seen: dict[str, int] = {}
 
         def place(pair: Pair, side: Side) -> int:
-            dataset = pair.dataset(side)
-            whole = isinstance(dataset, np.ndarray)
-            key = repr((dataset.tolist(), dataset.dtype, dataset.shape) if whole else dataset)
-            if key not in places:
+            key = _spelled(pair.dataset(side))
+            if key not in seen:
                 traces.append(self._numeric(pair, side))
-                places[key] = len(traces) - 1
-            return places[key]
+                self._data.append(plain_data(pair.dataset(side)))
+                seen[key] = len(traces) - 1
+            return seen[key]
 
         def families() -> Iterator[Family]:
             # Traced when they are asked for, so that a pair that fails ends it.
-            for pair in pairs:
+            for i, j, pair in listing.pairs:
                 left, right = place(pair, "left"), place(pair, "right")
-                yield Family(left, right, NOTHING, pair)
-                yield Family(right, left, NOTHING, pair)
+                yield Family(left, right, NOTHING, pair, (i, j))
+                yield Family(right, left, NOTHING, pair, (j, i))
 
+        about = About(scope, listing.data, listed=True, pairs=len(listing.pairs))
         next(families())
-        if law_of(traces[0]) is not None and law_of(traces[1]) is not None:
+        _require_an_output(traces)
+        if law_of(traces[0]) is not None and law_of(traces[-1]) is not None:
             every_family = list(families())
             laws = [law_of(one) for one in traces]
             if None not in laws:
-                return self._from_laws([law for law in laws if law is not None], every_family, scope, len(pairs))
-        return self._from_traces(traces, families, scope, len(pairs))
+                return self._from_laws([law for law in laws if law is not None], every_family, about)
+        return self._from_traces(traces, families, about)
 
     # Rules -----------------------------------------------------------------------------------------------------------
 
-    def _from_traces(
-        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], scope: Scope, pairs: int | None
-    ) -> Proof:
+    def _from_traces(self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About) -> Proof:
         if any(law[0] == "normal" for law in self.names.laws.values()):
-            proof = self._by_gaussian(traces, families, scope, pairs)
+            proof = self._with_gaussian_noise(traces, families, about)
             if proof is not None:
                 return proof
+        delta = Fraction(self.claim.delta) if isinstance(self.claim, ApproximateDP) else Fraction(0)
         aligner = Aligner(self.names, goal(self.claim))
+        pairing = Pairing(aligner, delta)
+        every: list[tuple[Family, Matched]] = []
+        largest, worst = Fraction(-1), None
         try:
-            every: list[tuple[Family, list[Aligned]]] = []
-            largest, worst = Fraction(-1), None
             for family in families():
-                found = [
-                    self._cells(aligner, traces, family, ways)
-                    for ways in cells(traces[family.left], traces[family.right])
-                ]
-                each = [one for way in found for one in way]
-                top = max(each, key=lambda one: one.cost)
-                if top.cost > largest:
-                    largest, worst = top.cost, (family, top)
-                every.append((family, each))
+                left, right = traces[family.left], traces[family.right]
+                try:
+                    matched = pairing.match(left, right, family.moves, listed=family.pair is not None)
+                except NotMatchedError as error:
+                    event = "an output that has no counterpart" if error.path is None else None
+                    raise _FailedError(
+                        str(error), family=family, failure=error.failure, event=event, path=error.path
+                    ) from None
+                if matched.cost > largest:
+                    top = max(matched.found, key=lambda one: one.cost)
+                    largest, worst = matched.cost, (family, top)
+                every.append((family, matched))
             if (missing := unresolved(self.names)) > 0:
-                raise _NoProofError(
+                raise _FailedError(
                     f"of a sampler that retries, probability {float(missing):.1e} is not resolved; that counts for δ where all "
                     "outputs are finite, and is no part of a proof by shifts of noise"
                 )
-        except _NoProofError as failure:
-            return self._failed(failure, scope, pairs)
+        except _FailedError as failure:
+            return self._failed(failure, about)
         bound = from_epsilon(self.claim, largest)
         if bound is None:
             return self._failed(
-                _NoProofError(f"pure ε ≤ {shown_above(largest)} is proved, which says nothing of this claim"),
-                scope,
-                pairs,
+                _FailedError(f"pure ε ≤ {shown_above(largest)} is proved, which says nothing of this claim"),
+                about,
             )
         if not within(bound, self.claim.value):
             assert worst is not None
@@ -234,90 +252,105 @@ class Attempt:
             reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
             path = traces[family.left].paths[top.cell.left[0]]
             where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
-            return self._failed(
-                _NoProofError(reason, bound=bound, family=family, failure=where, path=path), scope, pairs
-            )
-        return self._signed("alignment", bound, scope, pairs, self._aligned(traces, every))
+            return self._failed(_FailedError(reason, bound=bound, family=family, failure=where, path=path), about)
+        return self._signed("alignment", bound, about, self._aligned(traces, every))
 
-    def _aligned(self, traces: Sequence[Trace], every: Sequence[tuple[Family, list[Aligned]]]) -> dict[str, Any]:
+    def _aligned(self, traces: Sequence[Trace], every: Sequence[tuple[Family, Matched]]) -> dict[str, Any]:
         """Return the content of a certificate."""
         sides = [written.Written(one) for one in traces]
-        empty: list[dict[int, Multipliers]] = [{} for _ in traces]
         entries = []
-        for family, found in every:
-            empty[family.left] |= {one.cell.left[0]: one.empty for one in found if one.empty is not None}
+        for family, matched in every:
             left, right = sides[family.left], sides[family.right]
-            some = [one for one in found if one.empty is None]
-            entries.append(_entry(family, some, left, right))
-        every_trace = [side.trace(none) for side, none in zip(sides, empty, strict=True)]
-        return {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
+            linear = written.is_linear(family.moves, matched.found)
+            each = [left.cell(one, right, family.moves, linear) for one in matched.found]
+            entry = {
+                "sides": list(family.sides),
+                "traces": [family.left, family.right],
+                "part": family.part,
+                "linear": linear,
+                "cells": each,
+            }
+            entry["assumed"] = [left.row(one.form, one.relation) for one in matched.assumed]
+            entries.append(entry | {"names": dict(matched.names)})
+        return {"noise": written.noise(self.names), "traces": [one.trace() for one in sides], "pairs": entries}
 
-    def _cells(
-        self, aligner: Aligner, traces: Sequence[Trace], family: Family, ways: Sequence[Sequence[Cell]]
-    ) -> list[Aligned]:
-        """Return the cheapest way to align the paths of one output."""
-        best: list[Aligned] | None = None
-        failure: Failure | None = None
-        for way in ways:
-            found: list[Aligned] = []
-            for cell in way:
-                if time.monotonic() > self.deadline:
-                    raise _NoProofError("the time for a proof is up, after the paths were traced")
-                one = aligner.align(cell, family.moves)
-                if isinstance(one, Failure) or one.cost > aligner.goal:
-                    conditions = [c for at in cell.left for c in traces[family.left].paths[at].conditions]
-                    one = aligner.empty(cell, conditions) or one
-                if isinstance(one, Failure):
-                    failure = failure or one
-                    break
-                found.append(one)
-            else:
-                if best is None or cost_of(found) < cost_of(best):
-                    best = found
-                if cost_of(best) <= aligner.goal:
-                    break
-        if best is not None:
-            return best
-        if failure is None:
-            event = "an output that has no counterpart"
-            raise _NoProofError(
-                "an output of one data set has no counterpart on its neighbour", family=family, event=event
-            )
-        path = traces[family.left].paths[failure.cell.left[0]]
-        raise _NoProofError(why(failure, aligner), family=family, failure=failure, path=path)
+    def _with_gaussian_noise(
+        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About
+    ) -> Proof | None:
+        """Return the end of the attempt by the rules for Gaussian noise; None where none of them applies."""
+        first = self._by_gaussian(traces, families, about)
+        if first is not None and first.holds:
+            return first
+        second = self._by_chain(traces, families, about)
+        if first is None or second is None or second.holds:
+            return second or first
+        return replace(first, reason=f"{first.reason}; {second.reason}", pair=second.pair or first.pair)
 
     def _by_gaussian(
         self,
         traces: Sequence[Trace],
         families: Callable[[], Iterable[Family]],
-        scope: Scope,
-        pairs: int | None,
+        about: About,
     ) -> Proof | None:
         largest = Fraction(0)
-        every: list[tuple[Family, Aligned]] = []
+        entries = []
         for family in families():
             found = least_shift(traces[family.left], traces[family.right], family.moves)
             if not isinstance(found, Moved):
                 return None
             largest = max(largest, found.squared)
-            every.append((family, Aligned(Cell((0,), (0,), (), ()), found.squared, found.shifts)))
+            one = Aligned(Cell((0,), (0,), (), ()), found.squared, found.shifts)
+            cell = {"left": [0], "right": [0], "shifts": written.shifts(one, family.moves, linear=False)}
+            entry = {
+                "sides": list(family.sides),
+                "traces": [family.left, family.right],
+                "part": family.part,
+                "linear": False,
+                "cells": [cell],
+            }
+            entries.append(entry | {"assumed": [], "names": {}})
         bound = from_mu_squared(self.claim, largest)
         if bound is None:
             return None
         if not within(bound, self.claim.value):
             reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
-            return self._failed(_NoProofError(reason, bound=bound), scope, pairs)
+            return self._failed(_FailedError(reason, bound=bound), about)
         every_trace = [written.trace_of_gaussian(one) for one in traces]
-        sides = [written.Written(one) for one in traces]
-        entries = [_entry(family, [one], sides[family.left], sides[family.right]) for family, one in every]
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
-        return self._signed("gaussian", bound, scope, pairs, content)
+        return self._signed("gaussian", bound, about, content)
 
-    def _from_laws(self, laws: Sequence[Law], families: Sequence[Family], scope: Scope, pairs: int) -> Proof:
+    def _by_chain(
+        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About
+    ) -> Proof | None:
+        """Return a proof of comparisons with one Gaussian value, for data sets that are symbols; see ``checked_chain``."""
+        if about.listed or not isinstance(self.claim, ApproximateDP):
+            return None
+        entries = [
+            {"sides": [0, 0], "traces": [0, 0], "part": family.part, "linear": isinstance(family.moves, Box)}
+            for family in families()
+        ]
+        content = {"noise": written.noise(self.names), "traces": [written.Written(traces[0]).trace()], "pairs": entries}
+        proof = self._signed("chain", Fraction(self.claim.epsilon), about, content)
+        return proof if proof.holds else self._by_quadrature(traces[0], families)
+
+    def _by_quadrature(self, trace: Trace, families: Callable[[], Iterable[Family]]) -> Proof | None:
+        """Return a failed proof that says what quadrature tells, and the pair that breaks the claim; None for no selection."""
+        vectors = vectors_of(self.domain)
+        assert vectors is not None and isinstance(self.claim, ApproximateDP)
+        deadline = time.monotonic() + seconds_left() / 2
+        every = [known_of(trace, vectors, self.claim, family.moves, deadline) for family in families()]
+        some = [found for found in every if found is not None]
+        if len(some) < len(every):
+            return None
+        worst = max(some, key=lambda found: (found.below, found.above or 1.0))
+        proof = self._none(words(worst, self.claim.delta))
+        return replace(proof, pair=pair_of(worst, self.domain, vectors.integer) if worst.below else None)
+
+    def _from_laws(self, laws: Sequence[Law], families: Sequence[Family], about: About) -> Proof:
         if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
             whole = [joined(law) for law in laws]
             if None in whole and not isinstance(self.claim, ApproximateDP):
-                return self._failed(_NoProofError("there are too many outputs to list"), scope, pairs)
+                return self._failed(_FailedError("there are too many outputs to list"), about)
             laws = [(part,) for part in whole if part is not None] if None not in whole else laws
         every, worst = [], (Fraction(-1), families[0], "")
         bound: Fraction | None = None
@@ -334,14 +367,13 @@ class Attempt:
         else:
             bound = from_epsilon(self.claim, worst[0])
             if bound is not None and within(bound, self.claim.value):
-                return self._signed("masses", bound, scope, pairs, _by_masses(laws, families, every))
+                return self._signed("masses", bound, about, _by_masses(laws, families, every))
         if isinstance(self.claim, ApproximateDP):
             epsilon = Fraction(self.claim.epsilon)
             deltas = [delta_above(laws[family.left], laws[family.right], epsilon) for family in families]
             if None not in deltas and within(max(d for d in deltas if d is not None), self.claim.delta):
-                return self._signed(
-                    "masses", epsilon, scope, pairs, _by_masses(laws, families, [[epsilon]] * len(families))
-                )
+                every = [[epsilon]] * len(families)
+                return self._signed("masses", epsilon, about, _by_masses(laws, families, every))
         _, family, output = worst
         reason = (
             f"exactly, {self.claim.symbol} = {shown_above(bound)}"
@@ -350,43 +382,71 @@ class Attempt:
             if missing
             else "an output of one data set is impossible on its neighbour"
         )
-        return self._failed(_NoProofError(reason, bound=bound, family=family, event=f"output {output}"), scope, pairs)
+        return self._failed(_FailedError(reason, bound=bound, family=family, event=f"output {output}"), about)
 
     # Results ---------------------------------------------------------------------------------------------------------
 
-    def _signed(self, rule: str, bound: Fraction, scope: Scope, pairs: int | None, content: Mapping[str, Any]) -> Proof:
-        about = {"rule": rule, "mechanism": self.mechanism.name, "claim": self.claim.to_dict(), "bound": str(bound)}
-        said = {"scope": str(scope), "domain": str(self.domain)}
-        certificate = written.signed({**about, **said, **content})
-        return Proof(self.mechanism.name, self.claim, bound, scope, rule, pairs=pairs, certificate=certificate)
+    def _signed(self, rule: str, bound: Fraction, about: About, content: Mapping[str, Any]) -> Proof:
+        """Return the proof, after the checker has accepted its certificate."""
+        mechanism = {
+            "mechanism": self.mechanism.name,
+            "parameters": plain(dict(self.mechanism.parameters)),
+            "functions": dict(sorted(self.names.read.items())),
+            "data": self._data,
+        }
+        said = {"rule": rule, **mechanism, "claim": self.claim.to_dict(), "bound": str(bound)}
+        where = {"domain": dict(about.domain), "listed": about.listed}
+        certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
+        try:
+            check(certificate)
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
+            return self._failed(_FailedError(f"the checker refuses what was found: {error}", bound=None), about)
+        if seconds_left() < 0:
+            return self._failed(_FailedError("the time for a proof is up, after it was checked"), about)
+        return Proof(
+            self.mechanism.name, self.claim, bound, about.scope, rule, pairs=about.pairs, certificate=certificate
+        )
 
-    def _failed(self, error: _NoProofError, scope: Scope, pairs: int | None) -> Proof:
+    def _failed(self, error: _FailedError, about: About) -> Proof:
         pair = None
         if error.family is not None:
-            moves = self.domain.moves()
-            inside = error.family.pair is None and error.failure is not None and moves is not None
-            pair = (
-                pair_inside(self.domain, moves, error.failure)
-                if inside and moves and error.failure
-                else error.family.pair
-            )
+            pair = error.family.pair
+            vectors = vectors_of(self.domain)
+            if pair is None and error.failure is not None and vectors is not None:
+                pair = pair_inside(self.domain, vectors, error.failure)
         return Proof(
             self.mechanism.name,
             self.claim,
             error.bound,
-            scope,
+            about.scope,
             reason=str(error),
             pair=pair,
             event=error.event,
             outputs=None if error.path is None else outputs_of(error.path),
-            pairs=pairs,
+            pairs=about.pairs,
         )
 
 
-def _entry(family: Family, found: Sequence[Aligned], left: written.Written, right: written.Written) -> dict[str, Any]:
-    """Return what a certificate says of some pairs."""
-    data = {} if family.pair is None else {"data": pair_words(family.pair)}
-    return data | written.pair((family.left, family.right), family.moves, found, left, right)
+def _require_an_output(traces: Sequence[Trace]) -> None:
+    """Raise NotProvedError where a mechanism raises on every path: it keeps any claim, which tells nothing."""
+    structures = [path.structure for one in traces for path in one.paths]
+    if all(structure[:1] == ("raises",) for structure in structures):
+        raise NotProvedError(f"the mechanism always raises {structures[0][1]}")
+
+
+def _spelled(dataset: Any) -> str:
+    """Return a text that differs for different data sets. Raises NotProvedError for what no text tells apart."""
+    if isinstance(dataset, np.ndarray) and type(dataset) is np.ndarray and dataset.dtype.kind in "biufUS":
+        return f"array {dataset.dtype} {dataset.shape} {dataset.tolist()!r}"
+    if type(dataset) in (list, tuple):
+        return f"{type(dataset).__name__} [{', '.join(map(_spelled, dataset))}]"
+    if type(dataset) is dict:
+        return f"dict {{{', '.join(f'{_spelled(key)}: {_spelled(value)}' for key, value in dataset.items())}}}"
+    if dataset is None or type(dataset) in (bool, int, float, str, bytes) or isinstance(dataset, np.generic):
+        return f"{type(dataset).__name__} {dataset!r}"
+    raise NotProvedError(
+        f"the data are a {type(dataset).__name__}, which is not modelled; numbers, text, lists and arrays are"
+    )
 
 
 def _by_masses(laws: Sequence[Law], families: Sequence[Family], every: Sequence[Sequence[Fraction]]) -> dict[str, Any]:
@@ -394,7 +454,6 @@ def _by_masses(laws: Sequence[Law], families: Sequence[Family], every: Sequence[
     pairs = []
     for family, epsilons in zip(families, every, strict=True):
         parts = zip(laws[family.left], epsilons, strict=True)
-        pairs.append(
-            {"sides": [family.left, family.right], "epsilons": {str(part.places): str(e) for part, e in parts}}
-        )
-    return {"laws": [written.law(law) for law in laws], "pairs": pairs}
+        each = {str(part.places): str(epsilon) for part, epsilon in parts}
+        pairs.append({"sides": list(family.sides), "traces": [family.left, family.right], "epsilons": each})
+    return {"noise": {}, "laws": [written.law(law) for law in laws], "pairs": pairs}

@@ -7,20 +7,24 @@ Draws of an attempt that are less likely than ``LEAST`` are left out. Then p and
 missing to 1 is not resolved, and counts for δ.
 """
 
-from collections.abc import Callable
+import types
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from auditor.blackbox.retrying import RETRY
-from auditor.proofs.form import CURRENT, Form
-from auditor.proofs.lazy import Cuts, Lazy, State
-from auditor.proofs.run import Names, TracedRun
+from auditor.proofs import generator
+from auditor.proofs.evaluator import Evaluator, evaluated
+from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError, State
+from auditor.proofs.outside import seen
+from auditor.proofs.run import Drawn, Names, TracedRun, label_of
+from auditor.proofs.values import Term, is_constant
 
 LEAST = Fraction(1, 2**60)
 MOST_RUNS = 20_000
 
 
-class _UnlikelyError(BaseException):
+class _UnlikelyError(Exception):
     """A run of an attempt that has become too unlikely to follow."""
 
 
@@ -39,14 +43,31 @@ class _Attempt(TracedRun):
         return settled
 
 
-def outcomes_of(names: Names, key: Any, attempt: Callable[[TracedRun], Any]) -> list[State]:
-    """Return the values of a sampler with lower bounds on their probabilities, from ``names`` where they are known."""
-    if key not in names.samplers:
-        names.samplers[key] = _enumerated(names, attempt)
-    return names.samplers[key]
+def sampled(run: TracedRun, sampler: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Return what a sampler returns that repeats attempts; see :func:`auditor.retrying`.
+
+    An attempt is a function of its arguments alone: it may not be made inside of the mechanism, and what it refers to is constant.
+    """
+    settled = [value.settled() if isinstance(value, Lazy) else value for value in arguments]
+    named = {name: value.settled() if isinstance(value, Lazy) else value for name, value in keywords.items()}
+    if not all(map(is_constant, (*settled, *named.values()))):
+        raise NotProvedError("a sampler that retries is given something else than numbers and text")
+    cells = sampler.__closure__ or ()
+    attempt = cells[sampler.__code__.co_freevars.index("attempt")].cell_contents
+    key = (attempt, label_of(settled), label_of(named))
+    if key not in run.names.samplers:
+        run.names.samplers[key] = _enumerated(run, attempt, settled, named)
+    possible = run.names.samplers[key]
+    name = run.draw(generator.finite(possible))
+    run.outcomes[name] = possible
+    run.drew("sampled", name, lambda drawn: next(value for value, _ in possible if label_of(value) == label_of(drawn)))
+    return Lazy.source(name)
 
 
-def _enumerated(names: Names, attempt: Callable[[TracedRun], Any]) -> list[State]:
+def _enumerated(
+    outer: TracedRun, attempt: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> list[State]:
+    """Return the values of a sampler with lower bounds on their probabilities."""
     values: dict[str, Any] = {}
     masses: dict[str, Fraction] = {}
     again = Fraction(0)
@@ -55,35 +76,38 @@ def _enumerated(names: Names, attempt: Callable[[TracedRun], Any]) -> list[State
         if not waiting:
             break
         prefix = waiting.pop()
-        run = _Attempt(Names(samplers=names.samplers, deadline=names.deadline), prefix)
+        run = _Attempt(Names(samplers=outer.names.samplers), prefix)
         token = CURRENT.set(run)
         try:
-            value = _settled(attempt(run), run)
+            evaluator = Evaluator(run, sampled)
+            value = _known(evaluated(evaluator, seen(attempt), [generator.RNG, *arguments], keywords), run)
             if value is RETRY:
                 again += run.mass
             else:
-                values[repr(value)] = value
-                masses[repr(value)] = masses.get(repr(value), Fraction(0)) + run.mass
+                label = f"{type(value).__name__} {label_of(value)}"
+                values[label] = value
+                masses[label] = masses.get(label, Fraction(0)) + run.mass
         except _UnlikelyError:
             pass
         finally:
             CURRENT.reset(token)
         for at in range(len(prefix), len(run.taken)):
-            waiting += [(*run.taken[:at], other) for other in range(1, run.options[at])]
+            node = run.nodes[at]
+            options = len(node.outcomes) if isinstance(node, Drawn) else len(node.relations)
+            waiting += [(*run.taken[:at], other) for other in range(1, options)]
     if waiting:
-        raise CURRENT.get().fail(f"one attempt of a sampler has more than {MOST_RUNS:,} paths")
+        raise NotProvedError(f"one attempt of a sampler has more than {MOST_RUNS:,} paths")
     if not masses:
-        raise CURRENT.get().fail("a sampler that retries never returns anything")
-    return [(values[text], mass / (1 - again)) for text, mass in masses.items()]
+        raise NotProvedError("a sampler that retries never returns anything")
+    return [(values[label], mass / (1 - again)) for label, mass in masses.items()]
 
 
-def _settled(value: Any, run: TracedRun) -> Any:
+def _known(value: Any, run: TracedRun) -> Any:
+    """Return a value of an attempt, which is looked at."""
     if isinstance(value, Lazy):
         value = value.settled()
-    if (
-        run.conditions
-        or isinstance(value, Form)
-        or not (value is None or isinstance(value, bool | int | float | str | type(RETRY)))
-    ):
-        raise run.fail("a sampler that retries returns or compares something else than finite draws, numbers and text")
+    if run.conditions or isinstance(value, Term) or not (value is RETRY or is_constant(value)):
+        raise NotProvedError(
+            "a sampler that retries returns or compares something else than finite draws, numbers and text", run.place
+        )
     return value

@@ -21,6 +21,21 @@ class Scope(StrEnum):
     PAIRS = "these pairs"
 
 
+class Status(StrEnum):
+    """How an attempt ended."""
+
+    PROVED = "proved"
+    PROVED_FOR_PAIRS = "proved_for_pairs"
+    NOT_PROVED = "not_proved"
+
+
+def status_of(scope: str, reason: str | None) -> Status:
+    """Return how an attempt ended: only what covers the whole domain is proved."""
+    if reason is not None:
+        return Status.NOT_PROVED
+    return Status.PROVED if scope == Scope.DOMAIN else Status.PROVED_FOR_PAIRS
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """The end of an attempt at a proof.
@@ -43,8 +58,18 @@ class Proof:
     certificate: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
+    def status(self) -> Status:
+        """How the attempt ended: "proved", "proved_for_pairs" or "not_proved"."""
+        return status_of(self.scope, self.reason)
+
+    @property
     def proved(self) -> bool:
-        """Whether the claim is proved."""
+        """Whether the claim is proved, for all data sets of the domain."""
+        return self.status is Status.PROVED
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim is proved, for the domain or for pairs of it."""
         return self.reason is None
 
     @property
@@ -53,8 +78,8 @@ class Proof:
         return None if self.bound is None else rounded_up(self.bound)
 
     def __str__(self) -> str:
-        if self.proved:
-            return f"proved: {self.statement}"
+        if self.holds:
+            return f"{'proved' if self.proved else 'proved for pairs'}: {self.statement}"
         at = f"; look at {pair_words(self.pair)}" if self.pair is not None else ""
         found = f"; {self.statement} holds" if self.bound is not None else ""
         return f"not proved: {self.reason}{found}{at}"

@@ -2,21 +2,34 @@
 
 import itertools
 import math
-import sys
-import time
-from collections.abc import Iterable, Mapping
+import pathlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import FrameType
 from typing import Any
 
-import numpy as np
-
-from auditor.proofs.form import CURRENT, INPUT, NOISE, OPAQUE, Form, Key, Law, NotTracedError, exact
-from auditor.proofs.lazy import Cuts, Lazy, State, compared, states
+from auditor.proofs.clock import check_time
+from auditor.proofs.form import INPUT, NOISE, OPAQUE, Form, Key, Law, exact
+from auditor.proofs.lazy import Cuts, Lazy, NotProvedError, State, compared
 
 Spelled = tuple[str, tuple[Form, ...]]
-CONTINUOUS = {"laplace", "logistic", "normal", "exponential", "uniform"}
+Range = tuple[Fraction, Fraction]
+CONTINUOUS = {"laplace", "logistic", "gumbel", "normal", "exponential", "uniform"}
+SIGNS: dict[str, frozenset[int]] = {
+    ">": frozenset({1}),
+    ">=": frozenset({0, 1}),
+    "=": frozenset({0}),
+    "<": frozenset({-1}),
+    "<=": frozenset({-1, 0}),
+}
+# Draws stay in these many scales with all but a probability of 2⁻¹⁰⁰. Integers that no such draw makes overflow count as unbounded.
+LIKELY = {
+    "laplace": Fraction(70),
+    "logistic": Fraction(71),
+    "gumbel": Fraction(71),
+    "exponential": Fraction(70),
+    "normal": Fraction(12),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +46,47 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """A decision: a form against 0. ``relations`` are those that are possible, one for each branch."""
+
+    form: Form
+    relations: tuple[str, ...]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A decision: how a finite draw ended. ``outcomes`` are labels, each with its share of what was left."""
+
+    name: str
+    outcomes: tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """A run with its decisions. It happens where its conditions hold and its settled sources are as in ``labels``.
 
-    ``structure`` is the output without its numbers, and ``leaves`` are its numbers: constants, forms, or lazy values, which only
-    a path without any decision has. ``labels`` give each settled source its outcome and that outcome's mass. ``options`` are
-    how many
-    branches there were at each of its ``decisions``. ``output`` is what the mechanism returned.
+    ``structure`` is the output without its numbers, and ``leaves`` are its numbers: constants as text, forms, or numbers of groups.
+    ``labels`` give each settled source its outcome and that outcome's mass. ``nodes`` are the decisions, ``taken`` the branch of
+    each. ``groups`` hold the laws of finite leaves, which only a path without any decision has. ``output`` is what was returned.
     """
 
     conditions: tuple[Condition, ...]
     labels: Mapping[str, tuple[str, Fraction]]
     structure: Any
     leaves: tuple[Any, ...]
-    decisions: tuple[int, ...]
-    options: tuple[int, ...] = ()
+    taken: tuple[int, ...]
+    nodes: tuple[Compared | Drawn, ...] = ()
     groups: tuple["Masses", ...] | None = None
     output: Any = field(default=None, repr=False, compare=False)
 
     def law(self) -> Key | None:
         """Return the law of lazy leaves."""
-        return None if self.groups is None else tuple((g.places, tuple(sorted(g.masses.items()))) for g in self.groups)
+        return None if not self.groups else tuple((g.places, tuple(sorted(g.masses.items()))) for g in self.groups)
 
-    def key(self) -> Key:
-        """Return what two runs of one path have in common."""
-        leaves = tuple(leaf.key() if isinstance(leaf, Form) else leaf for leaf in self.leaves)
-        conditions = tuple(condition.key() for condition in self.conditions)
-        return (conditions, tuple(sorted(self.labels.items())), self.structure, leaves, self.law())
+    def mass(self) -> Fraction:
+        """Return the probability of the outcomes of finite draws that the path has."""
+        return math.prod((share for _, share in self.labels.values()), start=Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +101,20 @@ class Masses:
 class Names:
     """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
 
-    ``samplers`` are the laws of samplers that retry, by arguments. No run goes on after the ``deadline`` (time.monotonic).
+    ``bounds`` are those of the numbers of the data. ``samplers`` are the laws of samplers that retry, by arguments.
     """
 
-    bounds: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)  # of the inputs
+    bounds: Mapping[str, Range] = field(default_factory=dict)
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
+    ranges: dict[str, Range | None] = field(default_factory=dict)  # of terms
+    wild: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
     samplers: dict[Any, list[State]] = field(default_factory=dict)
-    deadline: float = math.inf
+    compared: set[float] = field(default_factory=set)  # constants that data and noise are compared with
+    read: dict[str, str] = field(default_factory=dict)  # functions that were evaluated, with a digest of their source
     _known: dict[Key, str] = field(default_factory=dict)
-    _spelled: dict[Key, "Spelled"] = field(default_factory=dict)
+    _spelled: dict[Key, Spelled] = field(default_factory=dict)
 
     def noise(self, index: int, law: Law) -> str:
         """Return the name of a draw."""
@@ -94,16 +125,70 @@ class Names:
             self.laws[name] = law
         return name
 
-    def term(self, operation: str, arguments: tuple[Form, ...]) -> str:
-        """Return the name of an opaque term."""
+    def term(
+        self,
+        operation: str,
+        function: Callable[..., Any],
+        arguments: tuple[Form, ...],
+        reach: Range | None,
+        finite: bool,
+    ) -> str:
+        """Return the name of an opaque term: a function of forms.
+
+        ``reach`` is the range of its values, None where it has none, and ``finite`` says that no value is NaN or infinite.
+        """
         key = (operation, tuple(argument.key() for argument in arguments))
         name = self._known.get(key)
         if name is None:
             name = self._known[key] = f"{OPAQUE}{len(self.terms)}"
             self.terms[name] = (operation, arguments)
+            self.functions[operation] = function
+            self.ranges[name] = reach
+            if not finite or any(map(self.is_wild, arguments)):
+                self.wild.add(name)
         return name
 
-    def spelled(self, form: Form) -> "Spelled":
+    def is_wild(self, form: Form) -> bool:
+        """Whether a form may be NaN or infinite."""
+        return not self.wild.isdisjoint(form.terms)
+
+    def is_noisy(self, form: Form) -> bool:
+        """Whether some noise is in a form, or in a term of it."""
+        return any(
+            name[0] == NOISE or (name[0] == OPAQUE and any(map(self.is_noisy, self.terms[name][1])))
+            for name in form.terms
+        )
+
+    def is_dense(self, form: Form) -> bool:
+        """Whether a form has a density given all else, so that it equals no number with a probability above 0."""
+        dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
+        return dense and not any(name[0] == OPAQUE for name in form.terms)
+
+    def reach(self, form: Form) -> Range | None:
+        """Return the range of a form, but for noise of probability 2⁻¹⁰⁰ a draw; None where it has none."""
+        low = high = form.constant
+        for name, value in form.terms.items():
+            ends = self._ends(name)
+            if ends is None:
+                return None
+            low += min(value * ends[0], value * ends[1])
+            high += max(value * ends[0], value * ends[1])
+        return low, high
+
+    def _ends(self, name: str) -> Range | None:
+        if name[0] == INPUT:
+            return self.bounds[name]
+        if name[0] == OPAQUE:
+            return self.ranges[name]
+        law = self.laws[name]
+        if law[0] == "uniform":
+            return Fraction(0), Fraction(1)
+        if law[0] == "geometric":
+            return Fraction(1), Fraction(math.ceil(70 / -math.log1p(-float(law[1])))) + 1 if law[1] < 1 else Fraction(1)
+        end = LIKELY[law[0]] * Fraction(law[1])
+        return (Fraction(0) if law[0] == "exponential" else -end), end
+
+    def spelled(self, form: Form) -> Spelled:
         """Return a form as a text without any constant, and the affine forms that it is a function of; its own is the first.
 
         If two forms have the same text, and each affine form of the one is equal to that of the other, then they are equal.
@@ -126,51 +211,81 @@ class Names:
         return text, [number.constant for number in numbers], numbers
 
 
+def affine(form: Form) -> Form:
+    """Return a form without its opaque terms."""
+    return Form({name: value for name, value in form.terms.items() if name[0] != OPAQUE}, form.constant)
+
+
 class TracedRun:
-    """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one."""
+    """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one.
+
+    ``line`` is the file and the line that is evaluated.
+    """
 
     def __init__(self, names: Names, prefix: tuple[int, ...]) -> None:
         self.names = names
+        self.line = ("", 0)
         self._prefix = prefix
         self._draws = 0
         self._signs: dict[Key, frozenset[int]] = {}
         self.taken: list[int] = []
-        self.options: list[int] = []
+        self.nodes: list[Compared | Drawn] = []
         self.conditions: list[Condition] = []
         self.labels: dict[str, tuple[str, Fraction]] = {}
         self.outcomes: dict[str, list[State]] = {}
-        self._intervals: dict[str, tuple[Fraction, Fraction]] = {}
-        self.reason: str | None = None
+        self._intervals: dict[str, Range] = {}
+        self.consumed: dict[str, Key] = {}  # draws that noise is computed of, and how; see ``laws``
 
-    def fail(self, reason: str) -> NotTracedError:
-        self.reason = self.reason or f"{reason} ({_place()})"
-        return NotTracedError(self.reason)
-
-    def term(self, operation: str, arguments: tuple[Form, ...]) -> str:
-        return self.names.term(operation, arguments)
+    @property
+    def place(self) -> str:
+        """The line that is evaluated."""
+        file, line = self.line
+        return f"{'/'.join(pathlib.PurePath(file).parts[-2:])}, line {line}"
 
     def draw(self, law: Law) -> str:
+        """Return the name of a fresh random number of a law."""
         self._draws += 1
         return self.names.noise(self._draws - 1, law)
 
+    def drew(self, method: str, name: str | None, decode: Callable[[Any], Any] | None) -> None:
+        """Note that a method of the generator drew a number. A run on numbers asks which one; see ``confirm``."""
+
+    def computed(self, name: str, value: Callable[[], float]) -> None:
+        """Note noise that is computed of draws. A run on numbers asks for its number."""
+
+    def value(self, form: Form) -> float:
+        """Return a form's value in a run on numbers."""
+        raise AssertionError("this run is on symbols")
+
+    def number(self, value: Any) -> Any:
+        """Return a scalar's value in a run on numbers."""
+        raise AssertionError("this run is on symbols")
+
+    def check_time(self) -> None:
+        """Raise NotProvedError after the deadline."""
+        check_time()
+
     # Decisions -------------------------------------------------------------------------------------------------------
 
-    def _fork(self, options: int) -> int:
-        if time.monotonic() > self.names.deadline:
-            raise self.fail("the time for a proof is up")
+    def fork(self, node: Compared | Drawn) -> int:
+        """Return which branch of a decision this run takes."""
+        self.check_time()
         at = len(self.taken)
         choice = self._prefix[at] if at < len(self._prefix) else 0
         self.taken.append(choice)
-        self.options.append(options)
+        self.nodes.append(node)
         return choice
 
     def uniform_of(self, form: Form) -> tuple[str, Fraction, Fraction] | None:
+        """Return (name, slope, constant) of a form of one uniform number alone; None for any other."""
         if len(form.terms) != 1:
             return None
         [(name, slope)] = form.terms.items()
         return (name, slope, form.constant) if self.names.laws.get(name) == ("uniform",) else None
 
-    def is_above(self, form: Form, strict: bool) -> Any:
+    def is_above(self, form: Form, strict: bool) -> bool | Lazy:
+        """Decide whether a form is above 0 (or not below 0, unless ``strict``), now or when the answer is looked at."""
+        self._require_finite(form)
         if not form.terms:
             return form.constant > 0 or (form.constant == 0 and not strict)
         uniform = self.uniform_of(form)
@@ -181,9 +296,15 @@ class TracedRun:
         return self._decide(form, (">", "<=") if strict else (">=", "<")) == 0
 
     def is_zero(self, form: Form) -> bool:
+        """Decide whether a form is 0."""
+        self._require_finite(form)
         if not form.terms:
             return form.constant == 0
         return 0 in self._known(form)[1] and self._decide(form, ("=", ">", "<")) == 0
+
+    def _require_finite(self, form: Form) -> None:
+        if self.names.is_wild(form):
+            raise NotProvedError("a number that may be NaN or infinite is compared; compare what it is computed of")
 
     def _known(self, form: Form) -> tuple[Key, frozenset[int], int]:
         """Return the form's key in units of its first symbol, the signs it may have in these units, and its own sign in them."""
@@ -195,13 +316,16 @@ class TracedRun:
     def _decide(self, form: Form, relations: tuple[str, ...]) -> int:
         """Return which of the relations of a form to 0 holds, forking where several are possible."""
         key, signs, flip = self._known(form)
-        each = [signs & {flip * sign for sign in _SIGNS[relation]} for relation in relations]
+        each = [signs & {flip * sign for sign in SIGNS[relation]} for relation in relations]
         possible = [place for place, some in enumerate(each) if some]
-        choice = possible[self._fork(len(possible))] if len(possible) > 1 else possible[0]
-        if len(possible) > 1:
+        if len(possible) == 1:
+            choice = possible[0]
+        else:
+            node = Compared(form, tuple(relations[place] for place in possible), self.place)
+            choice = possible[self.fork(node)]
             relation = relations[choice]
-            turned = form if relation in (">", ">=", "=") else -form
-            self.conditions.append(Condition(turned, relation.replace("<", ">"), _place()))
+            turned = form if relation in (">", ">=", "=") else form.negated()
+            self.conditions.append(Condition(turned, relation.replace("<", ">"), self.place))
         self._signs[key] = frozenset(each[choice])
         return choice
 
@@ -210,10 +334,7 @@ class TracedRun:
         low = high = form.constant
         for name, value in form.terms.items():
             if name not in self.names.bounds:
-                opaque = any(other.startswith(OPAQUE) for other in form.terms)
-                continuous = any(self.names.laws.get(other, ("",))[0] in CONTINUOUS for other in form.terms)
-                # A number with a density is nowhere with certainty; a term may depend on the same noise.
-                return frozenset({-1, 1} if continuous and not opaque else {-1, 0, 1})
+                return frozenset({-1, 1} if self.names.is_dense(form) else {-1, 0, 1})
             ends = [value * end for end in self.names.bounds[name]]
             low, high = low + min(ends), high + max(ends)
         return frozenset(sign for sign, can in ((-1, low < 0), (0, low <= 0 <= high), (1, high > 0)) if can)
@@ -233,135 +354,32 @@ class TracedRun:
         settled = {}
         for name in sorted(sources):
             possible = self.states(name, cuts.get(name, frozenset()))
-            place = self._fork(len(possible)) if len(possible) > 1 else 0
-            value, mass = settled[name], _ = possible[place]
-            if len(possible) == 1 and possible[0][1] == 1:
+            labels = self._labels(name, possible)
+            nodes = tuple((label, share) for label, (_, share) in zip(labels, possible, strict=True))
+            place = self.fork(Drawn(name, nodes)) if len(possible) > 1 else 0
+            settled[name], mass = possible[place]
+            if len(possible) == 1 and mass == 1:
                 continue
-            share = self.labels.get(name, ("", Fraction(1)))[1] * mass
+            self.labels[name] = (labels[place], self.labels.get(name, ("", Fraction(1)))[1] * mass)
             if name in self.outcomes:
-                self.outcomes[name] = [(value, Fraction(1))]
-                self.labels[name] = (repr(value), share)
+                self.outcomes[name] = [(settled[name], Fraction(1))]
             else:
-                low, high = self._intervals.get(name, (Fraction(0), Fraction(1)))
-                start = low + (high - low) * sum((share for _, share in possible[:place]), Fraction(0))
-                self._intervals[name] = (start, start + (high - low) * mass)
-                self.labels[name] = (f"{self._intervals[name][0]} to {self._intervals[name][1]}", share)
+                self._intervals[name] = self._pieces(name, possible)[place]
         return settled
 
-    # The end ---------------------------------------------------------------------------------------------------------
+    def _labels(self, name: str, possible: Sequence[State]) -> list[str]:
+        if name in self.outcomes:
+            return [f"{at} {label_of(value)}" for at, (value, _) in enumerate(possible)]
+        return [f"{low} to {high}" for low, high in self._pieces(name, possible)]
 
-    def finish(self, output: Any) -> Path:
-        """Return the path. Lazy leaves are settled, unless all is finite and nothing was decided."""
-        structure, leaves, elements = flattened(output)
-        groups = None
-        if not self.taken and not any(isinstance(leaf, Form) and leaf.terms for leaf in leaves):
-            groups = _independent(leaves, elements)
-            leaves = [
-                f"group {next(i for i, g in enumerate(groups) if at in g.places)}" if isinstance(leaf, Lazy) else leaf
-                for at, leaf in enumerate(leaves)
-            ]
-        elif any(isinstance(leaf, Lazy) for leaf in leaves):
-            settle = {at: leaf.settled() for at, leaf in enumerate(leaves) if isinstance(leaf, Lazy)}
-            leaves = [
-                leaf if at not in settle else _element(settle[at]) if at in elements else _leaf(settle[at])
-                for at, leaf in enumerate(leaves)
-            ]
-        return Path(
-            tuple(self.conditions),
-            self.labels,
-            structure,
-            tuple(leaves),
-            tuple(self.taken),
-            tuple(self.options),
-            groups,
-            output,
-        )
+    def _pieces(self, name: str, possible: Sequence[State]) -> list[Range]:
+        """Return the intervals of a uniform number that its states stand for."""
+        low, high = self._intervals.get(name, (Fraction(0), Fraction(1)))
+        ends = [low + (high - low) * mass for mass in itertools.accumulate((mass for _, mass in possible))]
+        return list(itertools.pairwise([low, *ends]))
 
 
-_SIGNS = {">": {1}, ">=": {0, 1}, "=": {0}, "<": {-1}, "<=": {-1, 0}}
-
-
-def flattened(output: Any) -> tuple[Any, list[Any], set[int]]:
-    """Return the structure of an output, its leaves, and which of them are elements of arrays.
-
-    A leaf is text for a constant; forms and lazy values are left as they are.
-    """
-    leaves: list[Any] = []
-    elements: set[int] = set()
-
-    def visit(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            elements.update(range(len(leaves), len(leaves) + value.size))
-            leaves.extend(_element(item) for item in value.flat)
-            kind = value.dtype.kind
-            return ("array", value.shape, "O" if kind == "O" else kind)
-        if isinstance(value, list | tuple):
-            return (type(value).__name__, tuple(visit(item) for item in value))
-        if isinstance(value, dict):
-            return ("dict", tuple((repr(key), visit(item)) for key, item in value.items()))
-        leaves.append(value if isinstance(value, Lazy) else _leaf(value))
-        return "leaf"
-
-    return visit(output), leaves, elements
-
-
-def _element(value: Any) -> Any:
-    """Return a leaf of an array, whose numbers are of one type whatever the path."""
-    number = None if isinstance(value, Form) else exact(value)
-    return value if isinstance(value, Lazy) else _leaf(value) if number is None else f"number {number}"
-
-
-def _text(value: Any, element: bool) -> str:
-    if isinstance(value, Form):
-        raise CURRENT.get().fail("a coin chooses between numbers of the data or of noise before it is looked at")
-    return str(_element(value) if element else _leaf(value))
-
-
-def _leaf(value: Any) -> Any:
-    if isinstance(value, Form):
-        return value
-    if value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
-        return f"{type(value).__name__} {value!r}"
-    raise CURRENT.get().fail(f"an output holds a {type(value).__name__}, which is not taken apart")
-
-
-def _independent(leaves: list[Any], elements: set[int]) -> tuple[Masses, ...]:
-    """Split lazy leaves into groups that share no source, and enumerate each."""
-    groups: list[tuple[frozenset[str], list[int]]] = []
-    for at, leaf in enumerate(leaves):
-        if isinstance(leaf, Lazy):
-            touching = [group for group in groups if group[0] & leaf.sources]
-            groups = [group for group in groups if group not in touching]
-            sources = leaf.sources.union(*(group[0] for group in touching))
-            groups.append((sources, sorted([at, *(place for group in touching for place in group[1])])))
-    found = []
-    for sources, places in sorted(groups, key=lambda group: group[1]):
-        cuts: dict[str, frozenset[Fraction]] = {}
-        for place in places:
-            for name, numbers in leaves[place].cuts.items():
-                cuts[name] = cuts.get(name, frozenset()) | numbers
-        masses: dict[tuple[str, ...], Fraction] = {}
-        for outcomes, mass in states(sources, cuts):
-            value = tuple(_text(leaves[place].function(outcomes), place in elements) for place in places)
-            masses[value] = masses.get(value, Fraction(0)) + mass
-        found.append(Masses(tuple(places), masses))
-    return tuple(found)
-
-
-_OWN = ("auditor/proofs/", "/numpy/", "contextlib")
-
-
-def _place() -> str:
-    """Return the nearest line that is neither ours nor NumPy's."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename.replace("\\", "/")
-        if not any(own in file for own in _OWN) and not file.startswith("<"):
-            return f"{'/'.join(file.split('/')[-2:])}, line {frame.f_lineno}"
-        frame = frame.f_back
-    return "unknown line"
-
-
-def affine(form: Form) -> Form:
-    """Return a form without its opaque terms."""
-    return Form({name: value for name, value in form.terms.items() if name[0] in (NOISE, INPUT)}, form.constant)
+def label_of(value: Any) -> str:
+    """Return an outcome as text, the same for equal numbers of Python and NumPy."""
+    number = exact(value)
+    return f"{type(value).__name__} {value!r}" if number is None else str(number)

@@ -1,28 +1,37 @@
 """All paths of a mechanism on one data set, which may be of symbols.
 
-The function is run again and again, each time with the decisions that are to be taken. Each path is run twice, and no run may use
-randomness that is not the generator's, so that what differs from run to run is noticed. At the end the function itself is run on
-numbers, and must return what the paths say.
+The function is evaluated again and again, each time with the decisions that are to be taken. See ``evaluator``.
 """
 
-import copy
-import os
-import random
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from auditor.proofs.form import CURRENT, Form, NotTracedError
-from auditor.proofs.run import Names, Path, TracedRun
-from auditor.proofs.symbols import SymbolicGenerator, Symbols
+from auditor.blackbox.mechanism import Mechanism
+from auditor.proofs import generator
+from auditor.proofs.clock import seconds_left
+from auditor.proofs.evaluator import Evaluator, evaluated
+from auditor.proofs.form import INPUT, Form
+from auditor.proofs.laws import require_unused
+from auditor.proofs.lazy import CURRENT, Lazy, NotProvedError
+from auditor.proofs.outside import given, seen
+from auditor.proofs.renewal import sampled
+from auditor.proofs.run import Names, Path, Range, TracedRun
+from auditor.proofs.values import (
+    FLOAT64,
+    INT64,
+    Array,
+    RaisesError,
+    Term,
+    array_of,
+    flattened,
+    independent,
+    settled_leaf,
+)
 
 MOST_PATHS = 4096
-Call = Callable[[Any, Any], Any]  # (data set, generator) -> output, on fresh copies
+Dataset = Callable[[], Any]  # a fresh data set, as a value of the evaluator
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,113 +42,91 @@ class Trace:
     paths: tuple[Path, ...]
 
 
-def input_symbols(cells: int, scalar: bool = False) -> Any:
-    """Return a data set of symbols."""
-    made = np.empty(cells, object)
-    made[:] = [Form.symbol(f"x{cell}") for cell in range(cells)]
-    return made.view(Symbols)
+def symbols(bounds: Mapping[str, Range], integer: bool) -> Dataset:
+    """Return a data set of symbols: an array of all numbers of the data."""
+    dtype = INT64 if integer else FLOAT64
+    items = [Term(Form.symbol(f"{INPUT}{at}"), dtype) for at in range(len(bounds))]
+    return lambda: array_of(items, (len(items),), dtype)
 
 
-def trace(call: Call, dataset: Callable[[], Any], names: Names) -> Trace:
-    """Follow every path. Raises NotTracedError that says what cannot be followed, and where."""
+def numbers(dataset: Any) -> Dataset:
+    """Return a data set as it is. Raises NotProvedError for one that is not modelled."""
+    return lambda: given(dataset)
+
+
+def trace(mechanism: Mechanism, dataset: Dataset, names: Names) -> Trace:
+    """Follow every path. Raises NotProvedError that says what cannot be followed, and where."""
     paths: list[Path] = []
     waiting: list[tuple[int, ...]] = [()]
-    with _no_other_randomness():
-        while waiting:
-            prefix = waiting.pop()
-            try:
-                run, path = _follow(call, dataset, names, prefix)
-                _, again = _follow(call, dataset, names, prefix)
-            except NotTracedError:
-                if time.monotonic() <= names.deadline:
-                    raise
-                raise NotTracedError(f"the time for a proof is up, after {len(paths):,} paths") from None
-            if path.key() != again.key():
-                raise NotTracedError(
-                    "two runs with the same draws differ: there is randomness or a memory beside the generator"
-                )
-            paths.append(path)
-            for at in range(len(prefix), len(run.taken)):
-                waiting += [(*run.taken[:at], other) for other in range(1, run.options[at])]
-            if len(paths) + len(waiting) > MOST_PATHS:
-                raise NotTracedError(f"there are more than {MOST_PATHS:,} paths")
+    while waiting:
+        prefix = waiting.pop()
+        run = TracedRun(names, prefix)
+        try:
+            paths.append(followed(mechanism, dataset, run))
+        except NotProvedError:
+            if seconds_left() >= 0:
+                raise
+            raise NotProvedError(f"the time for a proof is up, after {len(paths):,} paths") from None
+        for at in range(len(prefix), len(run.taken)):
+            node = run.nodes[at]
+            options = len(node.relations) if hasattr(node, "relations") else len(node.outcomes)
+            waiting += [(*run.taken[:at], other) for other in range(1, options)]
+        if len(paths) + len(waiting) > MOST_PATHS:
+            raise NotProvedError(f"there are more than {MOST_PATHS:,} paths")
     return Trace(names, tuple(paths))
 
 
-def _follow(call: Call, dataset: Callable[[], Any], names: Names, prefix: tuple[int, ...]) -> tuple[TracedRun, Path]:
-    run = TracedRun(names, prefix)
+def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
+    """Return the path of one run."""
     token = CURRENT.set(run)
     try:
-        with np.errstate(all="ignore"):  # NaN among numbers is no fault of symbols
-            path = run.finish(call(dataset(), SymbolicGenerator(run)))
-    except NotTracedError as error:
-        raise NotTracedError(run.reason or str(error)) from None
-    except Exception as error:
-        raise NotTracedError(run.reason or f"a run ended with {type(error).__name__}: {error}") from None
+        return finished(run, output_of(mechanism, dataset, run))
     finally:
         CURRENT.reset(token)
-    if run.reason:  # an error that the mechanism caught itself
-        raise NotTracedError(run.reason)
-    return run, path
 
 
-_ONE_AT_A_TIME = threading.RLock()
+def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
+    """Evaluate the mechanism, and return its output."""
+    own = {name: given(value) for name, value in mechanism.copied.items()}
+    size = {"size": 1} if mechanism.batched else {}
+    keywords = own | {"rng": generator.RNG} | size
+    output = evaluated(Evaluator(run, sampled), seen(mechanism.function), [dataset()], keywords)
+    if mechanism.batched and not isinstance(output, RaisesError):
+        count = (
+            len(output) if isinstance(output, list | tuple) else output.shape[:1] if isinstance(output, Array) else ()
+        )
+        if count not in (1, (1,)):
+            raise NotProvedError("a batch of size 1 does not hold one output", run.place)
+    return output
 
 
-@contextmanager
-def _no_other_randomness() -> Iterator[None]:
-    """Refuse entropy of the machine to the runs, and raise where Python's or NumPy's global generator was used."""
-
-    def guarded(size: int, given: Callable[[int], bytes]) -> bytes:
-        run = CURRENT.get(None)
-        if run is not None:
-            raise run.fail("randomness is taken that is not the generator's")
-        return given(size)
-
-    with _ONE_AT_A_TIME:
-        kept = os.urandom, random._urandom  # type: ignore[attr-defined]
-        os.urandom = lambda size, /: guarded(size, kept[0])
-        random._urandom = lambda size, /: guarded(size, kept[1])  # type: ignore[attr-defined]
-        before = _global_states()
-        try:
-            yield
-        finally:
-            os.urandom, random._urandom = kept  # type: ignore[attr-defined]
-        if _global_states() != before:
-            raise NotTracedError("randomness is taken from a global generator")
-
-
-def _global_states() -> tuple[str, str]:
-    return repr(random.getstate()), repr(np.random.get_state())  # noqa: NPY002 - what a mechanism may have used
-
-
-def memory(function: Any) -> Any:
-    """Return a copy of what a function could remember: the plain values it refers to by name, in its module, closure or object."""
-    seen: dict[str, Any] = {}
-    inner = getattr(function, "func", function)
-    inner = getattr(inner, "__func__", inner)
-    code = getattr(inner, "__code__", None) or getattr(getattr(inner, "__call__", None), "__code__", None)  # noqa: B004
-    if code is not None:
-        module = getattr(inner, "__globals__", {})
-        seen |= {name: module[name] for name in code.co_names if name in module}
-        cells = zip(code.co_freevars, getattr(inner, "__closure__", None) or (), strict=False)
-        seen |= {f"{name} of the closure": cell.cell_contents for name, cell in cells}
-    seen |= {f"default {at}": value for at, value in enumerate(getattr(inner, "__defaults__", None) or ())}
-    for owner in (inner, getattr(function, "__self__", None)):
-        seen |= {
-            f"attribute {name}": value for name, value in getattr(owner, "__dict__", {}).items() if name[:2] != "__"
-        }
-    return {name: copy.deepcopy(value) for name, value in seen.items() if _is_plain(value)}
+def finished(run: TracedRun, output: Any) -> Path:
+    """Return the path of a run. Lazy leaves are settled, unless all is finite and nothing was decided."""
+    try:
+        structure, leaves = flattened(output, run.names)
+        groups = None
+        if not run.taken and not any(isinstance(leaf, Form) for leaf in leaves):
+            groups = independent(leaves)
+            places = {place: at for at, group in enumerate(groups) for place in group.places}
+            leaves = [f"group {places[at]}" if isinstance(leaf, Lazy) else leaf for at, leaf in enumerate(leaves)]
+        else:
+            leaves = [settled_leaf(leaf) for leaf in leaves]
+    except NotProvedError as error:
+        raise NotProvedError(error.reason, error.place or run.place) from None
+    path = Path(
+        tuple(run.conditions),
+        dict(run.labels),
+        structure,
+        tuple(leaves),
+        tuple(run.taken),
+        tuple(run.nodes),
+        groups,
+        output,
+    )
+    require_unused(run, path)
+    return path
 
 
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list | tuple | set):
-        return all(map(_is_plain, value))
-    if isinstance(value, dict):
-        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())
-    return value is None or isinstance(value, bool | int | float | str | bytes | np.ndarray | np.generic)
-
-
-def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
-    """Return the name of something a function remembers of its runs; None where there is none."""
-    return next((name for name in {**before, **after} if repr(before.get(name)) != repr(after.get(name))), None)
+def bounds_of(low: tuple[Fraction, ...], high: tuple[Fraction, ...]) -> dict[str, Range]:
+    """Return the ranges of all numbers of the data, by symbol."""
+    return {f"{INPUT}{at}": ends for at, ends in enumerate(zip(low, high, strict=True))}

@@ -105,8 +105,8 @@ def proof_words(audit: AuditResult) -> str | None:
         return None
     pairs = f"{proof.pairs:,} pairs that were listed" if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
-    if proof.proved:
-        return f"Proved: {bound}. {ASSUMED}"
+    if proof.reason is None:
+        return f"{'Proved' if proof.proved else 'Proved for pairs only'}: {bound}. {ASSUMED}"
     return f"Not proved: {proof.reason}." + (f" Proved all the same: {bound}." if proof.bound is not None else "")
 
 

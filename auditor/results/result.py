@@ -53,11 +53,12 @@ class ExactValue:
 class ProofFound:
     """How an attempt at a proof ended.
 
-    ``bound`` is an upper bound on the claim's quantity over the reals, None where none was found. ``scope`` says for which data
-    sets, ``pairs`` how many pairs these are where they were listed. ``reason`` is None where the claim is proved, else it says why
-    not.
+    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for those that were listed, or "not_proved".
+    ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope`` says for which data
+    sets, ``pairs`` how many pairs were listed. ``reason`` says why the claim is not proved.
     """
 
+    status: str
     bound: float | None
     scope: str
     rule: str = ""
@@ -66,8 +67,8 @@ class ProofFound:
 
     @property
     def proved(self) -> bool:
-        """Whether the claim is proved."""
-        return self.reason is None
+        """Whether the claim is proved, for all data sets of the domain."""
+        return self.status == "proved"
 
 
 @dataclass(frozen=True, slots=True)

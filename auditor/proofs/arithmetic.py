@@ -1,0 +1,488 @@
+"""Operators on scalars: the real ones for constants, exact forms for terms, and functions of outcomes for lazy values."""
+
+import functools
+import math
+import operator
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from auditor.proofs.form import Form, exact
+from auditor.proofs.laws import product
+from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, applied, compared
+from auditor.proofs.run import Range, TracedRun
+from auditor.proofs.values import (
+    INT64,
+    TERM_KINDS,
+    Kind,
+    RaisesError,
+    Term,
+    Typed,
+    as_form,
+    is_float,
+    is_numpy,
+    is_safe,
+    kind_of,
+    made_constant,
+)
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+}
+OF_FLOATS = {"/": np.divide, "//": np.floor_divide, "%": np.remainder, "**": np.power}  # these never raise
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+LARGEST_INT64, LARGEST_FLOAT = 2**63 - 1, Fraction(10**300)
+MOST_BITS = 100_000  # of an integer of Python
+
+
+SCALARS = (
+    bool | int | float | np.bool_ | np.integer | np.float16 | np.float32 | np.float64
+)  # real numbers that are known
+REAL = (
+    *(bool, int, float, str, bytes, type(None), type(...), list, tuple, dict, set, range, slice, type, Fraction),
+    *(np.generic, np.ndarray, np.dtype, np.random.Generator),
+)
+
+
+def native(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Call a real function with constants. What it raises is what the mechanism raises.
+
+    Raises NotProvedError for anything that is no constant: a function would fail on it where the mechanism does not.
+    """
+    if not all(map(_is_real, (*arguments, *keywords.values()))):
+        raise NotProvedError(f"{described_function(function)} has a value that is not modelled")
+    return placed(function, *arguments, **keywords)
+
+
+def _is_real(value: Any) -> bool:
+    if type(value) in (list, tuple, set):
+        return all(map(_is_real, value))
+    if type(value) is dict:
+        return all(map(_is_real, value.values()))
+    return isinstance(value, REAL)
+
+
+def described_function(function: Callable[..., Any]) -> str:
+    """Return the name of a function."""
+    return str(getattr(function, "__name__", "a function"))
+
+
+def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Call a function of a list or a dict, which does not look at what it holds."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*arguments, **keywords)
+        except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own
+            raise NotProvedError(f"the prover does not model this ({type(error).__name__}: {error})") from None
+        except Exception as error:
+            raise RaisesError(error) from None
+
+
+def lazily(function: Callable[..., Any], *arguments: Any) -> Lazy:
+    """Return a real function of values, some of them lazy, as a lazy value."""
+
+    def called(*given: Any) -> Any:
+        try:
+            return native(function, *given)
+        except RaisesError as error:
+            raise NotProvedError(f"a random choice decides whether this raises {error}; look at it first") from None
+
+    return applied(called, *arguments)
+
+
+@functools.cache
+def result_kind(operation: str, *kinds: Kind) -> Kind:
+    """Return the type of an operation's result, as Python and NumPy have it."""
+    ones = [kind.type(1) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
+    function: Callable[..., Any] = BINARY[operation] if len(kinds) == 2 else UNARY[operation]
+    kind = kind_of(function(*ones))
+    if kind not in TERM_KINDS:
+        raise NotProvedError(f"{operation} of numbers of the data or of noise gives a {kind}, which is not modelled")
+    return kind
+
+
+def binary(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
+    """Return ``a operation b`` for scalars."""
+    if isinstance(a, Term) or isinstance(b, Term):
+        if operation == "*" and (noise := product(run, a, b)) is not None:
+            return made(run, noise, result_kind("*", kind_of(a), kind_of(b)), plus_zero=True)
+        # A lazy value is looked at before it is computed with.
+        a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
+        return _of_terms(run, operation, a, b)
+    if isinstance(a, Lazy) or isinstance(b, Lazy):
+        return lazily(BINARY[operation], a, b)
+    _require_small(operation, a, b)
+    return native(BINARY[operation], a, b)
+
+
+def _require_small(operation: str, a: Any, b: Any) -> None:
+    """Raise NotProvedError for results that would take too long."""
+    if type(a) is not int or type(b) is not int:
+        repeated = operation == "*" and (type(a) in (str, bytes, tuple) or type(b) in (str, bytes, tuple))
+        if repeated and any(isinstance(n, int) and n > MOST_BITS for n in (a, b)):
+            raise NotProvedError("a text or a tuple is repeated too often to follow")
+        return
+    bits = {"**": a.bit_length() * max(b, 0), "<<": a.bit_length() + b, "*": a.bit_length() + b.bit_length()}
+    if bits.get(operation, 0) > MOST_BITS:
+        raise NotProvedError(f"an integer has more than {MOST_BITS:,} bits")
+
+
+def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: PLR0911 - a case each
+    _require_numbers(operation, a, b)
+    if operation in ("<<", ">>", "&", "|", "^"):
+        raise NotProvedError(
+            f"{operation} works on the bits of a number of the data or of noise, which are not modelled"
+        )
+    kind = result_kind(operation, kind_of(a), kind_of(b)) if operation != "**" else _power_kind(a, b)
+    x, y = as_form(a), as_form(b)
+    if any(form is not None and run.names.is_wild(form) for form in (x, y)):
+        # NaN less NaN is not 0, so nothing cancels.
+        _require_divisor(run, operation, a, b)
+        if operation == "**" and not (is_numpy(kind_of(a)) or is_numpy(kind_of(b))):
+            raise NotProvedError("a power of a number that may be NaN or infinite; use np.power")
+        return opaque(run, operation, OF_FLOATS.get(operation, BINARY[operation]), (a, b), kind)
+    if x is None or y is None:
+        return _with_infinity(operation, a, b, kind)
+    match operation:
+        case "+":
+            return made(run, x.plus(y), kind, _plus_zero(a) or _plus_zero(b))
+        case "-":
+            return made(run, x.plus(y, -1), kind, _plus_zero(a) or (not isinstance(b, Term) and b != 0))
+        case "*":
+            return multiplied(run, a, b, kind)
+        case "/":
+            return _divided(run, a, b, kind)
+        case "**":
+            return _power(run, a, b, kind)
+        case _:
+            return _floored(run, operation, a, b, kind)
+
+
+def _require_numbers(operation: str, *values: Any) -> None:
+    for value in values:
+        if not isinstance(value, Term | SCALARS):
+            raise NotProvedError(
+                f"{operation} has a number of the data or of noise on one side, and {value!r} on the other"
+            )
+        if isinstance(value, int) and abs(value) > LARGEST_FLOAT:
+            raise NotProvedError("an integer is too large for a float; scale it down")
+
+
+def _plus_zero(value: Any) -> bool:
+    """Whether a scalar that is 0 is not −0.0."""
+    if isinstance(value, Term):
+        return value.plus_zero or not is_float(value.kind)
+    return value != 0 or math.copysign(1.0, value) > 0
+
+
+def _with_infinity(operation: str, a: Any, b: Any, kind: Kind) -> Any:
+    """Return what is the same for each finite number: a sum with infinity or NaN, or a product with NaN."""
+    other = next(value for value in (a, b) if not isinstance(value, Term))
+    if operation in ("+", "-") or (operation == "*" and math.isnan(other)):
+        known = native(BINARY[operation], *(0.0 if isinstance(value, Term) else value for value in (a, b)))
+        return made_float(known, kind)
+    raise NotProvedError(f"{operation} of a number of the data or of noise and {other!r}")
+
+
+def made_float(value: Any, kind: Kind) -> Any:
+    """Return a float of a type, which may be infinite."""
+    return kind.type(value) if isinstance(kind, np.dtype) else float(value)
+
+
+def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool) -> Any:
+    """Return a number of a type: a constant if it is one. Raises NotProvedError where the type may be too small for it."""
+    term = Term(form, kind, plus_zero)
+    if not form.terms and is_safe(term, run.names):
+        return made_constant(form.constant, kind)
+    reach = run.names.reach(form)
+    if is_numpy(kind) and kind == INT64 and (reach is None or reach[0] < -LARGEST_INT64 or reach[1] > LARGEST_INT64):
+        raise NotProvedError("an int64 may overflow; compute with floats, or limit the values of the domain")
+    if reach is not None and is_float(kind) and max(-reach[0], reach[1]) > LARGEST_FLOAT:
+        raise NotProvedError("a number may be too large for a float; scale it down")
+    return term
+
+
+def opaque(
+    run: TracedRun,
+    name: str,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    kind: Kind,
+    reach: Range | None = None,
+    *,
+    finite: bool = False,
+) -> Term:
+    """Return a function of scalars of which nothing is known but that equal arguments give equal values.
+
+    ``function`` computes it on numbers, ``finite`` says that no value is NaN or infinite. Raises NotProvedError where an argument
+    may be 0.0 or −0.0 for equal data.
+    """
+    forms = []
+    for argument in arguments:
+        form = as_form(argument)
+        if form is None:
+            raise NotProvedError(f"{name} has a number of the data or of noise beside {argument!r}")
+        if not is_safe(argument, run.names) if isinstance(argument, Term) else not _plus_zero(argument):
+            raise NotProvedError(f"{name} has a number that may be 0.0 or −0.0, which the data decide; add 0.0 to it")
+        forms.append(form)
+    kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
+    symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
+    return Term(Form.symbol(symbol), kind, plus_zero=False)
+
+
+def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
+    """Return a product."""
+    for one, other in ((a, b), (b, a)):
+        number = _number(other)
+        form = as_form(one)
+        if number is not None and form is not None:
+            plus = _plus_zero(one) and (number > 0 or (number == 0 and not is_float(kind)))
+            return made(run, form.times(number), kind, plus)
+    x, y = as_form(a), as_form(b)
+    assert x is not None and y is not None
+    ranges = [run.names.reach(form) for form in (x, y)]
+    reach = None
+    if ranges[0] is not None and ranges[1] is not None:
+        ends = [p * q for p in ranges[0] for q in ranges[1]]
+        reach = (min(ends), max(ends))
+    first, second = sorted((a, b), key=lambda term: term.form.key())
+    term = opaque(run, "multiply", operator.mul, (first, second), kind, reach, finite=True)
+    return made(run, term.form, kind, term.plus_zero)
+
+
+def _number(value: Any) -> Fraction | None:
+    """Return a scalar that is known as a rational; None for a term of symbols."""
+    if isinstance(value, Term):
+        return value.form.constant if not value.form.terms else None
+    return exact(value)
+
+
+def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
+    """Raise what Python raises for a divisor of 0; NumPy returns something instead."""
+    if operation not in ("/", "//", "%"):
+        return
+    if is_numpy(kind_of(a)) or is_numpy(kind_of(b)):
+        return
+    form = as_form(b)
+    assert form is not None
+    if run.is_zero(form):
+        raise RaisesError(ZeroDivisionError("division by zero"))
+
+
+def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
+    _require_divisor(run, "/", a, b)
+    number, form = _number(b), as_form(a)
+    if number and form is not None:
+        return made(run, form.times(1 / number), kind, _plus_zero(a) and number > 0)
+    return opaque(run, "divide", np.divide, (a, b), kind, finite=is_nonzero(run, b))
+
+
+def is_nonzero(run: TracedRun, value: Any) -> bool:
+    """Whether a scalar is 0 with probability 0 at most."""
+    form = as_form(value)
+    assert form is not None
+    reach = run.names.reach(form) if not run.names.is_noisy(form) else None
+    return run.names.is_dense(form) or (reach is not None and (reach[0] > 0 or reach[1] < 0))
+
+
+def _floored(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
+    _require_divisor(run, operation, a, b)
+    function = np.floor_divide if operation == "//" else np.remainder
+    number, form = _number(b), as_form(a)
+    reach = None
+    if number and form is not None and (ends := run.names.reach(form)) is not None:
+        quotients = sorted(Fraction(math.floor(end / number)) for end in ends)
+        reach = (
+            (quotients[0], quotients[1]) if operation == "//" else (min(number, Fraction(0)), max(number, Fraction(0)))
+        )
+    name = "floor_divide" if operation == "//" else "remainder"
+    term = opaque(run, name, function, (a, b), kind, reach, finite=is_nonzero(run, b))
+    return made(run, term.form, kind, term.plus_zero)
+
+
+def _power_kind(a: Any, b: Any) -> Kind:
+    kinds = kind_of(a), kind_of(b)
+    if isinstance(b, Term) and not all(map(is_float, kinds)):
+        raise NotProvedError("an integer is an exponent that depends on the data or on noise; convert it to float")
+    if not is_float(kinds[0]) and not is_float(kinds[1]) and not isinstance(b, Term) and b < 0:
+        if is_numpy(kinds[0]) or is_numpy(kinds[1]):
+            raise RaisesError(ValueError("Integers to negative integer powers are not allowed."))
+        return float
+    return result_kind("**", *kinds)
+
+
+def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
+    exponent, base = _number(b), as_form(a)
+    assert base is not None
+    if exponent == 0:
+        return made_constant(Fraction(1), kind)
+    if exponent == 1:
+        return made(run, base, kind, _plus_zero(a))
+    if exponent == 2:
+        return multiplied(run, a, a, kind)
+    if not is_numpy(kind_of(a)) and not is_numpy(kind_of(b)):
+        # Python raises, or returns a complex number, where NumPy returns NaN or infinity.
+        if exponent is None:
+            raise NotProvedError("an exponent depends on the data or on noise; use math.exp or np.exp")
+        whole = exponent.denominator == 1
+        if not whole and not truth(run, run.is_above(base, strict=False)):
+            raise NotProvedError("a negative number to a fractional power is complex; use abs or np.power")
+        if exponent < 0 and run.is_zero(base):
+            raise RaisesError(ZeroDivisionError("0.0 cannot be raised to a negative power"))
+        reach = run.names.reach(base)
+        largest = None if reach is None else max(abs(reach[0]), abs(reach[1]), Fraction(1))
+        if largest is None or float(abs(exponent)) * math.log10(largest) > 300:
+            raise NotProvedError("a power may be too large for a float, which raises OverflowError; use np.power")
+        return opaque(run, "power", np.power, (a, b), kind, finite=True)
+    return opaque(run, "power", np.power, (a, b), kind)
+
+
+# Comparisons -----------------------------------------------------------------------------------------------------------
+
+
+def compare(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
+    """Return ``a operation b`` for scalars: a Boolean, or a lazy one."""
+    if isinstance(a, Term) and isinstance(b, Lazy):
+        return _uniform_against(run, TURNED[operation], b, a)
+    if isinstance(a, Lazy) and isinstance(b, Term):
+        return _uniform_against(run, operation, a, b)
+    if isinstance(a, Term) or isinstance(b, Term):
+        return _terms_compared(run, operation, a, b)
+    for one, other, turned in ((a, b, operation), (b, a, TURNED[operation])):
+        inner = one.item if isinstance(one, Typed) else one
+        number = None if isinstance(other, Lazy) else exact(other)
+        if isinstance(inner, Numbered) and number is not None and turned in ("<", "<=", ">", ">="):
+            return _boolean(inner.compared(COMPARISONS[turned], number), one is not inner or is_numpy(kind_of(other)))
+    if isinstance(a, Lazy) or isinstance(b, Lazy):
+        return lazily(COMPARISONS[operation], a, b)
+    return native(COMPARISONS[operation], a, b)
+
+
+def may_be_nan(value: Any) -> bool:
+    """Whether a known or lazy value may be NaN. (A term that may be is refused where it is compared.)"""
+    inner = value.item if isinstance(value, Typed) else value
+    values = inner.values() if isinstance(inner, Lazy) and not isinstance(inner, Numbered) else [inner]
+    return any(isinstance(one, float | np.floating) and one != one for one in values)  # noqa: PLR0124 - NaN
+
+
+def equal_items(run: TracedRun, item: Any, wanted: Any) -> Any:
+    """Return whether an item of a list is what is looked for."""
+    if may_be_nan(item) or may_be_nan(wanted):
+        raise NotProvedError(
+            "a list with NaN is searched, where Python finds an object that is the same; use math.isnan"
+        )
+    return compare(run, "==", item, wanted)
+
+
+def _boolean(value: Any, of_numpy: bool) -> Any:
+    if not of_numpy:
+        return value
+    return lazily(np.bool_, value) if isinstance(value, Lazy) else np.bool_(value)
+
+
+def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
+    other = b if isinstance(a, Term) else a
+    if other is None or isinstance(other, str | bytes):
+        if operation in ("==", "!="):
+            return _boolean(operation == "!=", other is not None and any(is_numpy(kind_of(one)) for one in (a, b)))
+        raise RaisesError(TypeError(f"{operation} between a number and {other!r}"))
+    if not isinstance(other, Term | SCALARS):
+        raise NotProvedError(f"a number of the data or of noise is compared with {other!r}")
+    if isinstance(other, np.float16 | np.float32) and not all(is_numpy(kind_of(value)) for value in (a, b)):
+        raise NotProvedError("a float of Python is compared with one of fewer bits, and loses some; use np.float64")
+    of_numpy = is_numpy(kind_of(a)) or is_numpy(kind_of(b))
+    x, y = as_form(a), as_form(b)
+    if x is None or y is None:  # infinity or NaN: the same for each finite number
+        known = [0.0 if isinstance(value, Term) else value for value in (a, b)]
+        return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
+    run.names.compared |= {float(form.constant) for form in (x, y) if not form.terms}
+    gap = x.plus(y, -1)
+    match operation:
+        case ">" | ">=":
+            found: Any = run.is_above(gap, operation == ">")
+        case "<" | "<=":
+            found = run.is_above(gap.negated(), operation == "<")
+        case "==":
+            found = run.is_zero(gap)
+        case _:
+            found = not run.is_zero(gap)
+    return _boolean(found, of_numpy)
+
+
+def _uniform_against(run: TracedRun, operation: str, a: Lazy, b: Term) -> Any:
+    """Compare a lazy value with a term: a uniform number is cut at its outcomes, and any other makes it settled."""
+    uniform = run.uniform_of(b.form)
+    if uniform is None or operation in ("==", "!="):
+        return compare(run, operation, a.settled(), b)
+    name, slope, constant = uniform
+    turned = COMPARISONS[TURNED[operation] if slope > 0 else operation]
+
+    def threshold(value: Any) -> Fraction:
+        number = exact(value)
+        if number is None:
+            raise NotProvedError(f"a uniform number is compared with {value!r}")
+        return (number - constant) / slope
+
+    found = compared(name, turned, applied(threshold, a))
+    return _boolean(found, is_numpy(kind_of(a)) or is_numpy(b.kind))
+
+
+# One number ------------------------------------------------------------------------------------------------------------
+
+
+def unary(run: TracedRun, operation: str, a: Any) -> Any:
+    """Return ``operation a`` for a scalar."""
+    if isinstance(a, Lazy):
+        return lazily(UNARY[operation], a)
+    if not isinstance(a, Term):
+        return native(UNARY[operation], a)
+    if operation == "+":
+        return a
+    if operation == "~":
+        raise NotProvedError("~ works on the bits of a number of the data or of noise, which are not modelled")
+    return made(run, a.form.negated(), a.kind, not is_float(a.kind))
+
+
+def truth(run: TracedRun, value: Any) -> bool:
+    """Return whether a scalar is true, after a fork where that is not known."""
+    if isinstance(value, Term):
+        return not run.is_zero(value.form)
+    return bool(native(bool, value.settled() if isinstance(value, Lazy) else value))
+
+
+def absolute(run: TracedRun, value: Any) -> Any:
+    """Return the absolute value of a scalar."""
+    if not isinstance(value, Term):
+        return lazily(abs, value) if isinstance(value, Lazy) else native(abs, value)
+    if run.uniform_of(value.form) is not None:
+        return opaque(run, "abs", abs, (value,), value.kind, finite=True)
+    if run.names.is_wild(value.form):
+        return opaque(run, "abs", abs, (value,), value.kind)
+    above = run.is_above(value.form, strict=False)
+    term = value if truth(run, above) else unary(run, "-", value)
+    # Of 0 it is 0.0, whatever the sign.
+    return Term(term.form, term.kind, plus_zero=True) if isinstance(term, Term) else term

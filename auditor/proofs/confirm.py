@@ -1,0 +1,249 @@
+"""The function itself, on numbers and with NumPy's own generator, against the paths that were followed.
+
+The real function runs with a generator of NumPy that notes what it draws. Then the evaluator walks the function once more. It gives
+each symbol the number that was drawn, and takes the decisions that these numbers make. It must come out on a path that was
+followed, with an output that is what the function returned.
+"""
+
+import copy
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.retrying import retrying
+from auditor.proofs.form import INPUT, OPAQUE, Form, exact
+from auditor.proofs.generator import METHODS
+from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError
+from auditor.proofs.run import Compared, Drawn, Names, TracedRun, label_of
+from auditor.proofs.trace import Dataset, Trace, finished, output_of
+from auditor.proofs.values import RaisesError, Term, at_numbers
+
+CLOSE = 1e-6  # how far computed numbers may be from exact ones, relative to their size
+
+
+class _TooCloseError(Exception):
+    """A comparison too near to equality for floating point."""
+
+
+class Noting(np.random.Generator):
+    """NumPy's generator, which notes each number that it draws, in order."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.drawn: list[tuple[str, Any]] = []
+        self._inside = False  # of a method, which may call others
+
+    def quietly(self, method: str, /, *arguments: Any, **keywords: Any) -> Any:
+        """Return what NumPy's own method draws, without a note."""
+        inside, self._inside = self._inside, True
+        try:
+            return getattr(np.random.Generator, method)(self, *arguments, **keywords)
+        finally:
+            self._inside = inside
+
+    def note(self, method: str, values: Iterable[Any]) -> None:
+        """Note numbers, unless another method draws them."""
+        if not self._inside:
+            self.drawn += [(method, value) for value in values]
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        """Permute, and note the order."""
+        if self._inside:
+            return self.quietly("permutation", x, axis)
+        order = self.quietly("permutation", len(x) if np.ndim(x) else int(x))
+        self.note("permutation", order.tolist())
+        return np.asarray(x)[order] if np.ndim(x) else order
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Shuffle, and note the order."""
+        if self._inside:
+            self.quietly("shuffle", x, axis)
+            return
+        items = list(x)
+        order = self.quietly("permutation", len(items))
+        self.note("permutation", order.tolist())
+        x[:] = [items[at] for at in order]
+
+    def sampled(self, attempt: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Return what a sampler that retries returns, and note that alone."""
+        value = retrying(attempt)(np.random.default_rng(self.quietly("integers", 2**62)), *arguments, **keywords)
+        self.note("sampled", [value])
+        return value
+
+
+def _noting(method: str) -> Callable[..., Any]:
+    def draw(self: Noting, *arguments: Any, **keywords: Any) -> Any:
+        value = self.quietly(method, *arguments, **keywords)
+        self.note(method, value.ravel().tolist() if isinstance(value, np.ndarray) else [value])
+        return value
+
+    return draw
+
+
+for _method in METHODS.keys() - {"permutation", "shuffle"}:
+    setattr(Noting, _method, _noting(_method))
+
+
+class GuidedRun(TracedRun):
+    """A run on numbers: decisions are those that they make."""
+
+    def __init__(self, names: Names, data: Mapping[str, float], drawn: Iterable[tuple[str, Any]]) -> None:
+        super().__init__(names, ())
+        self._numbers: dict[str, Any] = dict(data)
+        self._drawn = iter(drawn)
+
+    def drew(self, method: str, name: str | None, decode: Callable[[Any], Any] | None) -> None:
+        real, value = next(self._drawn, ("nothing", None))
+        if real != method:
+            raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {method}")
+        if name is not None and decode is not None:
+            self._numbers[name] = decode(value)
+
+    def computed(self, name: str, value: Callable[[], float]) -> None:
+        self._numbers[name] = value()
+
+    def value(self, form: Form) -> float:
+        return float(form.constant) + math.fsum(float(value) * self._symbol(name) for name, value in form.terms.items())
+
+    def _symbol(self, name: str) -> float:
+        if name not in self._numbers and name[0] == OPAQUE:
+            operation, arguments = self.names.terms[name]
+            with np.errstate(all="ignore"):
+                given = [self.value(argument) for argument in arguments]
+                self._numbers[name] = float(self.names.functions[operation](*given))
+        return float(self._numbers[name])
+
+    def number(self, value: Any) -> Any:
+        if isinstance(value, Term):
+            return self.value(value.form)
+        return value.function(self._outcomes(value)) if isinstance(value, Lazy) else value
+
+    def _outcomes(self, value: Lazy) -> dict[str, Any]:
+        return {name: self._of_source(name) for name in value.sources}
+
+    def _of_source(self, name: str) -> Any:
+        drawn = self._numbers[name]
+        return Fraction(drawn) if self.names.laws[name] == ("uniform",) else drawn
+
+    def fork(self, node: Compared | Drawn) -> int:
+        choice = self._compared(node) if isinstance(node, Compared) else self._ended(node)
+        self.taken.append(choice)
+        self.nodes.append(node)
+        return choice
+
+    def _compared(self, node: Compared) -> int:
+        value = self.value(node.form)
+        size = sum(abs(float(factor) * self._symbol(name)) for name, factor in node.form.terms.items())
+        of_data = all(name[0] == INPUT for name in node.form.terms)
+        if not of_data and abs(value) < CLOSE * (size + abs(float(node.form.constant))):
+            raise _TooCloseError
+        holds = {">": value > 0, ">=": value >= 0, "=": value == 0, "<": value < 0, "<=": value <= 0}
+        found = [at for at, relation in enumerate(node.relations) if holds[relation]]
+        if len(found) != 1:
+            raise NotProvedError("on numbers, a comparison ends as the evaluator takes to be impossible")
+        return found[0]
+
+    def _ended(self, node: Drawn) -> int:
+        drawn = self._numbers[node.name]
+        for at, (label, _) in enumerate(node.outcomes):
+            if " to " in label and node.name not in self.outcomes:
+                low, high = map(Fraction, label.split(" to "))
+                if low <= Fraction(drawn) < high:
+                    return at
+            elif label.partition(" ")[2] == label_of(drawn):
+                return at
+        raise NotProvedError("on numbers, a draw ends as the evaluator takes to be impossible")
+
+    def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
+        super().settle(sources, cuts)
+        return {name: self._of_source(name) for name in sources}
+
+
+def disagreement(
+    mechanism: Mechanism, real: Any, dataset: Dataset, data: Mapping[str, float], trace: Trace, seed: int
+) -> str | None:
+    """Run the function once on numbers. Returns in words how the evaluator is wrong about it, or None.
+
+    ``real`` is the data set that the function has, and ``data`` the numbers in it of a ``dataset`` of symbols.
+    """
+    noting = Noting(seed)
+    keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": noting} | ({"size": 1} if mechanism.batched else {})
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            shown = mechanism.function(copy.deepcopy(real), **keywords)
+        except Exception as error:
+            shown = error
+    run = GuidedRun(trace.names, data, noting.drawn)
+    token = CURRENT.set(run)
+    try:
+        output = output_of(mechanism, dataset, run)
+        path = None if isinstance(output, RaisesError) else output
+        said = output.error if isinstance(output, RaisesError) else at_numbers(path, run.number)
+        finished(run, output)
+    except _TooCloseError:
+        return None
+    finally:
+        CURRENT.reset(token)
+    if next(run._drawn, None) is not None:
+        return "on numbers, the function draws more than the evaluator does"
+    taken = tuple(run.taken)
+    if not any(other.taken == taken[: len(other.taken)] for other in trace.paths):
+        return "on numbers, a run follows none of the paths that the evaluator found"
+    return (
+        None
+        if alike(said, shown)
+        else f"on numbers, the function gives {_short(shown)}, and exact arithmetic {_short(said)}"
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:50]} …"
+
+
+def alike(said: Any, shown: Any) -> bool:
+    """Whether two outputs are of the same types and, but for rounding, equal."""
+    if isinstance(said, BaseException):
+        return type(said) is type(shown) or (isinstance(shown, type(said)) and isinstance(said, TypeError))
+    if isinstance(said, np.ndarray) and isinstance(shown, np.ndarray):
+        same = said.shape == shown.shape and said.dtype == shown.dtype
+        return same and all(map(_equal, said.ravel().tolist(), shown.ravel().tolist()))
+    if isinstance(said, list | tuple) and type(said) is type(shown):
+        return len(said) == len(shown) and all(map(alike, said, shown))
+    if isinstance(said, dict) and type(shown) is dict:
+        return list(said) == list(shown) and all(alike(said[key], shown[key]) for key in said)
+    if isinstance(said, float) and not isinstance(said, np.generic):  # a term, whose type the number does not tell
+        return isinstance(shown, bool | int | float | np.generic) and _equal(said, shown)
+    return type(said) is type(shown) and _equal(said, shown)
+
+
+def _equal(said: Any, shown: Any) -> bool:
+    one, other = exact(said), exact(shown)
+    if one is None or other is None or isinstance(said, bool):
+        return bool(said == shown) or (said != said and shown != shown) or not math.isfinite(_float(said))  # noqa: PLR0124
+    return abs(float(one) - float(other)) <= CLOSE * max(1.0, abs(float(one)))
+
+
+def _float(value: Any) -> float:
+    return float(value) if isinstance(value, int | float | np.number) else 0.0
+
+
+def compared_numbers(
+    constants: Sequence[float], low: Sequence[Any], high: Sequence[Any], integer: bool
+) -> list[list[float]]:
+    """Return data at the ends of ranges, and with one number at a constant of the code, one less and one more."""
+    middle = [(float(a) + float(b)) / 2 for a, b in zip(low, high, strict=True)]
+    start = [float(math.floor(one)) if integer else one for one in middle]
+    found = [[float(one) for one in low], [float(one) for one in high]]
+    for at, (a, b) in enumerate(zip(low, high, strict=True)):
+        for number in (float(a), float(b), *(c + step for c in constants for step in (-1.0, 0.0, 1.0))):
+            whole = float(math.floor(number)) if integer else number
+            if float(a) <= whole <= float(b):
+                found.append([*start[:at], whole, *start[at + 1 :]])
+    return found

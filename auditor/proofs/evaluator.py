@@ -1,0 +1,227 @@
+"""The evaluator: it reads a mechanism's own code and walks it, with symbols in place of noise and of data.
+
+The mechanism is not called. What is not modelled ends the attempt with the line and the reason: a statement, an expression, a
+function, an attribute, an object from outside. So nothing can look at a term but the models, and the models are on lists.
+"""
+
+import ast
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from auditor.proofs.expressions import Expressions
+from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.listed import iterate, listed
+from auditor.proofs.listed_numpy import applied_ufunc
+from auditor.proofs.scope import Frame
+from auditor.proofs.values import Array, RaisesError, is_constant
+
+Signal = tuple[str, Any] | None  # how a block ended before its end: return with a value, break, continue
+"""How a block ended."""
+
+
+class Evaluator(Expressions):
+    """Walks functions for one run."""
+
+    def body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+        """Return what a function returns."""
+        if isinstance(node, ast.Lambda):
+            return self.value(node.body, frame)
+        signal = self.block(node.body, frame)
+        return signal[1] if signal is not None else None
+
+    def block(self, statements: Sequence[ast.stmt], frame: Frame) -> Signal:
+        """Carry out statements in turn."""
+        for statement in statements:
+            self.at(statement, frame)
+            self.run.check_time()
+            carry_out = STATEMENTS.get(type(statement))
+            if carry_out is None:
+                raise NotProvedError(
+                    REFUSED.get(type(statement), f"the statement {type(statement).__name__} is not modelled")
+                )
+            signal: Signal = carry_out(self, statement, frame)
+            if signal is not None:
+                return signal
+        return None
+
+    # Statements ------------------------------------------------------------------------------------------------------
+
+    def _expression(self, node: ast.Expr, frame: Frame) -> Signal:
+        self.value(node.value, frame)
+        return None
+
+    def _return(self, node: ast.Return, frame: Frame) -> Signal:
+        return "return", None if node.value is None else self.value(node.value, frame)
+
+    def _assign(self, node: ast.Assign, frame: Frame) -> Signal:
+        value = self.value(node.value, frame)
+        for target in node.targets:
+            self.assign(target, value, frame)
+        return None
+
+    def _annotated(self, node: ast.AnnAssign, frame: Frame) -> Signal:
+        if node.value is not None:
+            self.assign(node.target, self.value(node.value, frame), frame)
+        return None
+
+    def _augmented(self, node: ast.AugAssign, frame: Frame) -> Signal:
+        operation = self.operator_of(node.op)
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
+            frame.bind(target.id, self._changed(operation, old, self.value(node.value, frame)))
+            return None
+        if isinstance(target, ast.Subscript):
+            owner, key = self.value(target.value, frame), self.value(target.slice, frame)
+            old = self.item(owner, key)
+            self.set_item(owner, key, self._changed(operation, old, self.value(node.value, frame)))
+            return None
+        raise NotProvedError("an attribute of an object is written, which is not modelled")
+
+    def _changed(self, operation: str, old: Any, value: Any) -> Any:
+        """Return ``old operation= value``: lists and arrays are changed in place."""
+        if isinstance(old, list) and (operation == "+" or (operation == "*" and type(value) is int)):
+            if isinstance(value, Array):  # NumPy's operator comes first
+                return self.operate(operation, old, value)
+            # It is the same list after.
+            old[:] = [*old, *listed(value)] if operation == "+" else self.operate(operation, old, value)
+            return old
+        if isinstance(old, dict | set):
+            raise NotProvedError("a dict or a set is changed by an operator; use its methods")
+        if isinstance(old, Array):
+            return self.changed_array(old, applied_ufunc(self.run, operation, old, value))
+        return self.operate(operation, old, value)
+
+    def _for(self, node: ast.For, frame: Frame) -> Signal:
+        for value in iterate(self.value(node.iter, frame)):
+            self.run.check_time()
+            self.assign(node.target, value, frame)
+            signal = self.block(node.body, frame)
+            if signal is not None and signal[0] == "break":
+                return None
+            if signal is not None and signal[0] == "return":
+                return signal
+        return self.block(node.orelse, frame)
+
+    def _while(self, node: ast.While, frame: Frame) -> Signal:
+        while self.truth(self.value(node.test, frame)):
+            self.run.check_time()
+            signal = self.block(node.body, frame)
+            if signal is not None and signal[0] == "break":
+                return None
+            if signal is not None and signal[0] == "return":
+                return signal
+        return self.block(node.orelse, frame)
+
+    def _if(self, node: ast.If, frame: Frame) -> Signal:
+        return self.block(node.body if self.truth(self.value(node.test, frame)) else node.orelse, frame)
+
+    def _pass(self, node: ast.Pass, frame: Frame) -> Signal:
+        return None
+
+    def _break(self, node: ast.Break, frame: Frame) -> Signal:
+        return "break", None
+
+    def _continue(self, node: ast.Continue, frame: Frame) -> Signal:
+        return "continue", None
+
+    def _nonlocal(self, node: ast.Nonlocal, frame: Frame) -> Signal:
+        return None
+
+    def _delete(self, node: ast.Delete, frame: Frame) -> Signal:
+        for target in node.targets:
+            if not isinstance(target, ast.Name):
+                raise NotProvedError("del of something else than a name is not modelled")
+            frame.unbind(target.id)
+        return None
+
+    def _assert(self, node: ast.Assert, frame: Frame) -> Signal:
+        if sys.flags.optimize == 0 and not self.truth(self.value(node.test, frame)):
+            words = () if node.msg is None else (self.value(node.msg, frame),)
+            raise RaisesError(AssertionError(*self._constants(words)))
+        return None
+
+    def _raise(self, node: ast.Raise, frame: Frame) -> Signal:
+        if node.exc is None or node.cause is not None:
+            raise NotProvedError("raise without an exception, or from another one, is not modelled")
+        called = node.exc if isinstance(node.exc, ast.Call) else None
+        kind = self.value(node.exc if called is None else called.func, frame)
+        builtin = isinstance(kind, type) and issubclass(kind, Exception) and kind.__module__ == "builtins"
+        if not builtin or (called is not None and called.keywords):
+            raise NotProvedError("an exception is raised that is not one of Python's own")
+        words = [] if called is None else [self.value(one, frame) for one in called.args]
+        raise RaisesError(kind(*self._constants(words)))
+
+    def _constants(self, values: Sequence[Any]) -> Sequence[Any]:
+        if not all(map(is_constant, values)):
+            raise NotProvedError("an exception is raised with something else than constants")
+        return values
+
+    def _function(self, node: ast.FunctionDef, frame: Frame) -> Signal:
+        if node.decorator_list:
+            raise NotProvedError("a function inside of the mechanism has a decorator, which is not modelled")
+        frame.bind(node.name, self.closure(node, frame))
+        return None
+
+    def _with(self, node: ast.With, frame: Frame) -> Signal:
+        for item in node.items:
+            if item.optional_vars is not None or not self.is_errstate(item.context_expr, frame):
+                raise NotProvedError('with is modelled for np.errstate(...="ignore") only')
+        return self.block(node.body, frame)
+
+    def _import(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> Signal:
+        for alias in node.names:
+            module = sys.modules.get(node.module or "" if isinstance(node, ast.ImportFrom) else alias.name)
+            if module is None or not self.is_listed_module(module) or (isinstance(node, ast.ImportFrom) and node.level):
+                raise NotProvedError("an import inside of the mechanism is modelled for math and numpy only")
+            if isinstance(node, ast.ImportFrom):
+                frame.bind(alias.asname or alias.name, self.attribute(module, alias.name))
+            else:
+                frame.bind(alias.asname or alias.name, module)
+        return None
+
+
+STATEMENTS: dict[type[ast.stmt], Any] = {
+    ast.Expr: Evaluator._expression,
+    ast.Return: Evaluator._return,
+    ast.Assign: Evaluator._assign,
+    ast.AnnAssign: Evaluator._annotated,
+    ast.AugAssign: Evaluator._augmented,
+    ast.For: Evaluator._for,
+    ast.While: Evaluator._while,
+    ast.If: Evaluator._if,
+    ast.Pass: Evaluator._pass,
+    ast.Break: Evaluator._break,
+    ast.Continue: Evaluator._continue,
+    ast.Nonlocal: Evaluator._nonlocal,
+    ast.Delete: Evaluator._delete,
+    ast.Assert: Evaluator._assert,
+    ast.Raise: Evaluator._raise,
+    ast.FunctionDef: Evaluator._function,
+    ast.With: Evaluator._with,
+    ast.Import: Evaluator._import,
+    ast.ImportFrom: Evaluator._import,
+}
+REFUSED: dict[type[ast.stmt], str] = {
+    ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
+    ast.Try: "try is not modelled, since what raises on a number may not raise on another; test for it with if",
+    ast.Match: "match is not modelled; use if and ==",
+    ast.ClassDef: "a class inside of the mechanism is not modelled; use functions and dicts",
+    ast.AsyncFunctionDef: "async functions are not modelled",
+}
+
+
+def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Return what a mechanism returns, or what it raises. Raises NotProvedError with the line."""
+    try:
+        return evaluator.call(function, arguments, keywords)
+    except RaisesError as error:
+        return error
+    except NotProvedError as error:
+        raise NotProvedError(error.reason, error.place or evaluator.run.place) from None
+    except RecursionError:
+        raise NotProvedError("functions call each other too deeply", evaluator.run.place) from None
+    except (AssertionError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        words = f"the prover does not model this ({type(error).__name__}: {error})"
+        raise NotProvedError(words, evaluator.run.place) from error

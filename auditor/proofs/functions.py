@@ -1,0 +1,356 @@
+"""Functions of one or a few numbers: what they are on terms, and where they raise or give NaN."""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from auditor.proofs.arithmetic import absolute, binary, compare, lazily, made, may_be_nan, native, opaque, truth
+from auditor.proofs.arrays import truncated
+from auditor.proofs.form import Form, exact
+from auditor.proofs.laws import logarithm
+from auditor.proofs.lazy import Lazy, NotProvedError
+from auditor.proofs.run import Range, TracedRun
+from auditor.proofs.values import FLOAT64, Kind, RaisesError, Term, as_form, is_float, is_numpy, kind_of
+
+LARGEST_EXPONENT = Fraction(709)
+FEW_TO_SORT = 4  # noisy numbers whose orders are paths of their own; a larger number is sorted as post-processing
+Within = tuple[float, bool]  # a number from which a function is defined, and whether it is so there itself
+# Functions of a float to a float: from where they are defined (None: everywhere), and whether they grow beyond all floats.
+DEFINED: dict[str, tuple[Within | None, bool]] = {
+    "exp": (None, True),
+    "exp2": (None, True),
+    "expm1": (None, True),
+    "sinh": (None, True),
+    "cosh": (None, True),
+    "log": ((0.0, False), False),
+    "log2": ((0.0, False), False),
+    "log10": ((0.0, False), False),
+    "log1p": ((-1.0, False), False),
+    "sqrt": ((0.0, True), False),
+    "cbrt": (None, False),
+    "sin": (None, False),
+    "cos": (None, False),
+    "tanh": (None, False),
+    "arctan": (None, False),
+    "arcsinh": (None, False),
+    "sign": (None, False),
+    "square": (None, True),
+}
+MATH_NAMES = {"arctan": "atan", "arcsinh": "asinh"}
+OF_NUMPY: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in DEFINED}
+OF_MATH: dict[str, Callable[..., Any]] = {
+    name: getattr(math, MATH_NAMES.get(name, name)) for name in DEFINED if hasattr(math, MATH_NAMES.get(name, name))
+} | {"erf": math.erf, "erfc": math.erfc}
+DEFINED |= {"erf": (None, False), "erfc": (None, False)}
+
+
+def is_defined(run: TracedRun, name: str, form: Form) -> bool:
+    """Whether a function is finite at all values of a form, but for noise of probability 2⁻¹⁰⁰."""
+    start, grows = DEFINED[name]
+    reach = run.names.reach(form)
+    if reach is None:
+        return start is None and not grows
+    low, high = reach
+    above = start is None or low > Fraction(start[0]) or (start[1] and low == Fraction(start[0]))
+    return above and not (grows and max(-low, high) > LARGEST_EXPONENT)
+
+
+def of_numpy(name: str, run: TracedRun, value: Any) -> Any:
+    """Return a function of NumPy of a scalar. Where it is not defined it is NaN or infinite."""
+    function = OF_NUMPY[name]
+    if name == "square" and isinstance(value, Term):
+        return binary(run, "*", value, value)
+    if not isinstance(value, Term):
+        return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
+    noise = logarithm(run, name, value.form)
+    if noise is not None:
+        return made(run, noise, FLOAT64, plus_zero=True)
+    finite = is_defined(run, name, value.form)
+    return opaque(
+        run,
+        f"np.{name}",
+        function,
+        (value,),
+        FLOAT64 if is_float(value.kind) or name != "sign" else value.kind,
+        finite=finite,
+    )
+
+
+def of_math(name: str, run: TracedRun, value: Any) -> Any:
+    """Return a function of math of a scalar. Where it is not defined it raises."""
+    function = OF_MATH[name]
+    if not isinstance(value, Term):
+        return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
+    noise = logarithm(run, name, value.form)
+    if noise is not None:
+        return made(run, noise, float, plus_zero=True)
+    start, grows = DEFINED[name]
+    if run.names.is_wild(value.form):
+        raise NotProvedError(f"math.{name} has a number that may be NaN or infinite; use np.{name}")
+    if not is_defined(run, name, value.form):
+        if start is not None:
+            inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])
+            if not truth(run, inside):
+                raise RaisesError(ValueError("math domain error"))
+        if grows:
+            raise NotProvedError(f"math.{name} may raise OverflowError; use np.{name}, which does not")
+    return opaque(run, f"math.{name}", function, (value,), float, finite=True)
+
+
+def floored(name: str, of_math_module: bool, run: TracedRun, value: Any) -> Any:
+    """Return a number rounded to an integer: by math as an integer of Python, by NumPy as a float."""
+    function = getattr(math if of_math_module else np, name)
+    if not isinstance(value, Term):
+        return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
+    kind: Any = int if of_math_module else FLOAT64
+    if of_math_module and name == "trunc" and is_numpy(value.kind) and not is_float(value.kind):
+        raise NotProvedError("math.trunc has an integer of NumPy, for which it raises TypeError; leave it out")
+    if not is_float(value.kind):
+        # NumPy leaves integers as they are, but for rint.
+        return made(run, value.form, int if of_math_module else FLOAT64 if name == "rint" else value.kind, True)
+    if of_math_module and run.names.is_wild(value.form):
+        raise NotProvedError("a number that may be NaN or infinite becomes an integer")
+    return opaque(run, name, function, (value,), kind, _whole(run, value.form), finite=True)
+
+
+def _whole(run: TracedRun, form: Form) -> Range | None:
+    reach = run.names.reach(form)
+    return None if reach is None else (Fraction(math.floor(reach[0])), Fraction(math.ceil(reach[1])))
+
+
+def rounded(run: TracedRun, value: Any, digits: Any, of_numpy_module: bool) -> Any:
+    """Return ``round(value, digits)``, or ``np.round``, which gives a float."""
+    function = np.round if of_numpy_module else round
+    arguments = () if digits is None else (digits,)
+    if not isinstance(value, Term):
+        return lazily(function, value, *arguments) if isinstance(value, Lazy) else native(function, value, *arguments)
+    if digits is not None and not isinstance(digits, int | np.integer):
+        raise NotProvedError("a number is rounded to digits that are no integer")
+    places = exact(digits) if digits is not None else None
+    function = np.round if is_numpy(value.kind) and digits is not None else function
+    if not is_float(value.kind):
+        if places is not None and places < 0:
+            raise NotProvedError("integers are rounded to tens; divide and multiply instead")
+        return (
+            value
+            if of_numpy_module or (is_numpy(value.kind) and digits is not None)
+            else made(run, value.form, int, True)
+        )
+    if digits is None and not of_numpy_module:
+        if run.names.is_wild(value.form):
+            raise NotProvedError("a number that may be NaN or infinite becomes an integer")
+        return opaque(run, "round", round, (value,), int, _whole(run, value.form), finite=True)
+    name = "np.round" if of_numpy_module else "round"
+    return opaque(
+        run, name, lambda a, b: function(float(a), int(b)), (value, int(places or 0)), value.kind, finite=True
+    )
+
+
+def to_int(run: TracedRun, value: Any) -> Any:
+    """Return ``int(value)`` of a number."""
+    if not isinstance(value, Term):
+        return lazily(int, value) if isinstance(value, Lazy) else native(int, value)
+    return truncated(run, value, int) if is_float(value.kind) else made(run, value.form, int, True)
+
+
+def to_float(run: TracedRun, value: Any) -> Any:
+    """Return ``float(value)`` of a number."""
+    if not isinstance(value, Term):
+        return lazily(float, value) if isinstance(value, Lazy) else native(float, value)
+    return made(run, value.form, float, value.plus_zero or not is_float(value.kind))
+
+
+# Larger and smaller ------------------------------------------------------------------------------------------------------
+
+
+def extreme(run: TracedRun, a: Any, b: Any, largest: bool, nan_wins: bool = True) -> Any:
+    """Return the larger or smaller of two scalars, as ``np.maximum`` does: NaN wins.
+
+    Noise against a number that is known is post-processing. All else is decided here.
+    """
+    if not isinstance(a, Term) and not isinstance(b, Term):
+        function = np.maximum if largest else np.minimum
+        return lazily(function, a, b) if isinstance(a, Lazy) or isinstance(b, Lazy) else native(function, a, b)
+    for value in (a, b):
+        if not isinstance(value, Term | Lazy) and value != value:  # noqa: PLR0124 - NaN
+            return native(np.float64, value)
+    made_kinds = binary(run, "+", _zero(a), _zero(b))
+    kind = kind_of(made_kinds)
+    if is_processing(run, a, b):
+        name = "maximum" if largest else "minimum"
+        return bounded(run, name, np.maximum if largest else np.minimum, a, b, kind)
+    if isinstance(a, Lazy) or isinstance(b, Lazy):
+        a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
+        return extreme(run, a, b, largest, nan_wins)
+    chosen = b if truth(run, compare(run, ">" if largest else "<", b, a)) else a
+    form = as_form(chosen)
+    if form is None:
+        return chosen
+    # Of 0.0 and −0.0 either may come.
+    plus = all(isinstance(one, Term) and one.plus_zero for one in (a, b)) or not is_float(kind)
+    return made(run, form, kind, plus)
+
+
+def _zero(value: Any) -> Any:
+    kind = kind_of(value)
+    return kind.type(0) if isinstance(kind, np.dtype) else kind(0)
+
+
+def is_processing(run: TracedRun, *values: Any) -> bool:
+    """Whether all terms have noise, and all else is a finite constant."""
+    terms = [value for value in values if isinstance(value, Term)]
+    rest = [value for value in values if not isinstance(value, Term)]
+    return (
+        all(run.names.is_noisy(term.form) for term in terms)
+        and len(terms) == 1
+        and all(not isinstance(value, Lazy) and exact(value) is not None for value in rest)
+    )
+
+
+def is_any_wild(run: TracedRun, *values: Any) -> bool:
+    """Whether a term may be NaN or infinite."""
+    return any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values)
+
+
+def is_same(one: Kind, other: Kind) -> bool:
+    """Whether two types are one: a type of NumPy equals the one of Python, but is not it."""
+    return is_numpy(one) == is_numpy(other) and one == other
+
+
+def bounded(run: TracedRun, name: str, function: Callable[..., Any], a: Any, b: Any, kind: Any) -> Any:
+    """Return a function of a term and a constant whose values lie between theirs."""
+    forms = [as_form(value) for value in (a, b)]
+    reaches = [run.names.reach(form) for form in forms if form is not None]
+    reach = None
+    if len(reaches) == 2 and reaches[0] is not None and reaches[1] is not None:
+        chosen = max if name == "maximum" else min
+        reach = (chosen(reaches[0][0], reaches[1][0]), chosen(reaches[0][1], reaches[1][1]))
+    wild = any(form is not None and run.names.is_wild(form) for form in forms)
+    return opaque(run, name, function, (a, b), kind, reach, finite=not wild)
+
+
+def clipped(run: TracedRun, value: Any, low: Any, high: Any) -> Any:
+    """Return a scalar, or the end of a range that it is beyond, as ``np.clip``."""
+    if low is not None:
+        value = extreme(run, value, low, largest=True)
+    return value if high is None else extreme(run, value, high, largest=False)
+
+
+def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Callable[[Any], Any] | None) -> Any:
+    """Return ``max`` or ``min`` of Python: the first of those that no later one exceeds."""
+    best, judged = items[0], items[0] if key is None else key(items[0])
+    for item in items[1:]:
+        if (
+            key is None
+            and is_processing(run, best, item)
+            and not is_any_wild(run, best, item)
+            and is_same(kind_of(best), kind_of(item))
+        ):
+            name = "maximum" if largest else "minimum"
+            best = judged = bounded(run, name, np.maximum if largest else np.minimum, best, item, kind_of(best))
+            continue
+        found = item if key is None else key(item)
+        if truth(run, compare(run, ">" if largest else "<", found, judged)):
+            best, judged = item, found
+    return best
+
+
+# Several numbers -----------------------------------------------------------------------------------------------------------
+
+
+def all_opaque(
+    name: str, function: Callable[..., Any], finite: bool, run: TracedRun, items: Sequence[Any], count: int = 1
+) -> Any:
+    """Return a function of numbers that is not affine, or as many values of it as ``count`` says."""
+    given = [item.settled() if isinstance(item, Lazy) else item for item in items]
+    if not any(isinstance(item, Term) for item in given):
+        return native(function, np.array(given))
+    kind: Any = FLOAT64 if count == 1 else kind_of(next(item for item in given if isinstance(item, Term)))
+    if count == 1:
+        return opaque(run, name, lambda *all_of: function(np.array(all_of)), tuple(given), kind, finite=finite)
+    return [
+        opaque(run, f"{name}.{at}", functools.partial(_component, function, at), tuple(given), kind, finite=finite)
+        for at in range(count)
+    ]
+
+
+def _component(function: Callable[..., Any], at: int, *items: Any) -> Any:
+    return function(np.array(items))[at]
+
+
+def in_order(run: TracedRun, items: Sequence[Any], key: Callable[[Any], Any] | None = None) -> list[int]:
+    """Return the places of scalars in rising order, equal ones as they come: a stable sort."""
+    judged = [item if key is None else key(item) for item in items]
+    if len(judged) > 1 and any(map(may_be_nan, judged)):
+        raise NotProvedError("numbers with NaN are sorted, whose order is not modelled")
+    order: list[int] = []
+    for at in range(len(items)):
+        place = len(order)
+        while place and truth(run, compare(run, "<", judged[at], judged[order[place - 1]])):
+            place -= 1
+        order.insert(place, at)
+    return order
+
+
+def sorted_items(run: TracedRun, items: Sequence[Any]) -> list[Any]:
+    """Return scalars in rising order. Of noisy numbers alone that is post-processing."""
+    noisy = all(isinstance(item, Term) and run.names.is_noisy(item.form) for item in items)
+    alike = len({kind_of(item) for item in items}) == 1
+    if len(items) > FEW_TO_SORT and noisy and alike and not any(run.names.is_wild(item.form) for item in items):
+        return list(all_opaque("sort", np.sort, True, run, items, len(items)))
+    for item in items:
+        if not isinstance(item, Term) and exact(constant_of(item)) is None:
+            raise NotProvedError("a list with NaN, infinity or text beside numbers of noise is sorted")
+    return [items[at] for at in in_order(run, items)]
+
+
+def constant_of(item: Any) -> Any:
+    """Return a value after it is settled."""
+    return item.settled() if isinstance(item, Lazy) else item
+
+
+def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any:
+    """Return the first place of the largest or smallest scalar."""
+    if not items:
+        raise RaisesError(ValueError("attempt to get argmax of an empty sequence"))
+    if len(items) > 1 and any(map(may_be_nan, items)):
+        raise NotProvedError("the place of the largest or smallest of numbers with NaN is asked for")
+    best = 0
+    for at in range(1, len(items)):
+        if truth(run, compare(run, ">" if largest else "<", items[at], items[best])):
+            best = at
+    return np.int64(best)
+
+
+def abs_of(run: TracedRun, value: Any) -> Any:
+    """Return the absolute value."""
+    return absolute(run, value)
+
+
+def is_nan(run: TracedRun, value: Any) -> Any:
+    """Return whether a scalar is NaN."""
+    return _asked(run, np.isnan, value, False)
+
+
+def is_finite(run: TracedRun, value: Any) -> Any:
+    """Return whether a scalar is neither NaN nor infinite."""
+    return _asked(run, np.isfinite, value, True)
+
+
+def is_infinite(run: TracedRun, value: Any) -> Any:
+    """Return whether a scalar is infinite."""
+    return _asked(run, np.isinf, value, False)
+
+
+def _asked(run: TracedRun, function: Callable[..., Any], value: Any, of_finite: bool) -> Any:
+    if not isinstance(value, Term):
+        return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
+    if not run.names.is_wild(value.form):
+        return np.bool_(of_finite)
+    answer = opaque(run, function.__name__, function, (value,), FLOAT64)
+    run.names.wild.discard(next(iter(answer.form.terms)))
+    return np.bool_(not run.is_zero(answer.form))

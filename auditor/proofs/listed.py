@@ -1,0 +1,155 @@
+"""The list of functions that the evaluator models, by the objects that Python calls; all others end an attempt.
+
+An entry has a model for arguments with terms and lazy values. One that is ``pure`` is called itself with constants. The lists of
+Python and of NumPy are in ``listed_python`` and ``listed_numpy``.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from auditor.proofs.arithmetic import native
+from auditor.proofs.arrays import is_known, ours, real, require_few
+from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.run import TracedRun
+from auditor.proofs.values import Array, Term, typed
+
+MOST_STEPS = 100_000  # of what a loop goes over
+
+
+class Caller(Protocol):
+    """What models ask of the evaluator."""
+
+    run: TracedRun
+
+    def call(self, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """Call a function of the mechanism, or one that is listed."""
+
+    def truth(self, value: Any) -> bool:
+        """Return whether a value is true, after a fork where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A function that is modelled. ``model`` is called with the caller, then the arguments."""
+
+    name: str
+    real: Any
+    model: Callable[..., Any] | None
+    pure: bool = True
+
+
+class Stream:
+    """What a loop goes over once: an iterator of values."""
+
+    def __init__(self, values: Iterator[Any]) -> None:
+        self.values = values
+
+
+class View:
+    """The keys, values or items of a dict, as they are whenever they are looked at."""
+
+    def __init__(self, found: dict[Any, Any], what: str) -> None:
+        self.found, self.what = found, what
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def now(self) -> list[Any]:
+        """Return what it holds."""
+        return list(getattr(self.found, self.what)())
+
+
+def iterate(value: Any) -> Iterator[Any]:
+    """Return an iterator over a value, as Python's ``iter``."""
+    if isinstance(value, Stream):
+        return value.values
+    if isinstance(value, Array):
+        if not value.shape:
+            raise NotProvedError("an array without axes is iterated over")
+        if len(value.shape) == 1:
+            return (typed(value.store.items[at], value.dtype) for at in value.index.tolist())
+        return (Array(value.store, row, value.dtype) for row in value.index)
+    if type(value) in (list, tuple, range, str, bytes):
+        require_few(len(value))
+        return _by_place(value) if type(value) is list else iter(value)
+    if type(value) is dict:
+        return _of_dict(value, value)
+    if isinstance(value, View):
+        return _of_dict(value.found, value.now())
+    if type(value) is set:
+        raise NotProvedError("the order of a set is not modelled; use sorted()")
+    shown = "a number of the data or of noise" if isinstance(value, Term) else f"a {type(value).__name__}"
+    raise NotProvedError(f"{shown} is iterated over, which is not modelled")
+
+
+def _by_place(items: list[Any]) -> Iterator[Any]:
+    """Go over a list that may grow meanwhile, as Python does."""
+    at = 0
+    while at < len(items):
+        yield items[at]
+        at += 1
+
+
+def _of_dict(found: dict[Any, Any], rows: Iterable[Any]) -> Iterator[Any]:
+    """Go over a dict. Raises NotProvedError where it gets another length meanwhile."""
+    length = len(found)
+    for row in list(rows):
+        yield row
+        if len(found) != length:
+            raise NotProvedError(
+                "a dict is changed while a loop goes over it, which raises RuntimeError; go over list(...)"
+            )
+
+
+def listed(values: Any) -> list[Any]:
+    """Return what an iterator gives as a list."""
+    found = []
+    for value in iterate(values):
+        found.append(value)
+        require_few(len(found))
+    return found
+
+
+def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Call a function of the list: itself with constants, and else its model."""
+    known = all(map(is_known, arguments)) and all(map(is_known, keywords.values()))
+    if entry.pure and known and all(not isinstance(one, Stream) for one in arguments):
+        return of_constants(entry.name, entry.real, arguments, keywords)
+    if entry.model is None:
+        raise NotProvedError(f"{entry.name} has a number of the data or of noise, for which it is not modelled")
+    return modelled(entry.name, entry.model, (caller, *arguments), keywords)
+
+
+def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Call a real function with constants. It has copies, so one that writes into an argument or returns it is refused."""
+    given = [real(one) for one in arguments]
+    named = {key: real(value) for key, value in keywords.items()}
+    arrays = [one for one in (*given, *named.values()) if isinstance(one, np.ndarray)]
+    before = [one.tobytes() for one in arrays]
+    found = native(function, *given, **named)
+    if [one.tobytes() for one in arrays] != before:
+        raise NotProvedError(f"{name} writes into an array that it is given, which is not modelled; leave out out=")
+    results = [one for one in (found if isinstance(found, list | tuple) else [found]) if isinstance(one, np.ndarray)]
+    if any(np.may_share_memory(one, other) for one in results for other in arrays):
+        raise NotProvedError(f"{name} returns an array that it is given, or a part of it; make a copy()")
+    return ours(found)
+
+
+def modelled(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Call a model. Arguments that it does not have end the attempt."""
+    try:
+        inspect.signature(model).bind(*arguments, **keywords)
+    except TypeError as error:
+        raise NotProvedError(f"{name} is not modelled with these arguments: {error}") from None
+    return model(*arguments, **keywords)
+
+
+def is_type(value: Any) -> bool:
+    """Whether a value is a type that may be asked for."""
+    return isinstance(value, type) and (
+        value in (int, float, bool, str, list, tuple, dict, set) or issubclass(value, np.generic)
+    )

@@ -1,0 +1,116 @@
+"""What a mechanism refers to that its call did not make: constants, functions, listed modules, and objects that are only read."""
+
+import builtins
+import math
+import types
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.retrying import RETRY
+from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.listed import Listed
+from auditor.proofs.listed_numpy import NUMPY
+from auditor.proofs.listed_python import BUILTINS, MATH
+from auditor.proofs.values import Array, from_numpy, is_constant
+
+LISTED: dict[int, Listed] = {id(entry.real): entry for entry in (*BUILTINS, *MATH, *NUMPY)}
+MODULES = (math, np, np.linalg)
+READ_ONLY = (int, float, complex, str, bytes, bool, type(None), Enum)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Foreign:
+    """An object that the call did not make. Nothing may be done with it but what ``attribute_of`` allows."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A method of an object that the call did not make."""
+
+    function: types.FunctionType
+    owner: Any
+
+
+def entry_of(value: Any) -> Listed | None:
+    """Return the entry of a function that is on the list."""
+    entry = LISTED.get(id(value))
+    return entry if entry is not None and entry.real is value else None
+
+
+def seen(value: Any) -> Any:
+    """Return an object from outside of the call as a value: a constant, a function or a module as it is, all else as foreign.
+
+    An array is frozen: it is read as it is now, and may not be written.
+    """
+    if is_constant(value) or value is RETRY or entry_of(value) is not None:
+        return value
+    if type(value) in (types.FunctionType, types.ModuleType) or isinstance(value, type):
+        return value
+    if type(value) is np.ndarray and value.dtype.kind in "biufUS":
+        array = from_numpy(value)
+        assert isinstance(array, Array)
+        array.store.unsure = True
+        return array
+    return Foreign(value)
+
+
+def given(value: Any) -> Any:
+    """Return an argument of the call, which is a copy of its own, as a value."""
+    if type(value) is np.ndarray:
+        return from_numpy(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(given, value))
+    if type(value) is dict:
+        return {key: given(item) for key, item in value.items()}
+    return seen(value)
+
+
+def attribute_of(value: Any, name: str) -> Any:
+    """Return an attribute of a module, or of an object that is plain: what its own dict or slot holds."""
+    if isinstance(value, types.ModuleType):
+        if name not in vars(value):
+            raise NotProvedError(f"the module {value.__name__} has no {name} of its own")
+        found = vars(value)[name]
+        modelled = is_constant(found) or isinstance(found, type) or entry_of(found) is not None or found in MODULES
+        if value in MODULES and not modelled:
+            raise NotProvedError(f"{value.__name__}.{name} is not on the list of functions that are modelled")
+        return seen(found)
+    assert isinstance(value, Foreign)
+    owner = value.value
+    kind = type(owner)
+    if _looks_up(kind) or hasattr(kind, "__getattr__"):
+        raise NotProvedError(f"a {kind.__name__} computes its attributes, which is not modelled")
+    on_type = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+    if isinstance(on_type, types.MemberDescriptorType) or (on_type is None and name in getattr(owner, "__dict__", {})):
+        return seen(object.__getattribute__(owner, name))
+    if type(on_type) is types.FunctionType and name not in getattr(owner, "__dict__", {}):
+        return Bound(on_type, value)
+    if on_type is not None and is_constant(on_type) and name not in getattr(owner, "__dict__", {}):
+        return on_type
+    raise NotProvedError(f"the attribute {name} of a {kind.__name__} that the call did not make is not read")
+
+
+def _looks_up(kind: type) -> bool:
+    """Whether a class finds attributes in a way of its own."""
+    return any("__getattribute__" in vars(one) for one in kind.__mro__ if one is not object)
+
+
+def described(value: Any) -> str:
+    """Return words for a value that is used in a way that is not modelled."""
+    if isinstance(value, Foreign):
+        more = " (write it as a tuple)" if type(value.value) is list else ""
+        return f"a {type(value.value).__name__} that the call did not make{more}"
+    if isinstance(value, types.ModuleType):
+        return f"the module {value.__name__}"
+    name = getattr(value, "__qualname__", None) if isinstance(value, types.FunctionType | type) else None
+    return name or f"a {type(value).__name__}"
+
+
+def builtin(name: str) -> Any:
+    """Return what Python itself calls so."""
+    return vars(builtins).get(name)

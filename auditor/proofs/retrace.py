@@ -1,0 +1,98 @@
+"""A certificate against the function: it is read again, and must give the paths that the certificate has."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from auditor.blackbox.mechanism import Source
+from auditor.errors import MechanismError
+from auditor.proofs import certificate as written
+from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.masses import law_of
+from auditor.proofs.run import Names
+from auditor.proofs.trace import Trace, bounds_of, numbers, symbols, trace
+
+
+def plain_data(dataset: Any) -> Any:
+    """Return a data set as JSON, so that it can be made again."""
+    if isinstance(dataset, np.ndarray):
+        return {"array": dataset.tolist(), "dtype": str(dataset.dtype), "shape": list(dataset.shape)}
+    return {"value": dataset}
+
+
+def made_again(data: Any) -> Any:
+    """Return the data set that was written as JSON."""
+    if "array" in data:
+        return np.array(data["array"], dtype=np.dtype(data["dtype"])).reshape(data["shape"])
+    return data["value"]
+
+
+def retraced(proof: Any) -> str | None:
+    """Read the function of a certificate again, which imports its module. Returns in words how its paths differ, or None.
+
+    The certificate was checked before.
+    """
+    try:
+        mechanism = Source(proof["mechanism"], proof["parameters"], ("",)).drawer()
+        domain = proof["domain"]
+        listed = proof["listed"]
+        bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
+        names = Names(bounds_of(*bounds) if bounds else {})
+        if listed:
+            traces = [trace(mechanism, numbers(made_again(one)), names) for one in proof["data"]]
+        else:
+            traces = [trace(mechanism, symbols(names.bounds, domain["integer"]), names)]
+    except (MechanismError, NotProvedError) as error:
+        return f"the function cannot be read again: {error}"
+    if names.read != proof["functions"]:
+        changed = sorted(
+            name
+            for name in names.read.keys() | proof["functions"].keys()
+            if names.read.get(name) != proof["functions"].get(name)
+        )
+        return f"the source of {', '.join(changed)} is another one than when it was proved"
+    if proof["rule"] == "masses":
+        found: list[Any] = [written.law(law) for law in map(law_of, traces) if law is not None]
+        return (
+            None
+            if found == proof["laws"]
+            else "the probabilities of its outputs are others than those of the certificate"
+        )
+    return None if _are_same(proof, traces, names) else "its paths are others than those of the certificate"
+
+
+def _are_same(proof: Any, traces: list[Trace], names: Names) -> bool:
+    if written.noise(names) != proof["noise"] or len(traces) != len(proof["traces"]):
+        return False
+    if proof["rule"] == "gaussian":
+        return bool([written.trace_of_gaussian(one) for one in traces] == proof["traces"])
+    again = [written.Written(one).trace() for one in traces]
+    pairs = zip(proof["traces"], again, strict=True)
+    return all(
+        one["terms"] == other["terms"] and _is_same_tree(one["tree"], other["tree"], one["outputs"], other["outputs"])
+        for one, other in pairs
+    )
+
+
+def _is_same_tree(said: Any, found: Any, outputs: Any, others: Any) -> bool:
+    """Whether two trees are the same, but for paths that the certificate shows to be impossible."""
+    if "never" in said:
+        return True
+    if "output" in said:
+        return bool("output" in found and outputs[said["output"]] == others[found["output"]])
+    if "draw" in said:
+        ends = [(label, share) for label, share, _ in said["ends"]]
+        return bool(
+            said["draw"] == found.get("draw")
+            and ends == [(label, share) for label, share, _ in found["ends"]]
+            and all(
+                _is_same_tree(one[2], other[2], outputs, others)
+                for one, other in zip(said["ends"], found["ends"], strict=True)
+            )
+        )
+    return bool(
+        said["if"] == found.get("if")
+        and said.keys() == found.keys()
+        and all(_is_same_tree(said[key], found[key], outputs, others) for key in said.keys() - {"if"})
+    )

@@ -1,0 +1,146 @@
+"""The source of a function, which is what runs: it is compiled again, and must give the code that the function has."""
+
+import ast
+import functools
+import hashlib
+import linecache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+
+from auditor.proofs.lazy import NotProvedError
+
+Node = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function as it was read. ``names`` are those that it binds itself, ``digest`` is one of its source."""
+
+    node: Node
+    file: str
+    names: frozenset[str]
+    digest: str
+
+
+def read(function: FunctionType) -> Read:
+    """Return the source of a function. Raises NotProvedError where there is none that gives the function's code."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    name = function.__qualname__
+    if not text:
+        raise NotProvedError(f"the source of {name} cannot be read; define it in a file")
+    try:
+        compiled, nodes = _compiled(text)
+    except (SyntaxError, ValueError, RecursionError):
+        raise NotProvedError(f"the source of {name} cannot be read; define it in a file") from None
+    if code not in compiled:
+        raise NotProvedError(
+            f"the source of {name} is not what runs: its file or its code was changed after the import"
+        )
+    found = _nodes_of(nodes, code)
+    if len(found) != 1:
+        raise NotProvedError(f"several functions are on line {code.co_firstlineno}; put each on a line of its own")
+    names = bound_names(found[0])
+    # Since Python 3.12 a function has the names of its comprehensions as well.
+    own = frozenset((*code.co_varnames, *code.co_cellvars)) - _names_of_comprehensions(found[0])
+    if names - _names_of_comprehensions(found[0]) != own:
+        raise NotProvedError(f"the names that {name} binds are not understood; do not use class or global in it")
+    return Read(found[0], code.co_filename, names, hashlib.sha256(ast.dump(found[0]).encode()).hexdigest())
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str) -> tuple[frozenset[CodeType], tuple[Node, ...]]:
+    """Return all code that a module has, and all its functions."""
+    whole = compile(text, "source", "exec", dont_inherit=True)
+    nodes = tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.Lambda))
+    return frozenset(_inside(whole)), nodes
+
+
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _inside(constant)
+
+
+def _nodes_of(nodes: Iterable[Node], code: CodeType) -> list[Node]:
+    """Return the functions that a code may be of: by its line, and of several lambdas by the smallest that all of it lies in."""
+    if code.co_name != "<lambda>":
+        named = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == code.co_name]
+        return [
+            one
+            for one in named
+            if min([one.lineno, *(part.lineno for part in one.decorator_list)]) == code.co_firstlineno
+        ]
+    # What stands for no text, such as the return itself, is at column 0 to 0.
+    at = [(a, c, b, d) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (a, c) != (b, d)]
+    starts, ends = {one[:2] for one in at}, {one[2:] for one in at}
+    sizes = {}
+    for node in nodes:
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            body = node.body
+            start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+            if min(starts, default=start) >= start and max(ends, default=end) <= end:
+                sizes[node] = (end[0] - start[0], end[1] - start[1])
+    return [node for node, size in sizes.items() if size == min(sizes.values())]
+
+
+class _Binder(ast.NodeVisitor):
+    """Collects the names that a function binds, not those of functions inside of it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.elsewhere: set[str] = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.names.add(node.id)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:  # else it is a note for readers
+            self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.names.add(node.name)
+        for inner in (*node.decorator_list, *node.args.defaults, *(one for one in node.args.kw_defaults if one)):
+            self.visit(inner)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        for inner in (*node.args.defaults, *(one for one in node.args.kw_defaults if one)):
+            self.visit(inner)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        # Its own names stay inside; those of := are the function's.
+        self.visit(node.generators[0].iter)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name):
+                self.names.add(inner.target.id)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+
+    visit_ImportFrom = visit_Import  # noqa: N815
+
+    def visit_Nonlocal(self, node: ast.Nonlocal | ast.Global) -> None:
+        self.elsewhere |= set(node.names)
+
+    visit_Global = visit_Nonlocal  # noqa: N815
+
+
+def _names_of_comprehensions(node: Node) -> frozenset[str]:
+    targets = [inner.target for inner in ast.walk(node) if isinstance(inner, ast.comprehension)]
+    return frozenset(one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+
+
+def bound_names(node: Node) -> frozenset[str]:
+    """Return the names that a function binds: its parameters, and what it assigns."""
+    given = node.args
+    binder = _Binder()
+    for statement in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
+        binder.visit(statement)
+    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
+    return frozenset(binder.names - binder.elsewhere | {one.arg for one in every})

@@ -1,0 +1,279 @@
+"""What the evaluator computes with: constants of Python and NumPy, terms, lazy values, and arrays of these.
+
+A constant is a real one, and real functions may have it. A term stands for a number of the data or of noise. It is data: it has no
+operator, no text and no hash that a function could see. An array keeps its items in a list, and an index array of NumPy says which
+item is where. So NumPy itself decides what a slice or a transpose is, and never sees an item.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from auditor.proofs.form import INPUT, NOISE, Form, exact
+from auditor.proofs.lazy import Lazy, NotProvedError, joined, states
+from auditor.proofs.run import Masses, Names
+
+Kind = type | np.dtype[Any]  # int, float or bool of Python, or a type of NumPy
+PLAIN = (bool, int, float, str, bytes, type(None))
+INT64 = np.dtype(np.int64)
+FLOAT64 = np.dtype(np.float64)
+BOOL = np.dtype(np.bool_)
+TERM_KINDS = (int, float, INT64, FLOAT64)
+
+
+class RaisesError(Exception):
+    """What the mechanism itself raises, which is its output then."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A number of the data or of noise, of a type. ``plus_zero`` says that where it is 0, it is not −0.0.
+
+    The types that terms have are TERM_KINDS. Integers of Python have no bounds, and those of NumPy are checked for them.
+    """
+
+    form: Form
+    kind: Kind
+    plus_zero: bool = True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise AssertionError("a term has no truth")
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("terms are compared by the run")
+
+
+class Store:
+    """The items of an array and of all its views. ``unsure`` says that a view may be a copy, so that nothing may be written."""
+
+    __slots__ = ("items", "unsure")
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+        self.unsure = False
+
+
+class Array:
+    """An array of NumPy with its type. Items are numbers of Python, terms or lazy values of such numbers."""
+
+    __slots__ = ("dtype", "index", "store")
+
+    def __init__(self, store: Store, index: np.ndarray[Any, np.dtype[np.intp]], dtype: np.dtype[Any]) -> None:
+        self.store, self.index, self.dtype = store, index, dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return tuple(self.index.shape)
+
+    def flat(self) -> list[Any]:
+        """Return the items in order."""
+        return [self.store.items[at] for at in self.index.ravel().tolist()]
+
+    def typed(self) -> Iterator[Any]:
+        """Yield the items as scalars of their type."""
+        return (typed(item, self.dtype) for item in self.flat())
+
+
+def array_of(items: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return a new array."""
+    return Array(Store(list(items)), np.arange(len(items)).reshape(shape), dtype)
+
+
+def typed(item: Any, dtype: np.dtype[Any]) -> Any:
+    """Return an item of an array as a scalar of its type."""
+    if isinstance(item, Term):
+        return item
+    if isinstance(item, Lazy):
+        return Typed(item, dtype)
+    return dtype.type(item)
+
+
+class Typed(Lazy):
+    """An item of an array that is lazy: its outcomes are scalars of NumPy."""
+
+    __slots__ = ("item",)
+
+    def __init__(self, item: Lazy, dtype: np.dtype[Any]) -> None:
+        function = item.function
+        super().__init__(item.sources, item.cuts, lambda outcomes: dtype.type(function(outcomes)))
+        self.item = item
+
+
+def from_numpy(value: Any) -> Any:
+    """Return an array of NumPy as one of ours, and all else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype.kind not in "biufUS" or type(value) is not np.ndarray:
+        raise NotProvedError(
+            f"a {type(value).__name__} of {value.dtype} is not modelled; use an array of numbers or a list"
+        )
+    return array_of(value.ravel().tolist(), value.shape, value.dtype)
+
+
+def to_numpy(value: Any) -> Any:
+    """Return an array of constants as one of NumPy; lazy items are settled, and terms are refused."""
+    if not isinstance(value, Array):
+        return value
+    made = np.array([constant(item) for item in value.flat()], dtype=value.dtype)
+    return made.reshape(value.shape)
+
+
+def constant(value: Any) -> Any:
+    """Return a value that is looked at: a lazy one is settled. Raises NotProvedError for a term."""
+    if isinstance(value, Lazy):
+        return value.settled()
+    if isinstance(value, Term):
+        raise NotProvedError("a number of the data or of noise is used where the prover needs one that it knows")
+    return value
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is an immutable constant: a number, text, None, a type of NumPy, or a tuple of these."""
+    if type(value) is tuple:
+        return all(map(is_constant, value))
+    return type(value) in PLAIN or type(value) in (range, slice, type(...)) or isinstance(value, np.generic | np.dtype)
+
+
+def kind_of(value: Any) -> Kind:
+    """Return the type of a scalar."""
+    if isinstance(value, Term):
+        return value.kind
+    if isinstance(value, Lazy):
+        kinds = {kind_of(one) for one in value.values()}
+        if len(kinds) > 1:
+            raise NotProvedError("a random choice is between values of several types; use one type")
+        return kinds.pop()
+    return value.dtype if isinstance(value, np.generic) else type(value)
+
+
+def is_numpy(kind: Kind) -> bool:
+    """Whether it is a type of NumPy."""
+    return isinstance(kind, np.dtype)
+
+
+def is_float(kind: Kind) -> bool:
+    """Whether numbers of this type are floats."""
+    return kind is float or (isinstance(kind, np.dtype) and kind.kind == "f")
+
+
+def made_constant(value: Fraction, kind: Kind) -> Any:
+    """Return a number as a constant of a type."""
+    number = float(value) if is_float(kind) else int(value)
+    return kind.type(number) if isinstance(kind, np.dtype) else kind(number)
+
+
+def as_form(value: Any) -> Form | None:
+    """Return a scalar number as a form; None for infinities, NaN and what is no number."""
+    if isinstance(value, Term):
+        return value.form
+    number = exact(value)
+    return None if number is None else Form.number(number)
+
+
+def is_safe(term: Term, names: Names) -> bool:
+    """Whether equal values of a term are one value: −0.0 and 0.0 are not."""
+    form = term.form
+    if not is_float(term.kind) or term.plus_zero or names.is_dense(form):
+        return True
+    if not form.terms:
+        return form.constant != 0
+    if all(name[0] not in (INPUT, NOISE) for name in form.terms):
+        return True
+    reach = names.reach(form) if all(name[0] == INPUT for name in form.terms) else None
+    return reach is not None and (reach[0] > 0 or reach[1] < 0)
+
+
+# Outputs -------------------------------------------------------------------------------------------------------------
+
+
+def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
+    """Return the structure of an output, with all types, and its leaves.
+
+    A leaf is text for a constant; forms and lazy values are left as they are.
+    """
+    leaves: list[Any] = []
+
+    def leaf(value: Any) -> Any:
+        if isinstance(value, Term):
+            if not is_safe(value, names):
+                raise NotProvedError("an output may be 0.0 or −0.0, which the data decide; add 0.0 to it")
+            leaves.append(value.form)
+            return ("term", value.kind.name if isinstance(value.kind, np.dtype) else value.kind.__name__)
+        leaves.append(value if isinstance(value, Lazy) else text_of(value))
+        return "leaf"
+
+    def visit(value: Any) -> Any:
+        if isinstance(value, Array):
+            # Numbers of one array have one type, so a term and a constant in one place have the same structure.
+            whole = ("array", value.shape, str(value.dtype))
+            for item in value.flat():
+                leaf(item)
+            return whole
+        if isinstance(value, list | tuple):
+            return (type(value).__name__, tuple(visit(item) for item in value))
+        if type(value) is dict:
+            return ("dict", tuple((text_of(key), visit(item)) for key, item in value.items()))
+        return leaf(value)
+
+    if isinstance(output, RaisesError):
+        return ("raises", str(output)), []
+    return visit(output), leaves
+
+
+def text_of(value: Any) -> str:
+    """Return a constant as text that says its type."""
+    if type(value) in PLAIN or isinstance(value, np.generic):
+        return f"{type(value).__name__} {value!r}"
+    if type(value) is tuple and is_constant(value):
+        return f"tuple {[text_of(item) for item in value]}"
+    raise NotProvedError(f"an output holds a {type(value).__name__}, which is not taken apart; return numbers or text")
+
+
+def settled_leaf(leaf: Any) -> Any:
+    """Return a leaf that is known."""
+    return text_of(leaf.settled()) if isinstance(leaf, Lazy) else leaf
+
+
+def independent(leaves: Sequence[Any]) -> tuple[Masses, ...]:
+    """Split lazy leaves into groups that share no source, and enumerate each."""
+    groups: list[tuple[frozenset[str], list[int]]] = []
+    for at, leaf in enumerate(leaves):
+        if isinstance(leaf, Lazy):
+            touching = [group for group in groups if group[0] & leaf.sources]
+            groups = [group for group in groups if group not in touching]
+            sources = leaf.sources.union(*(group[0] for group in touching))
+            groups.append((sources, sorted([at, *(place for group in touching for place in group[1])])))
+    found = []
+    for sources, places in sorted(groups, key=lambda group: group[1]):
+        cuts = joined(leaves[place].cuts for place in places)
+        masses: dict[tuple[str, ...], Fraction] = {}
+        for outcomes, mass in states(sources, cuts):
+            value = tuple(text_of(leaves[place].function(outcomes)) for place in places)
+            masses[value] = masses.get(value, Fraction(0)) + mass
+        found.append(Masses(tuple(places), masses))
+    return tuple(found)
+
+
+def at_numbers(value: Any, number: Callable[[Any], Any]) -> Any:
+    """Return an output with numbers in place of its terms and lazy values, as the mechanism returns it."""
+    if isinstance(value, Array):
+        made = [number(item) if isinstance(item, Term | Lazy) else item for item in value.flat()]
+        return np.array(made, dtype=value.dtype).reshape(value.shape)
+    if isinstance(value, Term | Lazy):
+        return number(value)
+    if isinstance(value, list | tuple):
+        items = [at_numbers(item, number) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, Mapping):
+        return {key: at_numbers(item, number) for key, item in value.items()}
+    return value
