@@ -3,7 +3,6 @@
 import functools
 import math
 import operator
-import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -92,14 +91,12 @@ def described_function(function: Callable[..., Any]) -> str:
 
 def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Call a function of a list or a dict, which does not look at what it holds."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return function(*arguments, **keywords)
-        except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own
-            raise NotProvedError(f"the prover does not model this ({type(error).__name__}: {error})") from None
-        except Exception as error:
-            raise RaisesError(error) from None
+    try:
+        return function(*arguments, **keywords)
+    except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own
+        raise NotProvedError(f"the prover does not model this ({type(error).__name__}: {error})") from None
+    except Exception as error:
+        raise RaisesError(error) from None
 
 
 def lazily(function: Callable[..., Any], *arguments: Any) -> Lazy:

@@ -7,8 +7,8 @@ followed, with an output that is what the function returned.
 
 import copy
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +20,8 @@ from auditor.proofs.form import INPUT, OPAQUE, Form, exact
 from auditor.proofs.generator import METHODS
 from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError
 from auditor.proofs.run import Compared, Drawn, Names, TracedRun, label_of
-from auditor.proofs.trace import Dataset, Trace, finished, output_of
-from auditor.proofs.values import RaisesError, Term, at_numbers
+from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
+from auditor.proofs.values import Array, RaisesError, Term
 
 CLOSE = 1e-6  # how far computed numbers may be from exact ones, relative to their size
 
@@ -173,8 +173,7 @@ def disagreement(
     """
     noting = Noting(seed)
     keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": noting} | ({"size": 1} if mechanism.batched else {})
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with without_warnings():
         try:
             shown = mechanism.function(copy.deepcopy(real), **keywords)
         except Exception as error:
@@ -182,10 +181,10 @@ def disagreement(
     run = GuidedRun(trace.names, data, noting.drawn)
     token = CURRENT.set(run)
     try:
-        output = output_of(mechanism, dataset, run)
-        path = None if isinstance(output, RaisesError) else output
-        said = output.error if isinstance(output, RaisesError) else at_numbers(path, run.number)
-        finished(run, output)
+        with without_warnings():
+            output = output_of(mechanism, dataset, run)
+            said = output.error if isinstance(output, RaisesError) else shown_at(output, run.number)
+            finished(run, output)
     except _TooCloseError:
         return None
     finally:
@@ -203,35 +202,86 @@ def disagreement(
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = repr(_bare(value))
     return text if len(text) < 60 else f"{text[:50]} …"
 
 
-def alike(said: Any, shown: Any) -> bool:
-    """Whether two outputs are of the same types and, but for rounding, equal."""
+def _bare(value: Any) -> Any:
+    """Return what an output shows, without types."""
+    if isinstance(value, Number):
+        return value.value
+    if isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], np.dtype):
+        return [_bare(item) for item in value[2]]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A term's number, and what is known of its type and of its sign where it is 0."""
+
+    value: float
+    kind: Any
+    plus_zero: bool
+
+
+def shown_at(value: Any, number: Any) -> Any:
+    """Return an output with the numbers and types of its terms."""
+    if isinstance(value, Term):
+        return Number(number(value), value.kind, value.plus_zero)
+    if isinstance(value, Lazy):
+        return number(value)
+    if isinstance(value, Array):
+        return value.dtype, value.shape, [shown_at(item, number) for item in value.flat()]
+    if isinstance(value, list | tuple):
+        return type(value)(shown_at(item, number) for item in value)
+    if type(value) is dict:
+        return {key: shown_at(item, number) for key, item in value.items()}
+    return value
+
+
+def alike(said: Any, shown: Any) -> bool:  # noqa: PLR0911 - a case each
+    """Whether what the evaluator says is what the function gives, with its types and signs."""
     if isinstance(said, BaseException):
-        return type(said) is type(shown) or (isinstance(shown, type(said)) and isinstance(said, TypeError))
-    if isinstance(said, np.ndarray) and isinstance(shown, np.ndarray):
-        same = said.shape == shown.shape and said.dtype == shown.dtype
-        return same and all(map(_equal, said.ravel().tolist(), shown.ravel().tolist()))
-    if isinstance(said, list | tuple) and type(said) is type(shown):
+        return type(said) is type(shown) or (isinstance(said, TypeError) and isinstance(shown, TypeError))
+    if isinstance(shown, np.ndarray):
+        if not (isinstance(said, tuple) and len(said) == 3 and isinstance(said[0], np.dtype)):
+            return False
+        dtype, shape, items = said
+        each = zip(items, shown.ravel().tolist(), strict=True) if shown.shape == shape else ()
+        return (
+            dtype == shown.dtype and shown.shape == shape and all(_item_alike(one, real, dtype) for one, real in each)
+        )
+    if isinstance(said, Number):
+        kind = said.kind.type if isinstance(said.kind, np.dtype) else said.kind
+        return kind is type(shown) and _same(said, shown)
+    if type(said) is not type(shown):
+        return False
+    if isinstance(said, list | tuple):
         return len(said) == len(shown) and all(map(alike, said, shown))
-    if isinstance(said, dict) and type(shown) is dict:
+    if isinstance(said, dict):
         return list(said) == list(shown) and all(alike(said[key], shown[key]) for key in said)
-    if isinstance(said, float) and not isinstance(said, np.generic):  # a term, whose type the number does not tell
-        return isinstance(shown, bool | int | float | np.generic) and _equal(said, shown)
-    return type(said) is type(shown) and _equal(said, shown)
+    return _same(said, shown)
 
 
-def _equal(said: Any, shown: Any) -> bool:
-    one, other = exact(said), exact(shown)
-    if one is None or other is None or isinstance(said, bool):
-        return bool(said == shown) or (said != said and shown != shown) or not math.isfinite(_float(said))  # noqa: PLR0124
+def _item_alike(said: Any, real: Any, dtype: np.dtype[Any]) -> bool:
+    if isinstance(said, Number):
+        return said.kind == dtype and _same(said, real)
+    return type(said) is type(real) and _same(said, real)
+
+
+def _same(said: Any, real: Any) -> bool:
+    value = said.value if isinstance(said, Number) else said
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+        return bool(value == real)
+    if value != value or real != real:  # noqa: PLR0124 - NaN
+        return bool(value != value and real != real)  # noqa: PLR0124
+    one, other = exact(value), exact(real)
+    if one is None or other is None:
+        return bool(value == real)
+    if one == 0 and other == 0 and isinstance(real, float | np.floating):
+        sure = not isinstance(said, Number) or said.plus_zero
+        return not sure or math.copysign(1.0, real) == (1.0 if isinstance(said, Number) else math.copysign(1.0, value))
     return abs(float(one) - float(other)) <= CLOSE * max(1.0, abs(float(one)))
-
-
-def _float(value: Any) -> float:
-    return float(value) if isinstance(value, int | float | np.number) else 0.0
 
 
 def compared_numbers(

@@ -4,6 +4,7 @@ An entry has a model for arguments with terms and lazy values. One that is ``pur
 Python and of NumPy are in ``listed_python`` and ``listed_numpy``.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,10 +140,15 @@ def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[An
     return ours(found)
 
 
+@functools.lru_cache(maxsize=1024)
+def _signature(model: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(model)
+
+
 def modelled(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a model. Arguments that it does not have end the attempt."""
     try:
-        inspect.signature(model).bind(*arguments, **keywords)
+        _signature(model).bind(*arguments, **keywords)
     except TypeError as error:
         raise NotProvedError(f"{name} is not modelled with these arguments: {error}") from None
     return model(*arguments, **keywords)

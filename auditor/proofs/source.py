@@ -28,7 +28,11 @@ def read(function: FunctionType) -> Read:
     code = function.__code__
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    name = function.__qualname__
+    return _read(code, text, function.__qualname__)
+
+
+@functools.lru_cache(maxsize=1024)
+def _read(code: CodeType, text: str, name: str) -> Read:
     if not text:
         raise NotProvedError(f"the source of {name} cannot be read; define it in a file")
     try:

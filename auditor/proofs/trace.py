@@ -3,10 +3,14 @@
 The function is evaluated again and again, each time with the decisions that are to be taken. See ``evaluator``.
 """
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.proofs import generator
@@ -76,11 +80,20 @@ def trace(mechanism: Mechanism, dataset: Dataset, names: Names) -> Trace:
     return Trace(names, tuple(paths))
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Let NumPy compute with NaN and infinity in silence, as an audit does."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
     """Return the path of one run."""
     token = CURRENT.set(run)
     try:
-        return finished(run, output_of(mechanism, dataset, run))
+        with without_warnings():
+            return finished(run, output_of(mechanism, dataset, run))
     finally:
         CURRENT.reset(token)
 
