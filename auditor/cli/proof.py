@@ -134,7 +134,8 @@ def _domain_words(proof: Any) -> str:
     """Return for which data sets a certificate holds, from the data that it was checked with."""
     domain = proof["domain"]
     if "pairs" in domain:
-        return f"these {len(domain['pairs']):,} pairs only"
+        count = len(domain["pairs"])
+        return "the pair given only" if count == 1 else f"these {count:,} pairs only"
     if "values" in domain:
         shown = f"one of {len(domain['values']):,} values; any two are neighbours"
     elif "records" in domain:

@@ -90,7 +90,7 @@ def lost(form: Any, noise: Any) -> Fraction:
     return rounded_up(DIGITS.exp, -constant / abs(factor) / Q(scale)) / 2
 
 
-def alignment(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
+def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     """Return ε, or μ² of Gaussian noise, on one pair or one set of differences, and what is lost beside it."""
     (ours, theirs), noise, new = (proof["traces"][at] for at in entry["traces"]), proof["noise"], entry["names"]
     text = json.dumps(theirs)
@@ -107,6 +107,7 @@ def alignment(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
     )
     covered, used = [Fraction(0)] * len(left), [list[Any]() for _ in right]
     for cell in entry["cells"]:
+        clock()
         if "never" in cell:
             [path] = cell["left"]
             follows(left[path][0] + bounds(proof["domain"]), cell["never"], {}, ">")
@@ -132,19 +133,20 @@ def alignment(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
     return max(numbers), sum((lost(form, noise) for form, _ in entry["assumed"]), Fraction(0))
 
 
-def masses(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
+def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     """Return ε and δ of one pair. Those of independent parts add up (composition), and mass that is missing counts for δ."""
     left, right = (proof["laws"][at] for at in entry["traces"])
     need(left.keys() == right.keys() == entry["epsilons"].keys(), "parts")
     delta = Fraction(0)
     for place, part in left.items():
+        clock()
         factor = Fraction(rounded_up(DIGITS.exp, Q(entry["epsilons"][place])))
         need(sum(map(Q, part.values())) <= 1 and all(Q(p) >= 0 for p in part.values()), "masses")
         delta += 1 - sum(min(Q(p), factor * Q(right[place].get(text, 0))) for text, p in part.items())
     return sum(map(Q, entry["epsilons"].values()), Fraction(0)), delta
 
 
-def chained(entry: Any, proof: Any) -> tuple[Fraction, Fraction]:
+def chained(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     """Return ε and δ of a chain of comparisons: what is returned is a constant on each path."""
     [trace] = proof["traces"]
     every = paths(proof, trace)
@@ -165,8 +167,8 @@ def says(claim: Any, number: Fraction, bound: Fraction, gaussian: bool) -> bool:
     return bool(tails[0] - math.exp(epsilon) * tails[1] <= claim.get("delta", 0) * (1 + 1e-6))
 
 
-def check(proof: Any) -> None:
-    """Raise ValueError where a certificate does not prove its claim."""
+def check(proof: Any, clock: Any = lambda: None) -> None:
+    """Raise ValueError where a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
     need(proof["format"] == 3, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
@@ -188,7 +190,7 @@ def check(proof: Any) -> None:
             "all parts",
         )
     rules = {"masses": masses, "chain": chained, "alignment": alignment, "gaussian": alignment}
-    found = [rules[rule](entry, proof) for entry in proof["pairs"]]
+    found = [rules[rule](entry, proof, clock) for entry in proof["pairs"]]
     number, delta = (max(one[at] for one in found) for at in (0, 1))
     need(delta <= Q(claim.get("delta", 0)) * PARAMETERS, "δ")
     need(says(claim, number, bound * ROUNDED, rule == "gaussian"), "the bound")

@@ -110,7 +110,8 @@ class Attempt:
         second = self._tried(lambda: self._one_by_one(listing_of(self.domain)))
         if first is None or second.holds:
             return second
-        return replace(second if first.pair is None else first, reason=f"{first.reason}; one by one: {second.reason}")
+        both = first.reason if second.reason == first.reason else f"{first.reason}; one by one: {second.reason}"
+        return replace(second if first.pair is None else first, reason=both)
 
     def _tried(self, attempt: Callable[[], Proof]) -> Proof:
         try:
@@ -356,6 +357,7 @@ class Attempt:
         bound: Fraction | None = None
         missing = max((1 - sum(part.masses.values()) for law in laws for part in law), default=Fraction(0))
         for family in families:
+            check_time()
             ratios, output = largest_ratios(laws[family.left], laws[family.right])
             if ratios is None:
                 worst = (Fraction(0), family, output)
@@ -398,7 +400,7 @@ class Attempt:
         where = {"domain": dict(about.domain), "listed": about.listed}
         certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
         try:
-            check(certificate)
+            check(certificate, check_time)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
             return self._failed(_FailedError(f"the checker refuses what was found: {error}", bound=None), about)
         if seconds_left() < 0:

@@ -87,7 +87,8 @@ class Proof:
     @property
     def statement(self) -> str:
         """What is proved, in words."""
-        pairs = f"{self.pairs:,} pairs" if self.scope is Scope.PAIRS and self.pairs is not None else None
+        count = self.pairs if self.scope is Scope.PAIRS else None
+        pairs = None if count is None else "1 pair" if count == 1 else f"{count:,} pairs"
         about = f"for {pairs}" if pairs else f"for {self.scope}"
         return f"{self.claim.symbol} ≤ {shown_above(self.bound)}, over the reals, {about}"
 

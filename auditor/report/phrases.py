@@ -103,7 +103,8 @@ def proof_words(audit: AuditResult) -> str | None:
     proof = audit.proof
     if proof is None:
         return None
-    pairs = f"{proof.pairs:,} pairs that were listed" if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
+    listed = "1 pair that was listed" if proof.pairs == 1 else f"{proof.pairs:,} pairs that were listed"
+    pairs = listed if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"{'Proved' if proof.proved else 'Proved for pairs only'}: {bound}. {ASSUMED}"
