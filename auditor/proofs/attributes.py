@@ -217,8 +217,10 @@ def _append(caller: Caller, items: list[Any], item: Any, /) -> None:
 
 
 def _extend(caller: Caller, items: list[Any], more: Any, /) -> None:
-    items.extend(listed(more))
-    require_few(len(items))
+    # One after the other, as Python does: what comes may look at the list.
+    for item in listed(more) if isinstance(more, list | tuple) else iterate(more):
+        items.append(item)
+        require_few(len(items))
 
 
 def _insert(caller: Caller, items: list[Any], place: Any, item: Any, /) -> None:
@@ -244,7 +246,11 @@ def _sort_list(caller: Caller, items: list[Any], /, *, key: Any = None) -> None:
     if key is None:
         items[:] = sorted_items(caller.run, items)
         return
-    items[:] = [items[at] for at in in_order(caller.run, items, lambda item: caller.call(key, [item], {}))]
+    held, items[:] = list(items), []  # a list is empty while it is sorted
+    judged = [caller.call(key, [item], {}) for item in held]
+    if items:
+        raise NotProvedError("a list is changed while it is sorted")
+    items[:] = [held[at] for at in in_order(caller.run, judged)]
 
 
 def _get(caller: Caller, found: dict[Any, Any], key: Any, default: Any = None, /) -> Any:

@@ -106,8 +106,11 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
         else differences(proof["domain"], entry, any(law == "geometric" for law, _ in noise.values()))
     )
     covered, used = [Fraction(0)] * len(left), [list[Any]() for _ in right]
+    need(proof["rule"] != "gaussian" or not entry["assumed"], "Gaussian noise without a tail")
     for cell in entry["cells"]:
         clock()
+        alone = "rows" not in cell and len(cell["left"]) == len(cell.get("right", ())) == 1
+        need("weight" not in cell or (Q(cell["weight"]) > 0 and alone), "a weight of two paths")
         if "never" in cell:
             [path] = cell["left"]
             follows(left[path][0] + bounds(proof["domain"]), cell["never"], {}, ">")
@@ -160,6 +163,8 @@ def says(claim: Any, number: Fraction, bound: Fraction, gaussian: bool) -> bool:
     rho = (number if gaussian else number**2) / 2
     if "rho" in claim or "order" in claim:
         return rho * Q(claim.get("order", 1)) <= bound or ("order" in claim and not gaussian and number <= bound)
+    if gaussian and "mu" not in claim and not Q(claim.get("delta", 0)) > 0:
+        return number == 0
     if "mu" in claim or not gaussian or number == 0:
         return number <= (bound if "mu" not in claim else bound**2 if gaussian else 0)
     mu, epsilon = math.sqrt(number), float(bound)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from auditor.proofs.arrays import require_few
 from auditor.proofs.expressions import Expressions
 from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.listed import iterate, listed
@@ -84,8 +85,14 @@ class Evaluator(Expressions):
         if isinstance(old, list) and (operation == "+" or (operation == "*" and type(value) is int)):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
-            # It is the same list after.
-            old[:] = [*old, *listed(value)] if operation == "+" else self.operate(operation, old, value)
+            # It is the same list after. Items come one after the other, and may look at it.
+            if operation == "*":
+                old[:] = self.operate(operation, old, value)
+            for item in (
+                () if operation == "*" else listed(value) if isinstance(value, list | tuple) else iterate(value)
+            ):
+                old.append(item)
+                require_few(len(old))
             return old
         if isinstance(old, dict | set):
             raise NotProvedError("a dict or a set is changed by an operator; use its methods")
@@ -150,6 +157,8 @@ class Evaluator(Expressions):
         builtin = isinstance(kind, type) and issubclass(kind, Exception) and kind.__module__ == "builtins"
         if not builtin or (called is not None and called.keywords):
             raise NotProvedError("an exception is raised that is not one of Python's own")
+        if issubclass(kind, StopIteration | StopAsyncIteration):
+            raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
         words = [] if called is None else [self.value(one, frame) for one in called.args]
         raise RaisesError(kind(*self._constants(words)))
 

@@ -437,7 +437,9 @@ class Expressions:
         if not isinstance(node, ast.Call) or node.args:
             return False
         words = [self.value(keyword.value, frame) for keyword in node.keywords]
-        return self.value(node.func, frame) is np.errstate and all(word == "ignore" for word in words)
+        known = {"all", "divide", "over", "under", "invalid"}
+        named = all(keyword.arg in known for keyword in node.keywords)
+        return named and self.value(node.func, frame) is np.errstate and all(word == "ignore" for word in words)
 
     def _call(self, node: ast.Call, frame: Frame) -> Any:
         function = self.value(node.func, frame)
@@ -446,7 +448,7 @@ class Expressions:
         for keyword in node.keywords:
             value = self.value(keyword.value, frame)
             more = {keyword.arg: value} if keyword.arg is not None else value
-            if type(more) is not dict or keywords.keys() & more.keys():
+            if type(more) is not dict or keywords.keys() & more.keys() or not all(type(name) is str for name in more):
                 raise NotProvedError("** has something else than a dict, or an argument is given twice")
             keywords |= more
         self.at(node, frame)

@@ -80,7 +80,7 @@ def iterate(value: Any) -> Iterator[Any]:
     if type(value) is dict:
         return _of_dict(value, value)
     if isinstance(value, View):
-        return _of_dict(value.found, value.now())
+        return _of_dict(value.found, value.now(), value.what)
     if type(value) is set:
         raise NotProvedError("the order of a set is not modelled; use sorted()")
     shown = "a number of the data or of noise" if isinstance(value, Term) else f"a {type(value).__name__}"
@@ -95,12 +95,16 @@ def _by_place(items: list[Any]) -> Iterator[Any]:
         at += 1
 
 
-def _of_dict(found: dict[Any, Any], rows: Iterable[Any]) -> Iterator[Any]:
+def _of_dict(found: dict[Any, Any], rows: Iterable[Any], what: str = "keys") -> Iterator[Any]:
     """Go over a dict. Raises NotProvedError where it gets another length meanwhile."""
-    length = len(found)
-    for row in list(rows):
-        yield row
-        if len(found) != length:
+    return _unchanged(found, len(found), list(found), list(rows), what)
+
+
+def _unchanged(found: dict[Any, Any], length: int, keys: list[Any], rows: list[Any], what: str) -> Iterator[Any]:
+    for key, row in zip(keys, rows, strict=True):
+        if len(found) == length and key in found:
+            yield key if what == "keys" else found[key] if what == "values" else (key, found[key])
+        if len(found) != length or row is found or key not in found:
             raise NotProvedError(
                 "a dict is changed while a loop goes over it, which raises RuntimeError; go over list(...)"
             )

@@ -144,8 +144,15 @@ def _reversed(caller: Caller, values: Any, /) -> Any:
     if isinstance(values, Array) and len(values.shape) == 1:
         return Stream(typed(values.store.items[at], values.dtype) for at in reversed(values.index.tolist()))
     if isinstance(values, list):
-        return Stream(values[at] for at in range(len(values) - 1, -1, -1) if at < len(values))
+        return Stream(_backwards(values, len(values) - 1))
     return Stream(iter(listed(values)[::-1]))
+
+
+def _backwards(items: list[Any], at: int) -> Iterator[Any]:
+    """Go back from a place of a list; where it is not there any more, that is the end, as in Python."""
+    while 0 <= at < len(items):
+        yield items[at]
+        at -= 1
 
 
 def _sorted(caller: Caller, values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
@@ -157,14 +164,16 @@ def _sorted(caller: Caller, values: Any, /, *, key: Any = None, reverse: Any = F
     back = bool(real(reverse))
     if key is None and not back and not any(isinstance(item, str | tuple) for item in items):
         return scalar.sorted_items(caller.run, items)
-    judge = None if key is None else (lambda item: caller.call(key, [item], {}))
+    judged = items if key is None else [caller.call(key, [item], {}) for item in items]
     # Python sorts stably in reverse as well: equal items stay as they come.
-    order = scalar.in_order(caller.run, items[::-1] if back else items, judge)
+    order = scalar.in_order(caller.run, judged[::-1] if back else judged)
     chosen = [(items[::-1] if back else items)[at] for at in order]
     return chosen[::-1] if back else chosen
 
 
 def _map(caller: Caller, function: Any, *values: Any) -> Any:
+    if not values:
+        raise NotProvedError("map() has nothing to go over")
     return Stream(caller.call(function, row, {}) for row in zip(*map(iterate, values), strict=False))
 
 

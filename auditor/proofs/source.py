@@ -140,8 +140,40 @@ def _names_of_comprehensions(node: Node) -> frozenset[str]:
     return frozenset(one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
 
 
+# What changes what a function is, or whose name is whose, even where it is never reached.
+NOWHERE = (
+    *(ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith),
+    *(ast.Global, ast.ClassDef, ast.Try, ast.TryStar, ast.Match),
+)
+NOTES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.BinOp, ast.BitOr, ast.Load)
+WORDS: dict[type[ast.AST], str] = {
+    ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
+    ast.Try: "try is not modelled, since what raises on a number may not raise on another; test for it with if",
+    ast.TryStar: "try is not modelled; test with if",
+    ast.Match: "match is not modelled; use if and ==",
+    ast.ClassDef: "a class inside of the mechanism is not modelled; use functions and dicts",
+}
+
+
+def _require_plain(node: ast.AST, is_root: bool) -> None:
+    """Raise NotProvedError for what may stand nowhere in a function, and for notes on types that compute something."""
+    if isinstance(node, NOWHERE):
+        reason = WORDS.get(type(node), "generators and async functions are not modelled; build a list")
+        raise NotProvedError(f"{reason} (line {getattr(node, 'lineno', 0)})")
+    if isinstance(node, ast.AnnAssign) and (node.value is None or not isinstance(node.target, ast.Name)):
+        raise NotProvedError(f"a note on a type has no value, or no name; leave it out (line {node.lineno})")
+    notes = (
+        [node.returns] if isinstance(node, ast.FunctionDef) else [node.annotation] if isinstance(node, ast.arg) else []
+    )
+    for note in notes:
+        if note is not None and not is_root and not all(isinstance(part, NOTES) for part in ast.walk(note)):
+            raise NotProvedError(f"a note on a type computes something; leave it out (line {note.lineno})")
+
+
 def bound_names(node: Node) -> frozenset[str]:
     """Return the names that a function binds: its parameters, and what it assigns."""
+    for inner in ast.walk(node):
+        _require_plain(inner, is_root=inner is node)
     given = node.args
     binder = _Binder()
     for statement in node.body if isinstance(node, ast.FunctionDef) else [node.body]:

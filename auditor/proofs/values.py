@@ -226,7 +226,7 @@ def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
         return leaf(value)
 
     if isinstance(output, RaisesError):
-        return ("raises", str(output)), []
+        return ("raises", f"{output} {output.error.args!r}"), []
     return visit(output), leaves
 
 

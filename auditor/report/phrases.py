@@ -103,7 +103,7 @@ def proof_words(audit: AuditResult) -> str | None:
     proof = audit.proof
     if proof is None:
         return None
-    listed = "1 pair that was listed" if proof.pairs == 1 else f"{proof.pairs:,} pairs that were listed"
+    listed = "1 pair that was listed" if proof.pairs == 1 else f"{proof.pairs or 0:,} pairs that were listed"
     pairs = listed if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:

@@ -280,6 +280,25 @@ def test_weights_are_those_of_the_paths(factor: Fraction) -> None:
     assert refuses(tampered("sampled", forge))
 
 
+def test_a_weight_is_positive_and_goes_from_one_path_to_one() -> None:
+    """Two cells of weights 2 and −1 cover a path once, at less than its cost."""
+
+    def forge(proof: Any) -> None:
+        for entry in proof["pairs"]:
+            [cell] = entry["cells"]
+            entry["cells"] = [cell | {"weight": "2"}, cell | {"weight": "-1"}]
+
+    assert refuses(tampered("discrete", forge))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 50.0, 1000.0])
+def test_gaussian_noise_is_never_pure(epsilon: float) -> None:
+    def forge(proof: Any) -> None:
+        proof["claim"], proof["bound"] = {"epsilon": epsilon}, str(Fraction(epsilon))
+
+    assert refuses(tampered("gaussian", forge))
+
+
 def test_both_directions_of_each_pair_are_needed() -> None:
     for name in ("randomised response", "sampled", "threshold"):
         assert refuses(tampered(name, lambda proof: proof["pairs"].pop()))

@@ -4,6 +4,7 @@ import itertools
 import time
 from typing import Any
 
+import deceptions_behind_a_gate
 import deceptions_of_language
 import deceptions_of_numbers
 import pytest
@@ -55,6 +56,12 @@ def _as_given(one: Any) -> tuple[Any, Any]:
     if isinstance(left, list | tuple) and dtype is not None and dtype.kind in "if":
         return np.array(left, dtype=dtype), np.array(right, dtype=dtype)
     return left, right
+
+
+@pytest.mark.parametrize("mechanism", deceptions_behind_a_gate.GATED, ids=lambda one: one.__name__)
+def test_a_fault_that_no_run_meets_is_refused(mechanism: Any) -> None:
+    domain = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
+    assert not auditor.prove(mechanism, auditor.PureDP(1.0), domain, seconds=5).proved
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,0 +1,260 @@
+# mypy: ignore-errors
+# ruff: noqa
+"""Programs whose fault stands behind a gate that random numbers do not open: the models alone can refuse them.
+
+Each returns a number with enough noise, and where that is above 300 something of the data, by a construct that a careless model of
+Python takes for something else. (``unbound`` and ``glob`` are private, and use names that an evaluator may find elsewhere.)
+"""
+
+import numpy as np
+
+x = 0.0
+
+
+def annot(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    out = [y]
+
+    def g(a: out.append(totals[0] if y > 300 else 0) or (out.pop() if y <= 300 else 0)):
+        return 0
+
+    return out
+
+
+def annsub(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    out = [y]
+    if y > 300:
+        out[0 if out.append(totals[0]) else 0]: int
+    return out
+
+
+def unbound(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    m = totals[0] + rng.laplace(0.0, 1.0) * 0.5
+
+    def g():
+        return y
+
+        class y:
+            pass
+
+    if y > 300:
+        return g()
+    return y
+
+
+def gen(totals, rng):
+    n = rng.laplace(0.0, 1.0)
+    out = [totals[0] + n]
+    y = out[0]
+
+    def add():
+        out[0] = y
+        return
+        yield
+
+    if y > 300:
+        out[0] = totals[0] + 0.0
+        add()
+    return out[0]
+
+
+def genlam(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    out = [totals[0] + 0.0]
+    if y > 300:
+        add = lambda: out.append(y) or out.reverse() if True else (yield)
+        add()
+        return out[0]
+    return y
+
+
+def glob(totals, rng):
+    x = totals[0] + rng.laplace(0.0, 1.0)
+    t = totals[0]
+    n = x
+
+    def g():
+        if False:
+            global x
+        return x
+
+    if x > 300:
+        return x
+    return n
+
+
+def glob2(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    x = y - totals[0]
+
+    def g():
+        if False:
+            global x
+        return x
+
+    if y > 300:
+        return totals[0] + g()
+    return y
+
+
+def rev(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        items = [y, 0]
+        r = reversed(items)
+        items.pop()
+        total = totals[0] + 0.0
+        for v in r:
+            total = v
+        return total
+    return y
+
+
+def dictvals(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        d = {"a": 0.0, "b": y}
+        for v in d.values():
+            d["b"] = totals[0] + 0.0
+        return v
+    return y
+
+
+def dictlate(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        d = {"a": 0.0}
+        g = zip(d)
+        if totals[0] > 50:
+            d["b"] = 1.0
+        for k in g:
+            pass
+    return y
+
+
+def ext(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    out = []
+    if y > 300:
+        out.extend((y if len(out) == 0 else totals[0] + 0.0) for i in range(2))
+        return out
+    return y
+
+
+def aug(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    out = []
+    if y > 300:
+        out += ((y if len(out) == 0 else totals[0] + 0.0) for i in range(2))
+        return out
+    return y
+
+
+def sortk(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    items = [1, 2]
+    out = []
+    if y > 300:
+        items.sort(key=lambda i: out.append(y if len(items) == 2 else totals[0] + 0.0) or i)
+        return out
+    return y
+
+
+def errst(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            with np.errstate(foo="ignore"):
+                pass
+    return y
+
+
+def revkey(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    out = []
+    if y > 300:
+        sorted([0, 1], key=lambda i: out.append(i) or 0, reverse=True)
+        return y if out[0] == 1 else totals[0] + 0.0
+    return y
+
+
+def stopmap(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+
+    def stop(i):
+        raise StopIteration
+
+    if y > 300:
+        list(map(stop, [1]))
+        return totals[0] + 0.0
+    return y
+
+
+def stopgen(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+
+    def stop():
+        raise StopIteration
+
+    if y > 300:
+        if totals[0] > 50:
+            stop()
+        [0 for v in (stop() for i in (1,))]
+    return y
+
+
+def mapnone(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            map(abs)
+    return y
+
+
+def starkw(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+
+    def g(**kw):
+        return 0
+
+    if y > 300:
+        if totals[0] > 50:
+            g(**{1: 2})
+    return y
+
+
+def mapzip(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        d = {"a": 1}
+        v = d.items()
+        z = zip(v)
+        d["b"] = 2
+        return y if len([r for r in z]) == 1 else totals[0] + 0.0
+    return y
+
+
+GATED = [
+    annot,
+    annsub,
+    unbound,
+    gen,
+    genlam,
+    glob,
+    glob2,
+    rev,
+    dictvals,
+    dictlate,
+    ext,
+    aug,
+    sortk,
+    errst,
+    revkey,
+    stopmap,
+    stopgen,
+    mapnone,
+    starkw,
+    mapzip,
+]
