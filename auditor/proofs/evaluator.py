@@ -6,7 +6,7 @@ function, an attribute, an object from outside. So nothing can look at a term bu
 
 import ast
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from auditor.proofs.arrays import require_few
@@ -38,9 +38,7 @@ class Evaluator(Expressions):
             self.run.check_time()
             carry_out = STATEMENTS.get(type(statement))
             if carry_out is None:
-                raise NotProvedError(
-                    REFUSED.get(type(statement), f"the statement {type(statement).__name__} is not modelled")
-                )
+                raise NotProvedError(f"the statement {type(statement).__name__} is not modelled")
             signal: Signal = carry_out(self, statement, frame)
             if signal is not None:
                 return signal
@@ -101,18 +99,19 @@ class Evaluator(Expressions):
         return self.operate(operation, old, value)
 
     def _for(self, node: ast.For, frame: Frame) -> Signal:
-        for value in iterate(self.value(node.iter, frame)):
-            self.run.check_time()
+        return self._rounds(self._assigned(node, iterate(self.value(node.iter, frame)), frame), node, frame)
+
+    def _assigned(self, node: ast.For, values: Iterator[Any], frame: Frame) -> Iterator[None]:
+        for value in values:
             self.assign(node.target, value, frame)
-            signal = self.block(node.body, frame)
-            if signal is not None and signal[0] == "break":
-                return None
-            if signal is not None and signal[0] == "return":
-                return signal
-        return self.block(node.orelse, frame)
+            yield
 
     def _while(self, node: ast.While, frame: Frame) -> Signal:
-        while self.truth(self.value(node.test, frame)):
+        return self._rounds(iter(lambda: self.truth(self.value(node.test, frame)), False), node, frame)
+
+    def _rounds(self, rounds: Iterator[Any], node: ast.For | ast.While, frame: Frame) -> Signal:
+        """Carry out the body of a loop once for each round."""
+        for _ in rounds:
             self.run.check_time()
             signal = self.block(node.body, frame)
             if signal is not None and signal[0] == "break":
@@ -211,13 +210,6 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
     ast.With: Evaluator._with,
     ast.Import: Evaluator._import,
     ast.ImportFrom: Evaluator._import,
-}
-REFUSED: dict[type[ast.stmt], str] = {
-    ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
-    ast.Try: "try is not modelled, since what raises on a number may not raise on another; test for it with if",
-    ast.Match: "match is not modelled; use if and ==",
-    ast.ClassDef: "a class inside of the mechanism is not modelled; use functions and dicts",
-    ast.AsyncFunctionDef: "async functions are not modelled",
 }
 
 
