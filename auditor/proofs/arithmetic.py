@@ -11,10 +11,11 @@ import numpy as np
 
 from auditor.proofs.form import Form, exact
 from auditor.proofs.laws import product
-from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, applied, compared
+from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, applied, compared, unmodelled
 from auditor.proofs.run import Range, TracedRun
 from auditor.proofs.values import (
     INT64,
+    LARGEST_INTEGER,
     TERM_KINDS,
     Kind,
     RaisesError,
@@ -53,7 +54,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
-LARGEST_INT64, LARGEST_FLOAT = 2**63 - 1, Fraction(10**300)
+# Squares and quotients of numbers between these ends are floats too.
+LARGEST_INT64, LARGEST_FLOAT, SMALLEST_DIVISOR = 2**63 - 1, Fraction(10**100), Fraction(1, 10**100)
 MOST_BITS = 100_000  # of an integer of Python
 
 
@@ -87,6 +89,19 @@ def _is_real(value: Any) -> bool:
 def described_function(function: Callable[..., Any]) -> str:
     """Return the name of a function."""
     return str(getattr(function, "__name__", "a function"))
+
+
+def raised(function: Callable[..., Any], *examples: tuple[Any, ...]) -> Exception:
+    """Return what a real function raises for numbers as they are in some examples: the end of the attempt where these differ."""
+    found = []
+    for example in examples:
+        try:
+            function(*example)
+        except Exception as error:
+            found.append(error)
+    if len(found) == len(examples) and len({(type(error), repr(error.args)) for error in found}) == 1:
+        return RaisesError(found[0])
+    return unmodelled(found[0] if found else ValueError("on some numbers"))
 
 
 def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -138,6 +153,7 @@ def binary(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
 
 def _require_small(operation: str, a: Any, b: Any) -> None:
     """Raise NotProvedError for results that would take too long."""
+    a, b = (int(one) if type(one) is bool else one for one in (a, b))
     if type(a) is not int or type(b) is not int:
         repeated = operation == "*" and (type(a) in (str, bytes, tuple) or type(b) in (str, bytes, tuple))
         if repeated and any(isinstance(n, int) and n > MOST_BITS for n in (a, b)):
@@ -166,9 +182,10 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
         return _with_infinity(operation, a, b, kind)
     match operation:
         case "+":
-            return made(run, x.plus(y), kind, _plus_zero(a) or _plus_zero(b))
+            return made(run, x.plus(y), kind, True if is_plus_zero(a) or is_plus_zero(b) else None)
         case "-":
-            return made(run, x.plus(y, -1), kind, _plus_zero(a) or (not isinstance(b, Term) and b != 0))
+            plus = is_plus_zero(a) or (not isinstance(b, Term) and b != 0)
+            return made(run, x.plus(y, -1), kind, True if plus else None)
         case "*":
             return multiplied(run, a, b, kind)
         case "/":
@@ -189,10 +206,10 @@ def _require_numbers(operation: str, *values: Any) -> None:
             raise NotProvedError("an integer is too large for a float; scale it down")
 
 
-def _plus_zero(value: Any) -> bool:
-    """Whether a scalar that is 0 is not −0.0."""
+def is_plus_zero(value: Any) -> bool | None:
+    """Whether a scalar that is 0 is not −0.0; None where that is not known."""
     if isinstance(value, Term):
-        return value.plus_zero or not is_float(value.kind)
+        return True if not is_float(value.kind) else value.plus_zero
     return value != 0 or math.copysign(1.0, value) > 0
 
 
@@ -210,7 +227,7 @@ def made_float(value: Any, kind: Kind) -> Any:
     return kind.type(value) if isinstance(kind, np.dtype) else float(value)
 
 
-def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool) -> Any:
+def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     """Return a number of a type: a constant if it is one. Raises NotProvedError where the type may be too small for it."""
     term = Term(form, kind, plus_zero)
     if not form.terms and is_safe(term, run.names):
@@ -218,6 +235,8 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool) -> Any:
     reach = run.names.reach(form)
     if is_numpy(kind) and kind == INT64 and (reach is None or reach[0] < -LARGEST_INT64 or reach[1] > LARGEST_INT64):
         raise NotProvedError("an int64 may overflow; compute with floats, or limit the values of the domain")
+    if kind is int and reach is not None and max(-reach[0], reach[1]) > LARGEST_INTEGER:
+        raise NotProvedError("an integer may have more than 62 bits; compute with floats")
     if reach is not None and is_float(kind) and max(-reach[0], reach[1]) > LARGEST_FLOAT:
         raise NotProvedError("a number may be too large for a float; scale it down")
     return term
@@ -243,7 +262,7 @@ def opaque(
         form = as_form(argument)
         if form is None:
             raise NotProvedError(f"{name} has a number of the data or of noise beside {argument!r}")
-        if not is_safe(argument, run.names) if isinstance(argument, Term) else not _plus_zero(argument):
+        if not is_safe(argument, run.names) if isinstance(argument, Term) else not is_plus_zero(argument):
             raise NotProvedError(f"{name} has a number that may be 0.0 or −0.0, which the data decide; add 0.0 to it")
         forms.append(form)
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
@@ -257,7 +276,7 @@ def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         number = _number(other)
         form = as_form(one)
         if number is not None and form is not None:
-            plus = _plus_zero(one) and (number > 0 or (number == 0 and not is_float(kind)))
+            plus = True if not is_float(kind) else _signed(is_plus_zero(one), number)
             return made(run, form.times(number), kind, plus)
     x, y = as_form(a), as_form(b)
     assert x is not None and y is not None
@@ -268,7 +287,15 @@ def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         reach = (min(ends), max(ends))
     first, second = sorted((a, b), key=lambda term: term.form.key())
     term = opaque(run, "multiply", operator.mul, (first, second), kind, reach, finite=True)
-    return made(run, term.form, kind, term.plus_zero)
+    # A square is not −0.0.
+    return made(run, term.form, kind, True if first.form.key() == second.form.key() else term.plus_zero)
+
+
+def _signed(plus_zero: bool | None, factor: Fraction) -> bool | None:
+    """Return what is known of the sign of 0 after a multiplication by a factor."""
+    if factor > 0 or plus_zero is None:
+        return plus_zero
+    return None if factor == 0 else False
 
 
 def _number(value: Any) -> Fraction | None:
@@ -287,23 +314,26 @@ def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
     form = as_form(b)
     assert form is not None
     if run.is_zero(form):
-        raise RaisesError(ZeroDivisionError("division by zero"))
+        ones = [kind_of(a)(number) for number in (1, 2)]  # type: ignore[operator]  # a type of Python
+        raise raised(BINARY[operation], *((one, kind_of(b)(0)) for one in ones))  # type: ignore[operator]
 
 
 def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
     _require_divisor(run, "/", a, b)
     number, form = _number(b), as_form(a)
     if number and form is not None:
-        return made(run, form.times(1 / number), kind, _plus_zero(a) and number > 0)
+        return made(run, form.times(1 / number), kind, _signed(is_plus_zero(a), number))
     return opaque(run, "divide", np.divide, (a, b), kind, finite=is_nonzero(run, b))
 
 
 def is_nonzero(run: TracedRun, value: Any) -> bool:
-    """Whether a scalar is 0 with probability 0 at most."""
+    """Whether a scalar is so far from 0 that a quotient by it is finite, but with probability 0."""
     form = as_form(value)
     assert form is not None
     reach = run.names.reach(form) if not run.names.is_noisy(form) else None
-    return run.names.is_dense(form) or (reach is not None and (reach[0] > 0 or reach[1] < 0))
+    return run.names.is_dense(form) or (
+        reach is not None and (reach[0] > SMALLEST_DIVISOR or -reach[1] > SMALLEST_DIVISOR)
+    )
 
 
 def _floored(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
@@ -327,7 +357,7 @@ def _power_kind(a: Any, b: Any) -> Kind:
         raise NotProvedError("an integer is an exponent that depends on the data or on noise; convert it to float")
     if not is_float(kinds[0]) and not is_float(kinds[1]) and not isinstance(b, Term) and b < 0:
         if is_numpy(kinds[0]) or is_numpy(kinds[1]):
-            raise RaisesError(ValueError("Integers to negative integer powers are not allowed."))
+            raise unmodelled(ValueError("Integers to negative integer powers are not allowed."))
         return float
     return result_kind("**", *kinds)
 
@@ -338,7 +368,7 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
     if exponent == 0:
         return made_constant(Fraction(1), kind)
     if exponent == 1:
-        return made(run, base, kind, _plus_zero(a))
+        return made(run, base, kind, is_plus_zero(a))
     if exponent == 2:
         return multiplied(run, a, a, kind)
     if not is_numpy(kind_of(a)) and not is_numpy(kind_of(b)):
@@ -349,9 +379,13 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         if not whole and not truth(run, run.is_above(base, strict=False)):
             raise NotProvedError("a negative number to a fractional power is complex; use abs or np.power")
         if exponent < 0 and run.is_zero(base):
-            raise RaisesError(ZeroDivisionError("0.0 cannot be raised to a negative power"))
+            raise raised(operator.pow, (kind_of(a)(0), b))  # type: ignore[operator]  # a type of Python
         reach = run.names.reach(base)
         largest = None if reach is None else max(abs(reach[0]), abs(reach[1]), Fraction(1))
+        if exponent < 0:
+            least = None if reach is None or reach[0] <= 0 <= reach[1] else min(abs(reach[0]), abs(reach[1]))
+            least = Fraction(1) if not is_float(kind_of(a)) else least
+            largest = None if least is None or largest is None else max(largest, 1 / least)
         if largest is None or float(abs(exponent)) * math.log10(largest) > 300:
             raise NotProvedError("a power may be too large for a float, which raises OverflowError; use np.power")
         return opaque(run, "power", np.power, (a, b), kind, finite=True)
@@ -406,7 +440,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     if other is None or isinstance(other, str | bytes):
         if operation in ("==", "!="):
             return _boolean(operation == "!=", other is not None and any(is_numpy(kind_of(one)) for one in (a, b)))
-        raise RaisesError(TypeError(f"{operation} between a number and {other!r}"))
+        raise unmodelled(TypeError(f"{operation} between a number and {other!r}"))
     if not isinstance(other, Term | SCALARS):
         raise NotProvedError(f"a number of the data or of noise is compared with {other!r}")
     if isinstance(other, np.float16 | np.float32) and not all(is_numpy(kind_of(value)) for value in (a, b)):
@@ -461,7 +495,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
         return a
     if operation == "~":
         raise NotProvedError("~ works on the bits of a number of the data or of noise, which are not modelled")
-    return made(run, a.form.negated(), a.kind, not is_float(a.kind))
+    return made(run, a.form.negated(), a.kind, True if not is_float(a.kind) else _signed(a.plus_zero, Fraction(-1)))
 
 
 def truth(run: TracedRun, value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from auditor.proofs.arithmetic import binary, lazily, made, native, opaque, truth
-from auditor.proofs.lazy import Lazy, NotProvedError
+from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.run import TracedRun
 from auditor.proofs.values import (
     BOOL,
@@ -96,7 +96,7 @@ def _nested(value: Any) -> tuple[list[Any], tuple[int, ...]]:
         return [value], ()
     parts = [_nested(item) for item in value]
     if len({shape for _, shape in parts}) > 1:
-        raise RaisesError(ValueError("setting an array element with a sequence: the shape is inhomogeneous"))
+        raise unmodelled(ValueError("setting an array element with a sequence: the shape is inhomogeneous"))
     return [item for items, _ in parts for item in items], (len(parts), *(parts[0][1] if parts else ()))
 
 
@@ -177,7 +177,10 @@ def elementwise(run: TracedRun, function: Scalars, sample: Callable[..., Any], *
     """
     given = [as_array(run, value) if isinstance(value, list | tuple) else value for value in operands]
     ids = [value.index if isinstance(value, Array) else np.zeros((), np.intp) for value in given]
-    spread = native(np.broadcast_arrays, *ids)
+    try:
+        spread = native(np.broadcast_arrays, *ids)
+    except RaisesError as error:  # each function says it in words of its own
+        raise unmodelled(error.error) from None
     shape = spread[0].shape
     require_few(spread[0].size)
     if not shape:
@@ -229,8 +232,11 @@ def _listed_key(key: Any) -> Any:
 
 
 def is_advanced(key: Any) -> bool:
-    """Whether an index of NumPy makes a copy."""
-    return any(isinstance(part, np.ndarray | bool | np.bool_) for part in (key if isinstance(key, tuple) else (key,)))
+    """Whether an index of NumPy makes a copy. Raises NotProvedError for a part that is no usual index."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if not all(isinstance(part, np.ndarray | int | np.integer | np.bool_ | slice | None | type(...)) for part in parts):
+        raise NotProvedError("an array is indexed by something else than integers, slices, lists and arrays")
+    return any(isinstance(part, np.ndarray | bool | np.bool_) for part in parts)
 
 
 def taken(array: Array, key: Any) -> Any:

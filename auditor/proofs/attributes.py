@@ -1,5 +1,6 @@
 """Attributes and methods of the values that the evaluator computes with; all others end an attempt."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,10 @@ from auditor.proofs import listed_numpy as of_numpy
 from auditor.proofs.arithmetic import equal_items, lazily, placed
 from auditor.proofs.arrays import astype, copied, is_known, ours, real, require_few, taken, transposed
 from auditor.proofs.functions import in_order, sorted_items
-from auditor.proofs.lazy import Lazy, NotProvedError
-from auditor.proofs.listed import Caller, View, iterate, listed, modelled, of_constants
+from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
+from auditor.proofs.listed import Caller, View, iterate, listed, modelled, of_constants, require_accepted
 from auditor.proofs.listed_python import key_of
-from auditor.proofs.values import Array, RaisesError, Term, is_constant, is_float, typed
+from auditor.proofs.values import Array, Term, is_constant, is_float, typed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +74,8 @@ def call_method(caller: Caller, method: Method, arguments: Sequence[Any], keywor
     owner, name = method.owner, method.name
     if isinstance(owner, generator.Generator):
         return modelled(f"rng.{name}", generator.METHODS[name], (caller.run, *arguments), keywords)
+    if isinstance(owner, Array | Term):
+        require_accepted(functools.partial(_method_of_example, name), (owner, *arguments), keywords)
     if isinstance(owner, Array):
         return modelled(f"the method {name}", ARRAY_METHODS[name], (caller, owner, *arguments), keywords)
     if isinstance(owner, Term | Lazy):
@@ -84,6 +87,10 @@ def call_method(caller: Caller, method: Method, arguments: Sequence[Any], keywor
     if not all(map(is_known, arguments)) or not all(map(is_known, keywords.values())):
         raise NotProvedError(f"the method {name} has a number of the data or of noise")
     return of_constants(f"the method {name}", getattr(owner, name), arguments, keywords)
+
+
+def _method_of_example(name: str, owner: Any, *arguments: Any, **keywords: Any) -> Any:
+    return getattr(owner, name)(*arguments, **keywords)
 
 
 # Arrays --------------------------------------------------------------------------------------------------------------------
@@ -145,7 +152,7 @@ def _item(caller: Caller, value: Any, *place: Any) -> Any:
             flat = Array(value.store, value.index.ravel(), value.dtype) if len(place) == 1 else value
             return _item(caller, taken(flat, real(place[0] if len(place) == 1 else tuple(place))))
         if value.index.size != 1:
-            raise RaisesError(ValueError("can only convert an array of size 1 to a Python scalar"))
+            raise unmodelled(ValueError("can only convert an array of size 1 to a Python scalar"))
         return _as_python(value.flat()[0])
     return _as_python(value)
 
@@ -224,7 +231,8 @@ def _extend(caller: Caller, items: list[Any], more: Any, /) -> None:
 
 
 def _insert(caller: Caller, items: list[Any], place: Any, item: Any, /) -> None:
-    items.insert(real(place), item)
+    require_few(len(items))
+    placed(items.insert, real(place), item)
 
 
 def _pop(caller: Caller, items: list[Any], place: Any = -1, /) -> Any:
@@ -235,7 +243,7 @@ def _index(caller: Caller, items: Any, wanted: Any, /) -> Any:
     for at, item in enumerate(items):
         if caller.truth(equal_items(caller.run, item, wanted)):
             return at
-    raise RaisesError(ValueError("the item is not in the list"))
+    raise unmodelled(ValueError("the item is not in the list"))
 
 
 def _count(caller: Caller, items: Any, wanted: Any, /) -> Any:

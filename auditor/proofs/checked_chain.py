@@ -51,7 +51,7 @@ def moved(near: Any, centre: str, moves: Any, noise: Any) -> tuple[float, list[f
     """Return by how many deviations the centre moves, and each value at most against it."""
     spans = {}
     for value, row in near.items():
-        data = {name: factor for name, factor in row.items() if name[:1] == "x"}
+        data = {name: factor for name, factor in row.items() if name not in ("", centre, value)}
         need(all(name in moves[0][0] for name in data), "a symbol")
         by = [[sum(factor * one.get(name, 0) for name, factor in data.items()) for one in move] for move in moves]
         ends = [first + sign * sum(map(abs, sides)) for first, *sides in by for sign in (1, -1)]

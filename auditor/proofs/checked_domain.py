@@ -1,6 +1,7 @@
 """What a certificate must cover, for its checker: data sets, pairs, differences and ranges, derived from the domain as data."""
 
 import itertools
+import json
 import math
 import re
 from fractions import Fraction
@@ -49,6 +50,20 @@ def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
         for i, j in itertools.permutations(range(len(sets)), 2)
     )
     return sets, {ij for ij, gap in gaps if (sum(gap) if norm == "l1" else max(gap)) <= Q(reach)}
+
+
+def written(dataset: Any, forms: Any) -> str:
+    """Return a data set of a trace as text that tells types, in a form that the domain states: as it is, or an array of a type."""
+    if {*dataset} == {"value"}:
+        need("value" in forms, "a form of the data")
+        return json.dumps(dataset["value"])
+    kind, rows = {"int64": int, "float64": float, "bool": bool, "str": str}[dataset["dtype"]], [dataset["array"]]
+    need(f"array of {dataset['dtype']}" in forms, "a form of the data")
+    for length in dataset["shape"]:
+        need(all(type(row) is list and len(row) == length for row in rows), "a shape")
+        rows = [one for row in rows for one in row]
+    need(all(type(one) is kind for one in rows), "numbers of one type")
+    return json.dumps(dataset["array"])
 
 
 def differences(domain: Any, entry: Any, whole: bool) -> list[list[dict[str, Fraction]]]:

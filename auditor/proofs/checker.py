@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from auditor.proofs.checked_chain import chain
-from auditor.proofs.checked_domain import Q, bounds, data, differences, need
+from auditor.proofs.checked_domain import Q, bounds, data, differences, need, written
 from auditor.proofs.checked_paths import combined, follows, paths
 
 # Digits of logarithms and exponentials, room for their rounding, and for parameters, which are floats.
@@ -169,7 +169,7 @@ def says(claim: Any, number: Fraction, bound: Fraction, gaussian: bool) -> bool:
         return number <= (bound if "mu" not in claim else bound**2 if gaussian else 0)
     mu, epsilon = math.sqrt(number), float(bound)
     tails = [math.erfc((epsilon / mu - side * mu / 2) / math.sqrt(2)) / 2 for side in (1, -1)]
-    return bool(tails[0] - math.exp(epsilon) * tails[1] <= claim.get("delta", 0) * (1 + 1e-6))
+    return bool(tails[0] - math.exp(epsilon) * tails[1] + 1e-15 <= claim.get("delta", 0) * (1 + 1e-6))
 
 
 def check(proof: Any, clock: Any = lambda: None) -> None:
@@ -184,10 +184,9 @@ def check(proof: Any, clock: Any = lambda: None) -> None:
         sets, wanted = data(domain)
         named = sorted((*entry["sides"],) for entry in proof["pairs"])
         need(named == sorted(wanted) and named, "all pairs")
-        traced = (
-            (at, place) for entry in proof["pairs"] for at, place in zip(entry["sides"], entry["traces"], strict=True)
-        )
-        need(all([sets[at]] == [*proof["data"][place].values()][:1] for at, place in traced), "the data of each trace")
+        shown = [written(one, domain["forms"]) for one in proof["data"]]
+        traced = [each for entry in proof["pairs"] for each in zip(entry["sides"], entry["traces"], strict=True)]
+        need(all(json.dumps(sets[at]) == shown[place] for at, place in traced), "the data of each trace")
     else:
         parts = [0, 1] if "each" in domain["relation"] else [0]
         need(

@@ -6,8 +6,9 @@ followed, with an output that is what the function returned.
 """
 
 import copy
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,19 +24,25 @@ from auditor.proofs.run import Compared, Drawn, Names, TracedRun, label_of
 from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
 from auditor.proofs.values import Array, RaisesError, Term
 
+Note = tuple[str, Any, Sequence[float]]  # a method, what it drew, and the parameters of its law
+OWN = object()  # stands in a script for what NumPy draws itself
 CLOSE = 1e-6  # how far computed numbers may be from exact ones, relative to their size
 
 
-class _TooCloseError(Exception):
+class TooCloseError(Exception):
     """A comparison too near to equality for floating point."""
 
 
 class Noting(np.random.Generator):
-    """NumPy's generator, which notes each number that it draws, in order."""
+    """NumPy's generator, which notes each number that it draws, in order, with the parameters that it was asked for.
 
-    def __init__(self, seed: int) -> None:
+    Where there is a script, it gives those numbers in place of its own: see ``directed``.
+    """
+
+    def __init__(self, seed: int, script: Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__(np.random.PCG64(seed))
-        self.drawn: list[tuple[str, Any]] = []
+        self.drawn: list[Note] = []
+        self.script: Iterator[tuple[str, Any]] = iter(script)
         self._inside = False  # of a method, which may call others
 
     def quietly(self, method: str, /, *arguments: Any, **keywords: Any) -> Any:
@@ -46,17 +53,27 @@ class Noting(np.random.Generator):
         finally:
             self._inside = inside
 
-    def note(self, method: str, values: Iterable[Any]) -> None:
-        """Note numbers, unless another method draws them."""
-        if not self._inside:
-            self.drawn += [(method, value) for value in values]
+    def note(self, method: str, value: Any, parameters: Sequence[Any] = ()) -> Any:
+        """Note what a method draws, unless another one asked for it, and return it or what the script has in its place."""
+        if self._inside:
+            return value
+        values = value.ravel().tolist() if isinstance(value, np.ndarray) else [value]
+        for at, one in enumerate(values):
+            scripted, number = next(self.script, ("", OWN))
+            if scripted != method:
+                self.script = iter(())
+            elif number is not OWN:
+                values[at] = type(one)(number)
+        each = np.broadcast_arrays(np.empty(np.shape(value)), *parameters)[1:]
+        rows = zip(*(one.ravel().tolist() for one in each), strict=True) if each else itertools.repeat(())
+        self.drawn += [(method, one, row) for one, row in zip(values, rows, strict=False)]
+        return np.array(values, value.dtype).reshape(value.shape) if isinstance(value, np.ndarray) else values[0]
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """Permute, and note the order."""
         if self._inside:
             return self.quietly("permutation", x, axis)
-        order = self.quietly("permutation", len(x) if np.ndim(x) else int(x))
-        self.note("permutation", order.tolist())
+        order = self.note("permutation", self.quietly("permutation", len(x) if np.ndim(x) else int(x)))
         return np.asarray(x)[order] if np.ndim(x) else order
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
@@ -65,22 +82,48 @@ class Noting(np.random.Generator):
             self.quietly("shuffle", x, axis)
             return
         items = list(x)
-        order = self.quietly("permutation", len(items))
-        self.note("permutation", order.tolist())
+        order = self.note("permutation", self.quietly("permutation", len(items)))
         x[:] = [items[at] for at in order]
 
     def sampled(self, attempt: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Return what a sampler that retries returns, and note that alone."""
         value = retrying(attempt)(np.random.default_rng(self.quietly("integers", 2**62)), *arguments, **keywords)
-        self.note("sampled", [value])
-        return value
+        return self.note("sampled", value)
+
+
+# The parameters of a law, by the draws that have some, and what they are where they are not given.
+PARAMETERS: dict[str, Mapping[str, float]] = {
+    **{name: {"loc": 0.0, "scale": 1.0} for name in ("laplace", "logistic", "gumbel", "normal")},
+    "exponential": {"scale": 1.0},
+    "geometric": {"p": math.nan},
+    "uniform": {"low": 0.0, "high": 1.0},
+    "binomial": {"n": math.nan, "p": math.nan},
+}
+
+
+def _parameters(method: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the parameters of the law that a draw was asked for."""
+    if method == "integers":
+        given = dict(zip(("low", "high", "size", "dtype", "endpoint"), arguments, strict=False)) | dict(keywords)
+        low, high = (0, given["low"]) if given.get("high") is None else (given["low"], given["high"])
+        return low, np.asarray(high) + bool(given.get("endpoint"))
+    if method == "choice":
+        given = dict(zip(("a", "size", "replace", "p"), arguments, strict=False)) | dict(keywords)
+        count = len(given["a"]) if np.ndim(given["a"]) else given["a"]
+        chances = () if given.get("p") is None else given["p"]
+        return float(bool(given.get("replace", True))), count, *chances
+    if method in ("standard_normal", "standard_exponential"):
+        return 0.0, 1.0
+    known = PARAMETERS.get(method, {})
+    given = dict(known) | dict(zip(known, arguments, strict=False))
+    values = {name: keywords.get(name, value) for name, value in given.items()}
+    return (0.0, values["scale"]) if method == "exponential" else tuple(values.values())
 
 
 def _noting(method: str) -> Callable[..., Any]:
     def draw(self: Noting, *arguments: Any, **keywords: Any) -> Any:
         value = self.quietly(method, *arguments, **keywords)
-        self.note(method, value.ravel().tolist() if isinstance(value, np.ndarray) else [value])
-        return value
+        return self.note(method, value, _parameters(method, arguments, keywords))
 
     return draw
 
@@ -89,19 +132,33 @@ for _method in METHODS.keys() - {"permutation", "shuffle"}:
     setattr(Noting, _method, _noting(_method))
 
 
+def _are_close(expected: float, given: float) -> bool:
+    return abs(expected - given) <= CLOSE * abs(expected) + 1e-9
+
+
 class GuidedRun(TracedRun):
     """A run on numbers: decisions are those that they make."""
 
-    def __init__(self, names: Names, data: Mapping[str, float], drawn: Iterable[tuple[str, Any]]) -> None:
+    def __init__(self, names: Names, data: Mapping[str, float], drawn: Iterable[Note]) -> None:
         super().__init__(names, ())
         self._numbers: dict[str, Any] = dict(data)
         self._drawn = iter(drawn)
 
-    def drew(self, method: str, name: str | None, decode: Callable[[Any], Any] | None) -> None:
-        real, value = next(self._drawn, ("nothing", None))
+    def drew(
+        self,
+        method: str,
+        name: str | None,
+        decode: Callable[[Any], Any],
+        parameters: Callable[[], Sequence[float]] = tuple,
+        encode: Callable[[Any], Any] | None = None,
+    ) -> None:
+        real, value, given = next(self._drawn, ("nothing", None, ()))
         if real != method:
             raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {method}")
-        if name is not None and decode is not None:
+        expected = parameters()
+        if len(expected) != len(given) or not all(map(_are_close, expected, given)):
+            raise NotProvedError(f"on numbers, the function draws {method}{tuple(given)}, and not {tuple(expected)}")
+        if name is not None:
             self._numbers[name] = decode(value)
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
@@ -141,7 +198,7 @@ class GuidedRun(TracedRun):
         size = sum(abs(float(factor) * self._symbol(name)) for name, factor in node.form.terms.items())
         of_data = all(name[0] == INPUT for name in node.form.terms)
         if not of_data and abs(value) < CLOSE * (size + abs(float(node.form.constant))):
-            raise _TooCloseError
+            raise TooCloseError
         holds = {">": value > 0, ">=": value >= 0, "=": value == 0, "<": value < 0, "<=": value <= 0}
         found = [at for at, relation in enumerate(node.relations) if holds[relation]]
         if len(found) != 1:
@@ -164,14 +221,19 @@ class GuidedRun(TracedRun):
         return {name: self._of_source(name) for name in sources}
 
 
-def disagreement(
-    mechanism: Mechanism, real: Any, dataset: Dataset, data: Mapping[str, float], trace: Trace, seed: int
-) -> str | None:
-    """Run the function once on numbers. Returns in words how the evaluator is wrong about it, or None.
+def confirmed(
+    mechanism: Mechanism,
+    real: Any,
+    dataset: Dataset,
+    data: Mapping[str, float],
+    trace: Trace,
+    noting: Noting,
+) -> int | None:
+    """Run the function once on numbers, and return the place of the path that it takes; None where that is too close to say.
 
-    ``real`` is the data set that the function has, and ``data`` the numbers in it of a ``dataset`` of symbols.
+    ``real`` is the data set that the function has, and ``data`` the numbers in it of a ``dataset`` of symbols. Raises
+    NotProvedError that says how the evaluator is wrong about it.
     """
-    noting = Noting(seed)
     keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": noting} | ({"size": 1} if mechanism.batched else {})
     with without_warnings():
         try:
@@ -185,20 +247,18 @@ def disagreement(
             output = output_of(mechanism, dataset, run)
             said = output.error if isinstance(output, RaisesError) else shown_at(output, run.number)
             finished(run, output)
-    except _TooCloseError:
+    except TooCloseError:
         return None
     finally:
         CURRENT.reset(token)
     if next(run._drawn, None) is not None:
-        return "on numbers, the function draws more than the evaluator does"
-    taken = tuple(run.taken)
-    if not any(other.taken == taken[: len(other.taken)] for other in trace.paths):
-        return "on numbers, a run follows none of the paths that the evaluator found"
-    return (
-        None
-        if alike(said, shown)
-        else f"on numbers, the function gives {_short(shown)}, and exact arithmetic {_short(said)}"
-    )
+        raise NotProvedError("on numbers, the function draws more than the evaluator does")
+    place = trace.place(tuple(run.taken))
+    if place is None:
+        raise NotProvedError("on numbers, a run follows none of the paths that the evaluator found")
+    if not alike(said, shown):
+        raise NotProvedError(f"on numbers, the function gives {_short(shown)}, and exact arithmetic {_short(said)}")
+    return place
 
 
 def _short(value: Any) -> str:
@@ -221,7 +281,7 @@ class Number:
 
     value: float
     kind: Any
-    plus_zero: bool
+    plus_zero: bool | None
 
 
 def shown_at(value: Any, number: Any) -> Any:
@@ -242,7 +302,7 @@ def shown_at(value: Any, number: Any) -> Any:
 def alike(said: Any, shown: Any) -> bool:  # noqa: PLR0911 - a case each
     """Whether what the evaluator says is what the function gives, with its types and signs."""
     if isinstance(said, BaseException):
-        return type(said) is type(shown) or (isinstance(said, TypeError) and isinstance(shown, TypeError))
+        return type(said) is type(shown) and repr(said.args) == repr(shown.args)
     if isinstance(shown, np.ndarray):
         if not (isinstance(said, tuple) and len(said) == 3 and isinstance(said[0], np.dtype)):
             return False

@@ -5,18 +5,23 @@ function, an attribute, an object from outside. So nothing can look at a term bu
 """
 
 import ast
+import builtins
 import sys
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from auditor.proofs.arrays import require_few
 from auditor.proofs.expressions import Expressions
-from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.lazy import NotProvedError, unmodelled
 from auditor.proofs.listed import iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc
 from auditor.proofs.scope import Frame
 from auditor.proofs.values import Array, RaisesError, is_constant
 
+EXCEPTIONS = frozenset(
+    kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
+)
 Signal = tuple[str, Any] | None  # how a block ended before its end: return with a value, break, continue
 """How a block ended."""
 
@@ -80,15 +85,15 @@ class Evaluator(Expressions):
 
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
         """Return ``old operation= value``: lists and arrays are changed in place."""
-        if isinstance(old, list) and (operation == "+" or (operation == "*" and type(value) is int)):
+        if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
-            # It is the same list after. Items come one after the other, and may look at it.
+            # It is the same list after.
             if operation == "*":
                 old[:] = self.operate(operation, old, value)
-            for item in (
-                () if operation == "*" else listed(value) if isinstance(value, list | tuple) else iterate(value)
-            ):
+                return old
+            # Items come one after the other, and may look at it.
+            for item in listed(value) if isinstance(value, list | tuple) else iterate(value):
                 old.append(item)
                 require_few(len(old))
             return old
@@ -96,7 +101,10 @@ class Evaluator(Expressions):
             raise NotProvedError("a dict or a set is changed by an operator; use its methods")
         if isinstance(old, Array):
             return self.changed_array(old, applied_ufunc(self.run, operation, old, value))
-        return self.operate(operation, old, value)
+        try:
+            return self.operate(operation, old, value)
+        except RaisesError as error:  # with the operator's other name
+            raise unmodelled(error.error) from None
 
     def _for(self, node: ast.For, frame: Frame) -> Signal:
         return self._rounds(self._assigned(node, iterate(self.value(node.iter, frame)), frame), node, frame)
@@ -153,8 +161,7 @@ class Evaluator(Expressions):
             raise NotProvedError("raise without an exception, or from another one, is not modelled")
         called = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.value(node.exc if called is None else called.func, frame)
-        builtin = isinstance(kind, type) and issubclass(kind, Exception) and kind.__module__ == "builtins"
-        if not builtin or (called is not None and called.keywords):
+        if kind not in EXCEPTIONS or (called is not None and called.keywords):
             raise NotProvedError("an exception is raised that is not one of Python's own")
         if issubclass(kind, StopIteration | StopAsyncIteration):
             raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
@@ -179,6 +186,8 @@ class Evaluator(Expressions):
         return self.block(node.body, frame)
 
     def _import(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> Signal:
+        if type(vars(builtins)["__import__"]) is not types.BuiltinFunctionType:
+            raise NotProvedError("imports are carried out by another function than Python's own")
         for alias in node.names:
             module = sys.modules.get(node.module or "" if isinstance(node, ast.ImportFrom) else alias.name)
             if module is None or not self.is_listed_module(module) or (isinstance(node, ast.ImportFrom) and node.level):

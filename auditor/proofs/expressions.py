@@ -11,19 +11,30 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.retrying import retrying
-from auditor.proofs.arithmetic import COMPARISONS, binary, compare, equal_items, lazily, native, placed, truth, unary
+from auditor.proofs.arithmetic import (
+    COMPARISONS,
+    binary,
+    compare,
+    equal_items,
+    lazily,
+    may_be_nan,
+    native,
+    placed,
+    truth,
+    unary,
+)
 from auditor.proofs.arrays import is_known, put, real, require_few, taken
 from auditor.proofs.attributes import Method, attribute, call_method, method_of_type
 from auditor.proofs.generator import Generator
-from auditor.proofs.lazy import Lazy, NotProvedError
+from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.listed import Stream, View, called, iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc, applied_unary
 from auditor.proofs.listed_python import key_of
-from auditor.proofs.outside import MODULES, Bound, Foreign, attribute_of, described, entry_of, seen
+from auditor.proofs.outside import MODULES, Bound, Foreign, attribute_of, described, entry_of, on_type, seen
 from auditor.proofs.run import TracedRun
 from auditor.proofs.scope import Closure, Frame, bound_arguments
 from auditor.proofs.source import bound_names, read
-from auditor.proofs.values import Array, RaisesError, Term, is_constant, kind_of
+from auditor.proofs.values import Array, Term, is_constant, kind_of
 
 MOST_CALLS = 40  # inside of each other
 OPERATORS: dict[type[ast.operator], str] = {
@@ -77,14 +88,14 @@ class Expressions:
         self.at(node, frame)
         evaluate = EXPRESSIONS.get(type(node))
         if evaluate is None:
-            raise NotProvedError(REFUSED.get(type(node), f"the expression {type(node).__name__} is not modelled"))
+            raise NotProvedError(f"the expression {type(node).__name__} is not modelled")
         return evaluate(self, node, frame)
 
     def truth(self, value: Any) -> bool:
         """Return whether a value is true, after a fork where that is not known."""
         if isinstance(value, Array):
             if value.index.size != 1:
-                raise RaisesError(ValueError("The truth value of an array with more than one element is ambiguous"))
+                raise unmodelled(ValueError("The truth value of an array with more than one element is ambiguous"))
             return truth(self.run, next(value.typed()))
         if isinstance(value, list | dict | set | View):
             return len(value) > 0
@@ -208,6 +219,7 @@ class Expressions:
 
     def _compared(self, op: ast.cmpop, a: Any, b: Any) -> Any:
         if isinstance(op, ast.Is | ast.IsNot):
+            a, b = (one.settled() if isinstance(one, Lazy) else one for one in (a, b))
             if a is not None and b is not None:
                 raise NotProvedError("is asks for the identity of a value, which is modelled for None only; use ==")
             return (a is b) == isinstance(op, ast.Is)
@@ -222,6 +234,8 @@ class Expressions:
                 raise NotProvedError(f"{operation} has an array and {described(b if isinstance(a, Array) else a)}")
             return applied_ufunc(self.run, operation, a, b)
         if is_known(a) and is_known(b):
+            if any(map(_holds_nan, (a, b))):
+                raise NotProvedError("lists with NaN are compared, where Python finds an object that is the same")
             return native(COMPARISONS[operation], real(a), real(b))
         for one in (a, b):
             if not (isinstance(one, Term | Lazy) or is_constant(one)):
@@ -319,7 +333,9 @@ class Expressions:
             owner[key_of(key)] = value
         elif type(owner) is list:
             place = self._place(key)
-            placed(owner.__setitem__, place, listed(value) if isinstance(place, slice) else value)
+            if isinstance(place, slice) and type(value) not in (list, tuple):
+                raise NotProvedError("a slice of a list is set to something else than a list or a tuple")
+            placed(owner.__setitem__, place, list(value) if isinstance(place, slice) else value)
         else:
             raise NotProvedError(f"a place of {described(owner)} is written, which is not modelled")
 
@@ -327,9 +343,9 @@ class Expressions:
         """Return an array after an operator changed it in place."""
         kind = value.dtype if isinstance(value, Array) else np.dtype(kind_of(value))
         if not np.can_cast(kind, array.dtype, "same_kind"):
-            raise RaisesError(TypeError(f"Cannot cast the result from {kind} to {array.dtype}"))
+            raise unmodelled(TypeError(f"Cannot cast the result from {kind} to {array.dtype}"))
         if isinstance(value, Array) and value.shape != array.shape:
-            raise RaisesError(ValueError("non-broadcastable output operand"))
+            raise unmodelled(ValueError("non-broadcastable output operand"))
         put(self.run, array, ..., value)
         return array
 
@@ -352,12 +368,12 @@ class Expressions:
             [at] = starred
             after = len(targets) - at - 1
             if len(values) < len(targets) - 1:
-                raise RaisesError(ValueError("not enough values to unpack"))
+                raise unmodelled(ValueError("not enough values to unpack"))
             middle = values[at : len(values) - after]
             values = [*values[:at], middle, *values[len(values) - after :]]
             targets = [*targets[:at], targets[at].value, *targets[at + 1 :]]  # type: ignore[attr-defined]
         if len(targets) != len(values):
-            raise RaisesError(ValueError(f"cannot unpack {len(values)} values into {len(targets)}"))
+            raise unmodelled(ValueError(f"cannot unpack {len(values)} values into {len(targets)}"))
         for target, value in zip(targets, values, strict=True):
             self.assign(target, value, frame)
 
@@ -427,7 +443,33 @@ class Expressions:
         for one, keyword in zip(given.kwonlyargs, given.kw_defaults, strict=True):
             if keyword is not None:
                 defaults[one.arg] = self.value(keyword, frame)
+        every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
+        for note in (*(one.annotation for one in every), getattr(node, "returns", None)):
+            if note is not None:
+                self._noted(note, frame)
         return Closure(node, bound_names(node), frame, defaults)
+
+    def _noted(self, node: ast.expr, frame: Frame) -> None:
+        """Evaluate a note on a type, as Python does where a function is made."""
+        if isinstance(node, ast.Constant):
+            return
+        if isinstance(node, ast.Name):
+            self._name(node, frame)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            for side in (node.left, node.right):
+                self._noted(side, frame)
+                if not (isinstance(side, ast.Constant) and side.value is None) and not (
+                    isinstance(side, ast.Name) and self._name(side, frame) in (bool, int, float, str)
+                ):
+                    raise NotProvedError("a note on a type has | between something else than types; leave it out")
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            if self._name(node.value, frame) not in (list, dict, tuple, set):
+                raise NotProvedError("a note on a type is computed; leave it out")
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            for one in inner:
+                self._noted(one, frame)
+        else:
+            raise NotProvedError("a note on a type is computed; leave it out")
 
     def _lambda(self, node: ast.Lambda, frame: Frame) -> Any:
         return self.closure(node, frame)
@@ -443,6 +485,12 @@ class Expressions:
 
     def _call(self, node: ast.Call, frame: Frame) -> Any:
         function = self.value(node.func, frame)
+        if any(isinstance(one, ast.Starred) for one in node.args) and not all(
+            isinstance(keyword.value, ast.Name | ast.Constant) for keyword in node.keywords
+        ):
+            raise NotProvedError(
+                "a call has * and a keyword that is computed, in an order of their own; compute it before"
+            )
         arguments = self._elements(node.args, frame)
         keywords: dict[str, Any] = {}
         for keyword in node.keywords:
@@ -481,15 +529,20 @@ class Expressions:
 
     def _of_module(self, function: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         if function.__code__ is SAMPLER:
+            if function.__globals__ is not retrying.__globals__:
+                raise NotProvedError("a sampler that retries has global names of another module")
             if not arguments or not isinstance(arguments[0], Generator):
                 raise NotProvedError("a sampler that retries is called without the generator first")
             return self._sampled(self.run, function, arguments[1:], keywords)
         found = read(function)
         self.run.names.read[function.__qualname__] = found.digest
         places = [one.arg for one in (*found.node.args.posonlyargs, *found.node.args.args)]
-        given = function.__defaults__ or ()
+        given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+        own = {one.arg for one in found.node.args.kwonlyargs}
+        if type(given) is not tuple or type(named) is not dict or not own.issuperset(named):
+            raise NotProvedError(f"the defaults of {function.__qualname__} were changed after it was made")
         defaults = {name: seen(value) for name, value in zip(places[len(places) - len(given) :], given, strict=True)}
-        defaults |= {name: seen(value) for name, value in (function.__kwdefaults__ or {}).items()}
+        defaults |= {name: seen(value) for name, value in named.items()}
         values = bound_arguments(found.node, list(arguments), keywords, defaults)
         return self._entered(found.node, Frame(found.names, found.file, None, function, values))
 
@@ -500,7 +553,7 @@ class Expressions:
             return self.call(seen(value.func), [*map(seen, value.args), *arguments], keywords)
         if type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
             return self.call(value.__func__, [seen(value.__self__), *arguments], keywords)
-        method = next((vars(kind)["__call__"] for kind in type(value).__mro__ if "__call__" in vars(kind)), None)
+        method = on_type(type(value), "__call__")
         if type(method) is types.FunctionType:
             return self.call(method, [Foreign(value), *arguments], keywords)
         raise NotProvedError(
@@ -510,10 +563,18 @@ class Expressions:
     def _entered(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
         if self._depth >= MOST_CALLS:
             raise NotProvedError(f"functions call each other more than {MOST_CALLS} deep")
+        self.run.check_time()
         line, self._depth = self.run.line, self._depth + 1
         found = self.body(node, frame)
         self.run.line, self._depth = line, self._depth - 1
         return found
+
+
+def _holds_nan(value: Any) -> bool:
+    """Whether a list, a tuple or a dict holds NaN."""
+    if isinstance(value, dict):
+        return _holds_nan([*value, *value.values()])
+    return isinstance(value, list | tuple) and any(may_be_nan(one) or _holds_nan(one) for one in value)
 
 
 def called_of_type(method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -548,9 +609,4 @@ EXPRESSIONS: dict[type[ast.expr], Any] = {
     ast.FormattedValue: Expressions._formatted,
     ast.Lambda: Expressions._lambda,
     ast.Call: Expressions._call,
-}
-REFUSED: dict[type[ast.expr], str] = {
-    ast.Yield: "a generator function is not modelled; build a list",
-    ast.YieldFrom: "a generator function is not modelled; build a list",
-    ast.Await: "await is not modelled",
 }

@@ -8,15 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from auditor.proofs.arithmetic import absolute, binary, compare, lazily, made, may_be_nan, native, opaque, truth
+from auditor.proofs.arithmetic import (
+    absolute,
+    binary,
+    compare,
+    is_plus_zero,
+    lazily,
+    made,
+    may_be_nan,
+    native,
+    opaque,
+    raised,
+    truth,
+)
 from auditor.proofs.arrays import truncated
 from auditor.proofs.form import Form, exact
 from auditor.proofs.laws import logarithm
 from auditor.proofs.lazy import Lazy, NotProvedError
 from auditor.proofs.run import Range, TracedRun
-from auditor.proofs.values import FLOAT64, Kind, RaisesError, Term, as_form, is_float, is_numpy, kind_of
+from auditor.proofs.values import FLOAT64, Kind, Term, as_form, is_float, is_numpy, kind_of
 
 LARGEST_EXPONENT = Fraction(709)
+MOST_DIGITS = 15  # to which a number is rounded
 FEW_TO_SORT = 4  # noisy numbers whose orders are paths of their own; a larger number is sorted as post-processing
 Within = tuple[float, bool]  # a number from which a function is defined, and whether it is so there itself
 # Functions of a float to a float: from where they are defined (None: everywhere), and whether they grow beyond all floats.
@@ -95,7 +108,8 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
         if start is not None:
             inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])
             if not truth(run, inside):
-                raise RaisesError(ValueError("math domain error"))
+                outside = [start[0] - by for by in (0.0, 0.5, 3.0) if by or not start[1]]
+                raise raised(function, *((number,) for number in outside))
         if grows:
             raise NotProvedError(f"math.{name} may raise OverflowError; use np.{name}, which does not")
     return opaque(run, f"math.{name}", function, (value,), float, finite=True)
@@ -131,6 +145,8 @@ def rounded(run: TracedRun, value: Any, digits: Any, of_numpy_module: bool) -> A
     if digits is not None and not isinstance(digits, int | np.integer):
         raise NotProvedError("a number is rounded to digits that are no integer")
     places = exact(digits) if digits is not None else None
+    if places is not None and abs(places) > MOST_DIGITS:
+        raise NotProvedError(f"a number is rounded to {digits} digits; use at most {MOST_DIGITS}")
     function = np.round if is_numpy(value.kind) and digits is not None else function
     if not is_float(value.kind):
         if places is not None and places < 0:
@@ -161,7 +177,7 @@ def to_float(run: TracedRun, value: Any) -> Any:
     """Return ``float(value)`` of a number."""
     if not isinstance(value, Term):
         return lazily(float, value) if isinstance(value, Lazy) else native(float, value)
-    return made(run, value.form, float, value.plus_zero or not is_float(value.kind))
+    return made(run, value.form, float, True if not is_float(value.kind) else value.plus_zero)
 
 
 # Larger and smaller ------------------------------------------------------------------------------------------------------
@@ -192,7 +208,7 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool, nan_wins: bool = True
         return chosen
     # Of 0.0 and −0.0 either may come.
     plus = all(isinstance(one, Term) and one.plus_zero for one in (a, b)) or not is_float(kind)
-    return made(run, form, kind, plus)
+    return made(run, form, kind, True if plus else None)
 
 
 def _zero(value: Any) -> Any:
@@ -230,7 +246,10 @@ def bounded(run: TracedRun, name: str, function: Callable[..., Any], a: Any, b: 
         chosen = max if name == "maximum" else min
         reach = (chosen(reaches[0][0], reaches[1][0]), chosen(reaches[0][1], reaches[1][1]))
     wild = any(form is not None and run.names.is_wild(form) for form in forms)
-    return opaque(run, name, function, (a, b), kind, reach, finite=not wild)
+    found = opaque(run, name, function, (a, b), kind, reach, finite=not wild)
+    # Of two numbers that are not −0.0, one that is 0 with probability 0 among them.
+    sure = all(is_plus_zero(one) or (isinstance(one, Term) and run.names.is_dense(one.form)) for one in (a, b))
+    return Term(found.form, found.kind, sure)
 
 
 def clipped(run: TracedRun, value: Any, low: Any, high: Any) -> Any:
@@ -263,19 +282,37 @@ def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Cal
 
 
 def all_opaque(
-    name: str, function: Callable[..., Any], finite: bool, run: TracedRun, items: Sequence[Any], count: int = 1
+    name: str,
+    function: Callable[..., Any],
+    run: TracedRun,
+    items: Sequence[Any],
+    count: int = 1,
+    *,
+    between: bool = False,
 ) -> Any:
-    """Return a function of numbers that is not affine, or as many values of it as ``count`` says."""
+    """Return a function of numbers that is not affine, or as many values of it as ``count`` says.
+
+    Where values lie ``between`` the smallest and the largest number, so does their range.
+    """
     given = [item.settled() if isinstance(item, Lazy) else item for item in items]
     if not any(isinstance(item, Term) for item in given):
         return native(function, np.array(given))
     kind: Any = FLOAT64 if count == 1 else kind_of(next(item for item in given if isinstance(item, Term)))
+    reach = _reach_of_all(run, given) if between else None
     if count == 1:
-        return opaque(run, name, lambda *all_of: function(np.array(all_of)), tuple(given), kind, finite=finite)
+        return opaque(run, name, lambda *all_of: function(np.array(all_of)), tuple(given), kind, reach, finite=True)
     return [
-        opaque(run, f"{name}.{at}", functools.partial(_component, function, at), tuple(given), kind, finite=finite)
+        opaque(run, f"{name}.{at}", functools.partial(_component, function, at), tuple(given), kind, reach, finite=True)
         for at in range(count)
     ]
+
+
+def _reach_of_all(run: TracedRun, items: Sequence[Any]) -> Range | None:
+    """Return a range that holds all numbers."""
+    forms = [as_form(item) for item in items]
+    ends = [None if form is None else run.names.reach(form) for form in forms]
+    known = [end for end in ends if end is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(ends) else None
 
 
 def _component(function: Callable[..., Any], at: int, *items: Any) -> Any:
@@ -301,7 +338,7 @@ def sorted_items(run: TracedRun, items: Sequence[Any]) -> list[Any]:
     noisy = all(isinstance(item, Term) and run.names.is_noisy(item.form) for item in items)
     alike = len({kind_of(item) for item in items}) == 1
     if len(items) > FEW_TO_SORT and noisy and alike and not any(run.names.is_wild(item.form) for item in items):
-        return list(all_opaque("sort", np.sort, True, run, items, len(items)))
+        return list(all_opaque("sort", np.sort, run, items, len(items), between=True))
     for item in items:
         if not isinstance(item, Term) and exact(constant_of(item)) is None:
             raise NotProvedError("a list with NaN, infinity or text beside numbers of noise is sorted")
@@ -316,7 +353,7 @@ def constant_of(item: Any) -> Any:
 def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any:
     """Return the first place of the largest or smallest scalar."""
     if not items:
-        raise RaisesError(ValueError("attempt to get argmax of an empty sequence"))
+        raise raised(np.argmax if largest else np.argmin, ([],))
     if len(items) > 1 and any(map(may_be_nan, items)):
         raise NotProvedError("the place of the largest or smallest of numbers with NaN is asked for")
     best = 0

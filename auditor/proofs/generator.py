@@ -12,12 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from auditor.proofs.arithmetic import binary, lazily, made, multiplied, native, truth
+from auditor.proofs.arithmetic import (
+    LARGEST_FLOAT,
+    SMALLEST_DIVISOR,
+    binary,
+    lazily,
+    made,
+    multiplied,
+    native,
+    raised,
+    truth,
+)
 from auditor.proofs.arrays import as_array, real, require_few
 from auditor.proofs.form import Form, Law, exact
 from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, State
 from auditor.proofs.run import TracedRun, label_of
-from auditor.proofs.values import Array, RaisesError, Term, array_of, as_form, constant, typed
+from auditor.proofs.values import Array, Term, array_of, as_form, constant, is_safe, typed
 
 MOST_OUTCOMES = 4096
 
@@ -119,8 +129,15 @@ def _noise(law: str, run: TracedRun, loc: Any, scale: Any, size: Any, located: b
 
 
 def _require_scale(run: TracedRun, width: Any) -> None:
-    if isinstance(width, Term) and not truth(run, run.is_above(width.form, strict=False)):
-        raise RaisesError(ValueError("scale < 0"))
+    if not isinstance(width, Term):
+        return
+    if not is_safe(width, run.names):
+        raise NotProvedError("a scale may be −0.0, for which NumPy raises ValueError; use abs")
+    if not truth(run, run.is_above(width.form, strict=False)):
+        raise raised(scratch().laplace, (0.0, -1.0), (0.0, -2.0))
+    reach = run.names.reach(width.form)
+    if reach is None or reach[1] > LARGEST_FLOAT:
+        raise NotProvedError("a scale may be too large for a float; limit it")
 
 
 def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
@@ -133,20 +150,28 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
         number = spread.form.constant
     if form is None or (number is None and not isinstance(spread, Term)):
         raise NotProvedError(f"the place or the scale of {law} noise is infinite or NaN")
-    plus = not isinstance(centre, Term) or centre.plus_zero
+    plus = True if not isinstance(centre, Term) else centre.plus_zero
     if number is None:
         # A scale that depends on the data or on noise: noise of scale 1, times what must then stay as it is.
         _require_scale(run, spread)
         name = run.draw((law, Fraction(1)))
         width_term = Term(spread.form, float)
-        run.drew(method, name, lambda drawn: (drawn - run.value(form)) / (run.value(spread.form) or 1.0))
+        run.drew(
+            method,
+            name,
+            lambda drawn: (drawn - run.value(form)) / (run.value(spread.form) or 1.0),
+            lambda: (run.value(form), run.value(spread.form)),
+        )
         moved = multiplied(run, width_term, Term(Form.symbol(name), float), float)
         return binary(run, "+", made(run, form, float, plus), moved)
     if number == 0:
-        run.drew(method, None, None)
-        return made(run, form, float, plus_zero=False)
+        run.drew(method, None, _nothing, lambda: (run.value(form), 0.0))
+        return made(run, form, float, plus_zero=None)
+    if not SMALLEST_DIVISOR < number < LARGEST_FLOAT:
+        raise NotProvedError(f"noise of scale {float(number):g} is not modelled; use a scale between 1e-100 and 1e100")
     name = run.draw((law, number))
-    run.drew(method, name, lambda drawn: drawn - run.value(form))
+    scale = float(number)
+    run.drew(method, name, lambda drawn: drawn - run.value(form), lambda: (run.value(form), scale))
     return made(run, form.plus(Form.symbol(name)), float, plus)
 
 
@@ -210,11 +235,11 @@ def geometric(run: TracedRun, p: Any, size: Any = None) -> Any:
         number = exact(constant(chance))
         assert number is not None
         if number == 1:
-            run.drew("geometric", None, None)
+            run.drew("geometric", None, _nothing, lambda: (1.0,))
             items.append(1)
             continue
         name = run.draw(("geometric", number))
-        run.drew("geometric", name, lambda drawn: drawn)
+        run.drew("geometric", name, lambda drawn: drawn, functools.partial(tuple, (float(number),)))
         items.append(Term(Form.symbol(name), int))
     return _result("geometric", shown, items)
 
@@ -241,7 +266,8 @@ def _uniforms(run: TracedRun, method: str, shown: Any, low: Any, high: Any) -> A
         a, b = exact(constant(first)), exact(constant(last))
         assert a is not None and b is not None
         name = run.draw(("uniform",))
-        run.drew(method, name, functools.partial(_unit, a, b))
+        ends = (float(a), float(b)) if method == "uniform" else ()
+        run.drew(method, name, functools.partial(_unit, a, b), functools.partial(tuple, ends))
         items.append(made(run, Form({name: b - a} if b > a else {}, a), float, plus_zero=True))
     return _result(method, shown, items)
 
@@ -258,14 +284,19 @@ def _draw_of(
     method: str,
     outcomes: Sequence[Any],
     masses: Sequence[Fraction],
-    place: Callable[[Any], int] | None = None,
+    parameters: Sequence[float] = (),
+    codes: tuple[Callable[[Any], int], Callable[[int], Any]] | None = None,
 ) -> Any:
-    """Return one of some constants, each with its mass. ``place`` says which of them a number is that NumPy drew."""
+    """Return one of some constants, each with its mass.
+
+    The ``codes`` say which of them a number is that NumPy drew, and what NumPy draws for one of them.
+    """
     possible = [(value, mass) for value, mass in zip(outcomes, masses, strict=True) if mass]
     name = run.draw(finite(possible))
     run.outcomes[name] = possible
     labels = [label_of(value) for value, _ in possible]
-    run.drew(method, name, place or (lambda drawn: possible[labels.index(label_of(drawn))][0]))
+    decode, encode = codes or (lambda drawn: possible[labels.index(label_of(drawn))][0], None)
+    run.drew(method, name, decode, functools.partial(tuple, parameters), encode)
     return Lazy.source(name) if len(possible) > 1 else possible[0][0]
 
 
@@ -288,10 +319,11 @@ def integers(
         a, b = operator.index(one), operator.index(other) + up_to
         if b - a > MOST_OUTCOMES:
             name = run.draw(("uniform",))
-            run.drew("integers", name, functools.partial(_middle, a, b - a))
+            run.drew("integers", name, functools.partial(_middle, a, b - a), functools.partial(tuple, (a, b)))
             items.append(Numbered(name, a, b - a))
             continue
-        items.append(_draw_of(run, "integers", [make(a + i) for i in range(b - a)], [Fraction(1, b - a)] * (b - a)))
+        possible = [make(a + i) for i in range(b - a)]
+        items.append(_draw_of(run, "integers", possible, [Fraction(1, b - a)] * (b - a), (a, b)))
     return _result("integers", shown, items)
 
 
@@ -315,7 +347,7 @@ def binomial(run: TracedRun, n: Any, p: Any, size: Any = None) -> Any:
         for _ in range(count):
             longer = [Fraction(0), *masses]
             masses = [a * number + b * (1 - number) for a, b in zip(longer, [*masses, Fraction(0)], strict=True)]
-        items.append(_draw_of(run, "binomial", [make(k) for k in range(count + 1)], masses))
+        items.append(_draw_of(run, "binomial", [make(k) for k in range(count + 1)], masses, (count, float(number))))
     return _result("binomial", shown, items)
 
 
@@ -334,16 +366,18 @@ def choice(
     if not again and count > 1 and (p is not None or not shuffle):
         raise NotProvedError("rng.choice draws without replacement with p= or shuffle=False")
     left, items = list(range(len(options))), []
+    given = (float(again), len(options), *([] if p is None else map(float, masses)))
     known = not any(isinstance(option, Term | Lazy) for option in options)
     for _ in range(count):
         total = sum((masses[at] for at in left), Fraction(0))
         shares = [masses[at] / total for at in left]
         if known and again:
-            items.append(_draw_of(run, "choice", options, shares))
+            items.append(_draw_of(run, "choice", options, shares, given))
             continue
         # Which of the data is chosen is looked at, so that the data themselves are in the output.
         place = functools.partial(_place_of, run, [(at, options[at]) for at in left])
-        chosen = int(constant(_draw_of(run, "choice", left, shares, place)))
+        number = functools.partial(_number_at, run, options)
+        chosen = int(constant(_draw_of(run, "choice", left, shares, given, (place, number))))
         items.append(options[chosen])
         if not again:
             left = [at for at in left if at != chosen]
@@ -361,6 +395,14 @@ def _options(run: TracedRun, a: Any) -> list[Any]:
         return list(array.typed())
     count = _few(operator.index(real(a)))
     return list(range(count))
+
+
+def _number_at(run: Any, options: Sequence[Any], at: int) -> Any:
+    return run.number(options[at])
+
+
+def _nothing(drawn: Any) -> None:
+    """There is no symbol for what is not random."""
 
 
 def _place_of(run: Any, options: Sequence[tuple[int, Any]], drawn: Any) -> int:
@@ -404,7 +446,8 @@ def _order(run: TracedRun, count: int) -> list[int]:
     """Return a random order of places, which is looked at."""
     left, order = list(range(count)), []
     while left:
-        place = _draw_of(run, "permutation", range(len(left)), [Fraction(1, len(left))] * len(left), left.index)
+        masses = [Fraction(1, len(left))] * len(left)
+        place = _draw_of(run, "permutation", range(len(left)), masses, (), (left.index, left.__getitem__))
         order.append(left.pop(int(constant(place))))
     return order
 

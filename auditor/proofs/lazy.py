@@ -33,6 +33,12 @@ class NotProvedError(Exception):
         return f"{self.reason} ({self.place})" if self.place else self.reason
 
 
+def unmodelled(error: BaseException) -> NotProvedError:
+    """Return the end of an attempt where a call raises: what an exception says is part of an output, and is not modelled."""
+    words = f"this raises {type(error).__name__} ({error}), whose text is not modelled; test for it with if"
+    return NotProvedError(words)
+
+
 class Forking(Protocol):
     """What a lazy value asks of the run it belongs to."""
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from auditor.proofs.arithmetic import native
 from auditor.proofs.arrays import is_known, ours, real, require_few
-from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, unmodelled
 from auditor.proofs.run import TracedRun
-from auditor.proofs.values import Array, Term, typed
+from auditor.proofs.values import Array, Term, is_constant, typed
 
 MOST_STEPS = 100_000  # of what a loop goes over
+LONG, MOST_FOR_LONG = ("math.factorial", "math.comb", "math.perm"), 2_000
 
 
 class Caller(Protocol):
@@ -104,10 +105,14 @@ def _unchanged(found: dict[Any, Any], length: int, keys: list[Any], rows: list[A
     for key, row in zip(keys, rows, strict=True):
         if len(found) == length and key in found:
             yield key if what == "keys" else found[key] if what == "values" else (key, found[key])
-        if len(found) != length or row is found or key not in found:
+        if len(found) != length or row is found or not _are_same(list(found), keys):
             raise NotProvedError(
                 "a dict is changed while a loop goes over it, which raises RuntimeError; go over list(...)"
             )
+
+
+def _are_same(some: list[Any], others: list[Any]) -> bool:
+    return all(one is other for one, other in zip(some, others, strict=True))
 
 
 def listed(values: Any) -> list[Any]:
@@ -126,12 +131,50 @@ def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Ma
         return of_constants(entry.name, entry.real, arguments, keywords)
     if entry.model is None:
         raise NotProvedError(f"{entry.name} has a number of the data or of noise, for which it is not modelled")
+    require_accepted(entry.real, arguments, keywords)
     return modelled(entry.name, entry.model, (caller, *arguments), keywords)
+
+
+class _NoExampleError(Exception):
+    """A value for which no other can stand."""
+
+
+def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    """Raise NotProvedError where a real function raises with other numbers in place of those of the data and of noise."""
+    try:
+        given, named = [_example(one) for one in arguments], {name: _example(one) for name, one in keywords.items()}
+    except _NoExampleError:
+        return
+    try:
+        function(*given, **named)
+    except Exception as error:
+        raise unmodelled(error) from None
+
+
+def _example(value: Any) -> Any:
+    """Return a real value like the one given, with 1 for each number of the data or of noise."""
+    if isinstance(value, Array):
+        return np.ones(value.shape, value.dtype)
+    if isinstance(value, Term):
+        return value.kind.type(1) if isinstance(value.kind, np.dtype) else value.kind(1)
+    if isinstance(value, Numbered):
+        return value.low
+    if isinstance(value, Lazy):
+        return value.values()[0]
+    if type(value) in (list, tuple):
+        return type(value)(map(_example, value))
+    if is_constant(value) or isinstance(value, type):
+        return value
+    raise _NoExampleError
 
 
 def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a real function with constants. It has copies, so one that writes into an argument or returns it is refused."""
     given = [real(one) for one in arguments]
+    if name in LONG and any(isinstance(one, int) and abs(one) > MOST_FOR_LONG for one in given):
+        raise NotProvedError(
+            f"{name} of a number above {MOST_FOR_LONG} takes long; compute it outside of the mechanism"
+        )
     named = {key: real(value) for key, value in keywords.items()}
     arrays = [one for one in (*given, *named.values()) if isinstance(one, np.ndarray)]
     before = [one.tobytes() for one in arrays]

@@ -36,10 +36,10 @@ from auditor.proofs.arrays import (
     widened,
 )
 from auditor.proofs.form import exact
-from auditor.proofs.lazy import Lazy, NotProvedError, applied
+from auditor.proofs.lazy import Lazy, NotProvedError, applied, unmodelled
 from auditor.proofs.listed import Caller, Listed
 from auditor.proofs.run import TracedRun
-from auditor.proofs.values import BOOL, FLOAT64, Array, RaisesError, Term, array_of, kind_of
+from auditor.proofs.values import BOOL, FLOAT64, Array, Term, array_of, kind_of
 
 Scalar = Callable[..., Any]
 
@@ -104,6 +104,9 @@ def _logical(function: Callable[..., Any]) -> Scalar:
 
 
 def _true_divide(run: TracedRun, a: Any, b: Any) -> Any:
+    kinds = [np.ones(1, kind_of(one)) if isinstance(kind_of(one), np.dtype) else kind_of(one)(1) for one in (a, b)]  # type: ignore[operator]  # a type of Python
+    if np.true_divide(*kinds).dtype != FLOAT64:
+        raise NotProvedError("np.divide has a number of fewer than 64 bits; use np.float64")
     # NumPy never raises for a divisor of 0.
     return binary(run, "/", *(cast_item(run, one, FLOAT64) for one in (a, b)))
 
@@ -255,7 +258,7 @@ def _min(run: TracedRun, items: list[Any]) -> Any:
 
 def _folded(run: TracedRun, items: list[Any], largest: bool) -> Any:
     if not items:
-        raise RaisesError(ValueError("zero-size array to reduction operation which has no identity"))
+        raise unmodelled(ValueError("zero-size array to reduction operation which has no identity"))
     return functools.reduce(lambda a, b: scalar.extreme(run, a, b, largest), items)
 
 
@@ -307,9 +310,9 @@ def _argmin(run: TracedRun, items: list[Any]) -> Any:
     return scalar.place_of_extreme(run, items, largest=False)
 
 
-def _opaque(name: str, function: Callable[..., Any]) -> Scalar:
+def _opaque(name: str, function: Callable[..., Any], *, between: bool = False) -> Scalar:
     def model(run: TracedRun, items: list[Any]) -> Any:
-        return scalar.all_opaque(name, function, True, run, items)
+        return scalar.all_opaque(name, function, run, items, between=between)
 
     return model
 
@@ -337,7 +340,7 @@ def _quantile(factor: float, name: str) -> Callable[..., Any]:
         real_one = getattr(np, name)
         function = functools.partial(_at_share, real_one, share)
         sample = lambda array, axis=None: real_one(array, share, axis=axis)  # noqa: E731
-        return reduced(caller.run, _opaque(f"{name} {share!r}", function), sample, a, axis)
+        return reduced(caller.run, _opaque(f"{name} {share!r}", function, between=True), sample, a, axis)
 
     return model
 
@@ -354,7 +357,7 @@ def _norm(caller: Caller, x: Any, ord: Any = None) -> Any:
     array = as_array(caller.run, x)
     if len(array.shape) != 1:
         raise NotProvedError("the norm of a matrix is not modelled")
-    return scalar.all_opaque(f"norm {known!r}", function, True, caller.run, list(array.typed()))
+    return scalar.all_opaque(f"norm {known!r}", function, caller.run, list(array.typed()))
 
 
 def _norm_of(order: Any, items: Any) -> Any:
@@ -372,7 +375,7 @@ REDUCTIONS: dict[str, Scalar] = {
     "ptp": _ptp,
     "argmax": _argmax,
     "argmin": _argmin,
-    "median": _opaque("median", np.median),
+    "median": _opaque("median", np.median, between=True),
     "std": _opaque("std", np.std),
     "var": _opaque("var", np.var),
 }

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from auditor.proofs import functions as scalar
-from auditor.proofs.arithmetic import absolute, binary, lazily, may_be_nan, native
+from auditor.proofs.arithmetic import absolute, binary, lazily, may_be_nan, native, raised
 from auditor.proofs.arrays import elementwise, is_known, real
-from auditor.proofs.lazy import Lazy, NotProvedError
+from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.listed import MOST_STEPS, Caller, Listed, Stream, View, is_type, iterate, listed
 from auditor.proofs.run import TracedRun
 from auditor.proofs.values import Array, RaisesError, Term, is_constant, kind_of, typed
@@ -71,15 +71,24 @@ def _extreme(largest: bool) -> Callable[..., Any]:
             raise NotProvedError("max() and min() have key= and default= only")
         if not values or (default and len(values) > 1):
             raise NotProvedError("max() and min() have a list, with a default or not, or several numbers")
+        if len(values) == 1 and key is not None and type(values[0]) not in (list, tuple, range, dict, Array):
+            raise NotProvedError("max() and min() with a key go over something that is computed; make it a list before")
         items = listed(values[0]) if len(values) == 1 else list(values)
         if not items:
             if default:
                 return default["default"]
-            raise RaisesError(ValueError("max() arg is an empty sequence"))
+            raise raised(max if largest else min, ([],))
         if any(isinstance(item, Array | list | tuple | dict) for item in items) and key is None:
             raise NotProvedError("max() and min() compare lists or arrays; use np.max or a key")
-        judge = None if key is None else (lambda item: caller.call(key, [item], {}))
-        return scalar.python_extreme(caller.run, items, largest, judge)
+        held = list(values[0]) if len(values) == 1 and isinstance(values[0], list | dict) else []
+
+        def judge(item: Any) -> Any:
+            found = caller.call(key, [item], {})
+            if held and not (len(held) == len(values[0]) and all(map(operator.is_, held, values[0]))):
+                raise NotProvedError("a list is changed while max() or min() goes over it")
+            return found
+
+        return scalar.python_extreme(caller.run, items, largest, None if key is None else judge)
 
     return model
 
@@ -87,7 +96,7 @@ def _extreme(largest: bool) -> Callable[..., Any]:
 def _sum(caller: Caller, values: Any, /, start: Any = 0) -> Any:
     if isinstance(start, str | bytes):
         raise NotProvedError("sum() starts with a text, which raises TypeError; use join")
-    return functools.reduce(lambda a, b: _plus(caller.run, a, b), listed(values), start)
+    return functools.reduce(lambda a, b: _plus(caller.run, a, b), iterate(values), start)
 
 
 def _plus(run: TracedRun, a: Any, b: Any) -> Any:
@@ -101,7 +110,7 @@ def _plus(run: TracedRun, a: Any, b: Any) -> Any:
 def _len(caller: Caller, value: Any, /) -> Any:
     if isinstance(value, Array):
         if not value.shape:
-            raise RaisesError(TypeError("len() of unsized object"))
+            raise raised(len, (np.zeros(()),))
         return value.shape[0]
     if type(value) in (list, tuple, dict, str, bytes, range, set) or isinstance(value, View):
         return len(value)
@@ -131,7 +140,7 @@ def _zip(caller: Caller, *values: Any, strict: Any = False) -> Any:
                     row.append(next(one))
                 except StopIteration:
                     if must_fit and (row or any(True for other in each[1:] for _ in other)):
-                        raise RaisesError(ValueError("zip() argument is shorter or longer")) from None
+                        raise unmodelled(ValueError("zip() argument is shorter or longer")) from None
                     return
             yield tuple(row)
 
@@ -242,7 +251,10 @@ def _pow(caller: Caller, base: Any, exp: Any) -> Any:
 
 
 def _divmod(caller: Caller, a: Any, b: Any, /) -> Any:
-    return binary(caller.run, "//", a, b), binary(caller.run, "%", a, b)
+    try:
+        return binary(caller.run, "//", a, b), binary(caller.run, "%", a, b)
+    except RaisesError as error:  # in words of its own
+        raise unmodelled(error.error) from None
 
 
 def _fsum(caller: Caller, values: Any, /) -> Any:
@@ -250,7 +262,7 @@ def _fsum(caller: Caller, values: Any, /) -> Any:
 
 
 def _prod(caller: Caller, values: Any, /, *, start: Any = 1) -> Any:
-    return functools.reduce(lambda a, b: binary(caller.run, "*", a, b), listed(values), start)
+    return functools.reduce(lambda a, b: binary(caller.run, "*", a, b), iterate(values), start)
 
 
 def _math_pow(caller: Caller, x: Any, y: Any, /) -> Any:
@@ -259,7 +271,7 @@ def _math_pow(caller: Caller, x: Any, y: Any, /) -> Any:
     if isinstance(power, Term | Lazy) or not math.isfinite(power):
         raise NotProvedError("math.pow has an exponent that depends on the data or on noise, or is not finite")
     if isinstance(base, Term) and power < 0 and run.is_zero(base.form):
-        raise RaisesError(ValueError("math domain error"))
+        raise unmodelled(ValueError("math domain error"))
     if isinstance(base, Lazy):
         return lazily(math.pow, base, power)
     return scalar.to_float(run, binary(run, "**", base, power))

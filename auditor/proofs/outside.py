@@ -2,6 +2,7 @@
 
 import builtins
 import math
+import pathlib
 import types
 from dataclasses import dataclass
 from enum import Enum
@@ -16,7 +17,18 @@ from auditor.proofs.listed_numpy import NUMPY
 from auditor.proofs.listed_python import BUILTINS, MATH
 from auditor.proofs.values import Array, from_numpy, is_constant
 
-LISTED: dict[int, Listed] = {id(entry.real): entry for entry in (*BUILTINS, *MATH, *NUMPY)}
+NUMPY_FILES = str(pathlib.Path(np.__file__).parent)
+
+
+def is_original(function: Any) -> bool:
+    """Whether a function is Python's or NumPy's own, and not one that was put in its place before this module was loaded."""
+    inner = getattr(function, "_implementation", function)
+    if type(inner) is types.FunctionType:
+        return inner.__code__.co_filename.startswith(NUMPY_FILES)
+    return isinstance(inner, types.BuiltinFunctionType | type | np.ufunc)
+
+
+LISTED: dict[int, Listed] = {id(entry.real): entry for entry in (*BUILTINS, *MATH, *NUMPY) if is_original(entry.real)}
 MODULES = (math, np, np.linalg)
 READ_ONLY = (int, float, complex, str, bytes, bool, type(None), Enum)
 
@@ -61,12 +73,20 @@ def seen(value: Any) -> Any:
 
 def given(value: Any) -> Any:
     """Return an argument of the call, which is a copy of its own, as a value."""
+    return _given(value, set())
+
+
+def _given(value: Any, met: set[int]) -> Any:
+    if type(value) in (np.ndarray, list, dict):
+        if id(value) in met:
+            raise NotProvedError("an argument holds one list, dict or array in two places; give each its own")
+        met.add(id(value))
     if type(value) is np.ndarray:
         return from_numpy(value)
     if type(value) in (list, tuple):
-        return type(value)(map(given, value))
+        return type(value)(_given(item, met) for item in value)
     if type(value) is dict:
-        return {key: given(item) for key, item in value.items()}
+        return {key: _given(item, met) for key, item in value.items()}
     return seen(value)
 
 
@@ -83,21 +103,35 @@ def attribute_of(value: Any, name: str) -> Any:
     assert isinstance(value, Foreign)
     owner = value.value
     kind = type(owner)
-    if _looks_up(kind) or hasattr(kind, "__getattr__"):
+    if type(kind) is not type or any(on_type(kind, one) is not None for one in ("__getattribute__", "__getattr__")):
         raise NotProvedError(f"a {kind.__name__} computes its attributes, which is not modelled")
-    on_type = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
-    if isinstance(on_type, types.MemberDescriptorType) or (on_type is None and name in getattr(owner, "__dict__", {})):
+    shared, own = on_type(kind, name), _own_attributes(owner)
+    if isinstance(shared, types.MemberDescriptorType) or (shared is None and name in own):
         return seen(object.__getattribute__(owner, name))
-    if type(on_type) is types.FunctionType and name not in getattr(owner, "__dict__", {}):
-        return Bound(on_type, value)
-    if on_type is not None and is_constant(on_type) and name not in getattr(owner, "__dict__", {}):
-        return on_type
+    if type(shared) is types.FunctionType and name not in own:
+        return Bound(shared, value)
+    if shared is not None and is_constant(shared) and name not in own:
+        return shared
     raise NotProvedError(f"the attribute {name} of a {kind.__name__} that the call did not make is not read")
 
 
-def _looks_up(kind: type) -> bool:
-    """Whether a class finds attributes in a way of its own."""
-    return any("__getattribute__" in vars(one) for one in kind.__mro__ if one is not object)
+def on_type(kind: type, name: str) -> Any:
+    """Return what a class, or one that it is made of, has under a name; None for what ``object`` has."""
+    # By the descriptors of Python itself, which no class can hide.
+    every = type.__dict__["__mro__"].__get__(kind)
+    spaces = (type.__dict__["__dict__"].__get__(one) for one in every if one is not object)
+    return next((space[name] for space in spaces if name in space), None)
+
+
+def _own_attributes(owner: Any) -> dict[str, Any]:
+    """Return the dict of an object; empty where it has none. Raises NotProvedError for one of a class of its own."""
+    holder = on_type(type(owner), "__dict__")
+    if holder is None:
+        return {}
+    own = holder.__get__(owner) if type(holder) is types.GetSetDescriptorType else None
+    if type(own) is not dict:
+        raise NotProvedError(f"a {type(owner).__name__} has attributes in something else than a dict")
+    return own
 
 
 def described(value: Any) -> str:

@@ -19,7 +19,8 @@ from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
 from auditor.proofs.cells import Cell
 from auditor.proofs.checker import check
 from auditor.proofs.clock import check_time, seconds_left
-from auditor.proofs.confirm import compared_numbers, disagreement
+from auditor.proofs.confirm import Noting, compared_numbers, confirmed
+from auditor.proofs.directed import confirm_each
 from auditor.proofs.domains import Listing, Vectors, listing_of, vectors_of
 from auditor.proofs.explain import DATA, event_of, outputs_of, pair_inside
 from auditor.proofs.gaussian import Moved, least_shift
@@ -29,7 +30,7 @@ from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.pairing import Matched, NotMatchedError, Pairing
 from auditor.proofs.result import Proof, Scope, shown_above, within
-from auditor.proofs.retrace import plain_data
+from auditor.proofs.retrace import form_of, plain_data
 from auditor.proofs.run import Names, Path
 from auditor.proofs.selecting import known_of, pair_of, words
 from auditor.proofs.targets import CLAIMS, from_epsilon, from_mu_squared, goal
@@ -98,6 +99,8 @@ class Attempt:
         """Return a proof, or why there is none."""
         if not isinstance(self.claim, CLAIMS):
             return self._none(f"there is no rule for claims of the kind {type(self.claim).__name__}")
+        if {"raise", "call"} & set(np.geterr().values()):
+            return self._none("NumPy is set to raise where it computes NaN or infinity; leave out np.seterr")
         if not self.mechanism.takes_rng:
             return self._none("the mechanism takes no generator, so its randomness cannot be followed")
         vectors = vectors_of(self.domain)
@@ -124,12 +127,6 @@ class Attempt:
 
     # Traces ----------------------------------------------------------------------------------------------------------
 
-    def _confirm(self, real: Any, dataset: Any, data: Mapping[str, float], found: Trace, seed: int) -> None:
-        check_time()
-        wrong = disagreement(self.mechanism, real, dataset, data, found, seed)
-        if wrong is not None:
-            raise NotProvedError(wrong)
-
     def _symbolic(self, vectors: Vectors) -> Trace:
         self.names = Names(bounds_of(vectors.low, vectors.high))
         dataset = symbols(self.names.bounds, vectors.integer)
@@ -149,15 +146,26 @@ class Attempt:
         tried = [[float(value) for value in pair.left] for pair in pairs]
         constants = sorted(self.names.compared, key=abs)
         tried += compared_numbers(constants, vectors.low, vectors.high, vectors.integer)[:MOST_COMPARED]
+
+        def real(data: Mapping[str, float]) -> Any:
+            return np.array([*data.values()]).astype(np.int64 if vectors.integer else np.float64)
+
+        known = set[int]()
         for seed, values in enumerate(tried):
-            real = np.array(values).astype(np.int64 if vectors.integer else np.float64)
-            self._confirm(real, dataset, {f"x{at}": value for at, value in enumerate(values)}, found, seed)
+            check_time()
+            data = {f"x{at}": value for at, value in enumerate(values)}
+            place = confirmed(self.mechanism, real(data), dataset, data, found, Noting(seed))
+            known |= set() if place is None else {place}
+        confirm_each(self.mechanism, dataset, found, real, vectors.integer, known)
         return found
 
     def _numeric(self, pair: Pair, side: Side) -> Trace:
         dataset = numbers(pair.dataset(side))
         found = trace(self.mechanism, dataset, self.names)
-        self._confirm(pair.dataset(side), dataset, {}, found, seed=len(self.names.laws))
+        real = pair.dataset(side)
+        check_time()
+        place = confirmed(self.mechanism, real, dataset, {}, found, Noting(len(self.names.laws)))
+        confirm_each(self.mechanism, dataset, found, lambda _: real, False, set() if place is None else {place})
         return found
 
     # All data sets at once -------------------------------------------------------------------------------------------
@@ -397,7 +405,8 @@ class Attempt:
             "data": self._data,
         }
         said = {"rule": rule, **mechanism, "claim": self.claim.to_dict(), "bound": str(bound)}
-        where = {"domain": dict(about.domain), "listed": about.listed}
+        forms = {"forms": sorted(set(map(form_of, self._data)))} if about.listed else {}
+        where = {"domain": dict(about.domain) | forms, "listed": about.listed}
         certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
         try:
             check(certificate, check_time)

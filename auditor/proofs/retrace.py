@@ -17,8 +17,16 @@ from auditor.proofs.trace import Trace, bounds_of, numbers, symbols, trace
 def plain_data(dataset: Any) -> Any:
     """Return a data set as JSON, so that it can be made again."""
     if isinstance(dataset, np.ndarray):
-        return {"array": dataset.tolist(), "dtype": str(dataset.dtype), "shape": list(dataset.shape)}
+        kind = "str" if dataset.dtype.kind == "U" else str(dataset.dtype)
+        if kind not in ("int64", "float64", "bool", "str"):
+            raise NotProvedError(f"the data are arrays of {kind}; use int64 or float64")
+        return {"array": dataset.tolist(), "dtype": kind, "shape": list(dataset.shape)}
     return {"value": dataset}
+
+
+def form_of(data: Any) -> str:
+    """Return in words how a data set arrives that was written as JSON."""
+    return f"array of {data['dtype']}" if "array" in data else "value"
 
 
 def made_again(data: Any) -> Any:

@@ -247,8 +247,19 @@ class TracedRun:
         self._draws += 1
         return self.names.noise(self._draws - 1, law)
 
-    def drew(self, method: str, name: str | None, decode: Callable[[Any], Any] | None) -> None:
-        """Note that a method of the generator drew a number. A run on numbers asks which one; see ``confirm``."""
+    def drew(
+        self,
+        method: str,
+        name: str | None,
+        decode: Callable[[Any], Any],
+        parameters: Callable[[], Sequence[float]] = tuple,
+        encode: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """Note that a method of the generator drew a number, with parameters. A run on numbers asks which one; see ``confirm``.
+
+        ``decode`` is the symbol's value for what NumPy gives, and ``encode`` what NumPy gives for an outcome. There is no symbol
+        where nothing is random.
+        """
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
         """Note noise that is computed of draws. A run on numbers asks for its number."""
@@ -382,4 +393,6 @@ class TracedRun:
 def label_of(value: Any) -> str:
     """Return an outcome as text, the same for equal numbers of Python and NumPy."""
     number = exact(value)
-    return f"{type(value).__name__} {value!r}" if number is None else str(number)
+    if number is None or (number == 0 and math.copysign(1.0, value) < 0):
+        return f"{type(value).__name__} {value!r}"
+    return str(number)

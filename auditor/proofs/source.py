@@ -80,6 +80,8 @@ def _nodes_of(nodes: Iterable[Node], code: CodeType) -> list[Node]:
         ]
     # What stands for no text, such as the return itself, is at column 0 to 0.
     at = [(a, c, b, d) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (a, c) != (b, d)]
+    if not at:
+        return [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
     starts, ends = {one[:2] for one in at}, {one[2:] for one in at}
     sizes = {}
     for node in nodes:
@@ -116,11 +118,8 @@ class _Binder(ast.NodeVisitor):
             self.visit(inner)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        # Its own names stay inside; those of := are the function's.
+        # Its own names stay inside, and := is refused there.
         self.visit(node.generators[0].iter)
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name):
-                self.names.add(inner.target.id)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
 
@@ -145,7 +144,6 @@ NOWHERE = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith),
     *(ast.Global, ast.ClassDef, ast.Try, ast.TryStar, ast.Match),
 )
-NOTES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.BinOp, ast.BitOr, ast.Load)
 WORDS: dict[type[ast.AST], str] = {
     ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
     ast.Try: "try is not modelled, since what raises on a number may not raise on another; test for it with if",
@@ -156,25 +154,33 @@ WORDS: dict[type[ast.AST], str] = {
 
 
 def _require_plain(node: ast.AST, is_root: bool) -> None:
-    """Raise NotProvedError for what may stand nowhere in a function, and for notes on types that compute something."""
+    """Raise NotProvedError for what may stand nowhere in a function."""
     if isinstance(node, NOWHERE):
         reason = WORDS.get(type(node), "generators and async functions are not modelled; build a list")
         raise NotProvedError(f"{reason} (line {getattr(node, 'lineno', 0)})")
     if isinstance(node, ast.AnnAssign) and (node.value is None or not isinstance(node.target, ast.Name)):
         raise NotProvedError(f"a note on a type has no value, or no name; leave it out (line {node.lineno})")
-    notes = (
-        [node.returns] if isinstance(node, ast.FunctionDef) else [node.annotation] if isinstance(node, ast.arg) else []
+    if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        for part in ast.walk(node):
+            if isinstance(part, ast.NamedExpr):
+                raise NotProvedError(f":= is in a lambda or a comprehension; use a statement (line {part.lineno})")
+    name = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg", ast.arg: "arg", ast.FunctionDef: "name"}.get(
+        type(node)
     )
-    for note in notes:
-        if note is not None and not is_root and not all(isinstance(part, NOTES) for part in ast.walk(note)):
-            raise NotProvedError(f"a note on a type computes something; leave it out (line {note.lineno})")
+    if name is not None and not is_root and str(getattr(node, name)).startswith("__"):
+        raise NotProvedError(
+            f"the name {getattr(node, name)} begins with two underscores, which mean something of their own"
+        )
+    if getattr(node, "type_params", ()):
+        raise NotProvedError(f"a function has type parameters; leave them out (line {getattr(node, 'lineno', 0)})")
 
 
 def bound_names(node: Node) -> frozenset[str]:
     """Return the names that a function binds: its parameters, and what it assigns."""
-    for inner in ast.walk(node):
-        _require_plain(inner, is_root=inner is node)
     given = node.args
+    own = {node, *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg}
+    for inner in ast.walk(node):
+        _require_plain(inner, is_root=inner in own)
     binder = _Binder()
     for statement in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
         binder.visit(statement)

@@ -6,7 +6,7 @@ The function is evaluated again and again, each time with the decisions that are
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +44,15 @@ class Trace:
 
     names: Names
     paths: tuple[Path, ...]
+
+    def place(self, taken: tuple[int, ...]) -> int | None:
+        """Return the place of the path with these decisions, or with the first of them; None where there is none."""
+        places = (
+            self._places or self._places.update({path.taken: at for at, path in enumerate(self.paths)}) or self._places
+        )
+        return next((places[taken[:end]] for end in range(len(taken) + 1) if taken[:end] in places), None)
+
+    _places: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False, compare=False)
 
 
 def symbols(bounds: Mapping[str, Range], integer: bool) -> Dataset:
@@ -100,7 +109,7 @@ def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
 
 def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     """Evaluate the mechanism, and return its output."""
-    own = {name: given(value) for name, value in mechanism.copied.items()}
+    own = given(dict(mechanism.copied))
     size = {"size": 1} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
     output = evaluated(Evaluator(run, sampled), seen(mechanism.function), [dataset()], keywords)

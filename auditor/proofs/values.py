@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.proofs.form import INPUT, NOISE, Form, exact
+from auditor.proofs.form import INPUT, OPAQUE, Form, exact
 from auditor.proofs.lazy import Lazy, NotProvedError, joined, states
 from auditor.proofs.run import Masses, Names
 
@@ -22,6 +22,10 @@ INT64 = np.dtype(np.int64)
 FLOAT64 = np.dtype(np.float64)
 BOOL = np.dtype(np.bool_)
 TERM_KINDS = (int, float, INT64, FLOAT64)
+
+
+NUMPY_SCALARS = frozenset(np.dtype(code).type for code in np.typecodes["All"])
+LARGEST_INTEGER = 2**62  # of Python, beside a number of the data or of noise: NumPy takes 64 bits
 
 
 class RaisesError(Exception):
@@ -34,16 +38,21 @@ class RaisesError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A number of the data or of noise, of a type. ``plus_zero`` says that where it is 0, it is not −0.0.
+    """A number of the data or of noise, of a type.
 
-    The types that terms have are TERM_KINDS. Integers of Python have no bounds, and those of NumPy are checked for them.
+    ``plus_zero`` says that where it is 0, it is not −0.0. It is False where the sign of 0 is that of an opaque symbol, and None
+    where it is not known. The types that terms have are TERM_KINDS.
     """
 
     form: Form
     kind: Kind
-    plus_zero: bool = True
+    plus_zero: bool | None = True
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.kind not in TERM_KINDS:
+            raise NotProvedError(f"a number of the data or of noise has the type {self.kind}; use int64 or float64")
 
     def __bool__(self) -> bool:
         raise AssertionError("a term has no truth")
@@ -141,7 +150,8 @@ def is_constant(value: Any) -> bool:
     """Whether a value is an immutable constant: a number, text, None, a type of NumPy, or a tuple of these."""
     if type(value) is tuple:
         return all(map(is_constant, value))
-    return type(value) in PLAIN or type(value) in (range, slice, type(...)) or isinstance(value, np.generic | np.dtype)
+    kind = type(value)
+    return kind in PLAIN or kind in (range, slice, type(...)) or kind in NUMPY_SCALARS or isinstance(value, np.dtype)
 
 
 def kind_of(value: Any) -> Kind:
@@ -173,9 +183,16 @@ def made_constant(value: Fraction, kind: Kind) -> Any:
 
 
 def as_form(value: Any) -> Form | None:
-    """Return a scalar number as a form; None for infinities, NaN and what is no number."""
+    """Return a scalar number as a form; None for infinities, NaN and what is no number.
+
+    Raises NotProvedError for numbers that NumPy computes with in a type of their own.
+    """
     if isinstance(value, Term):
         return value.form
+    if isinstance(value, np.number) and value.dtype not in (INT64, FLOAT64):
+        raise NotProvedError(f"a {value.dtype} meets a number of the data or of noise; use int64 or float64")
+    if type(value) is int and abs(value) > LARGEST_INTEGER:
+        raise NotProvedError("an integer of more than 62 bits meets a number of the data or of noise")
     number = exact(value)
     return None if number is None else Form.number(number)
 
@@ -187,7 +204,12 @@ def is_safe(term: Term, names: Names) -> bool:
         return True
     if not form.terms:
         return form.constant != 0
-    if all(name[0] not in (INPUT, NOISE) for name in form.terms):
+    if (
+        term.plus_zero is not None
+        and len(form.terms) == 1
+        and not form.constant
+        and next(iter(form.terms))[0] == OPAQUE
+    ):
         return True
     reach = names.reach(form) if all(name[0] == INPUT for name in form.terms) else None
     return reach is not None and (reach[0] > 0 or reach[1] < 0)
@@ -208,17 +230,16 @@ def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
             if not is_safe(value, names):
                 raise NotProvedError("an output may be 0.0 or −0.0, which the data decide; add 0.0 to it")
             leaves.append(value.form)
-            return ("term", value.kind.name if isinstance(value.kind, np.dtype) else value.kind.__name__)
+            signed = is_float(value.kind) and value.plus_zero is False and not names.is_dense(value.form)
+            return (value.kind.name if isinstance(value.kind, np.dtype) else value.kind.__name__, signed)
         leaves.append(value if isinstance(value, Lazy) else text_of(value))
         return "leaf"
 
     def visit(value: Any) -> Any:
         if isinstance(value, Array):
             # Numbers of one array have one type, so a term and a constant in one place have the same structure.
-            whole = ("array", value.shape, str(value.dtype))
-            for item in value.flat():
-                leaf(item)
-            return whole
+            signed = tuple(leaf(item)[1:] == (True,) for item in value.flat())
+            return ("array", value.shape, str(value.dtype), *(signed if any(signed) else ()))
         if isinstance(value, list | tuple):
             return (type(value).__name__, tuple(visit(item) for item in value))
         if type(value) is dict:

@@ -100,9 +100,10 @@ def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
     for seed in range(seeds):
         values = data(seed, floats)
         named = {f"x{at}": float(value) for at, value in enumerate(values)}
-        said = confirm.disagreement(mechanism, values, dataset, named, found, seed)
-        if said is not None:
-            return f"{said}, for the data {values.tolist()} and seed {seed}"
+        try:
+            confirm.confirmed(mechanism, values, dataset, named, found, confirm.Noting(seed))
+        except NotProvedError as error:
+            return f"{error}, for the data {values.tolist()} and seed {seed}"
     return None
 
 

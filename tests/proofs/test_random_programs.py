@@ -42,7 +42,8 @@ def test_a_bound_that_is_too_low_is_noticed_and_its_program_made_smaller() -> No
 
 def test_a_prover_that_passes_over_a_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(evaluator.STATEMENTS, ast.AugAssign, lambda *_: None)
-    monkeypatch.setattr(proving, "disagreement", lambda *_: None)
+    monkeypatch.setattr(proving, "confirmed", lambda *_, **__: 0)
+    monkeypatch.setattr(proving, "confirm_each", lambda *_: None)
     with pytest.raises(TooLittleProvedError):
         compared([number for number in range(400) if "+= x[1]" in program(number).text])
 
