@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -247,14 +247,15 @@ class CellTotals(TypedDict, total=False):
     integer: bool
 
 
-def Totals(  # noqa: N802 - one domain to the user, in two forms
-    contributions: Sequence[Sequence[Number]] | None = None,
-    people: Sequence[int] | None = None,
-    *,
-    relation: str = Relation.ADD_REMOVE,
-    **second: Unpack[CellTotals],
-) -> Domain:
-    """Make a domain of totals over people, in one of two forms.
+if TYPE_CHECKING:
+    # To type checkers, a domain that has all methods.
+    _Totals = TotalsInCells
+else:
+    _Totals = Domain
+
+
+class Totals(_Totals):
+    """Totals over people, in one of two forms.
 
     Args:
         contributions: the vectors one person can add, all of one length.
@@ -268,14 +269,41 @@ def Totals(  # noqa: N802 - one domain to the user, in two forms
         integer (bool): whether those numbers are integers, as they are by default.
 
     Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
+
+    >>> isinstance(Totals([(1, 1), (0, 1)], (0, 10)), Totals)
+    True
     """
-    if contributions is not None and people is not None and not second:
-        return _people(contributions, people, relation_named(relation))
-    if contributions is None and people is None and second.keys() >= {"cells", "values", "contribution"}:
-        return _cells(**second)
-    raise InvalidInputError(
-        "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
-    )
+
+    if TYPE_CHECKING:
+        # Where tools look for the signature.
+        def __init__(
+            self,
+            contributions: Sequence[Sequence[Number]] | None = None,
+            people: Sequence[int] | None = None,
+            *,
+            relation: str = Relation.ADD_REMOVE,
+            **second: Unpack[CellTotals],
+        ) -> None: ...
+
+    def __new__(
+        cls,
+        contributions: Sequence[Sequence[Number]] | None = None,
+        people: Sequence[int] | None = None,
+        *,
+        relation: str = Relation.ADD_REMOVE,
+        **second: Unpack[CellTotals],
+    ) -> "Totals":
+        if contributions is not None and people is not None and not second:
+            return cast(Totals, _people(contributions, people, relation_named(relation)))
+        if contributions is None and people is None and second.keys() >= {"cells", "values", "contribution"}:
+            return cast(Totals, _cells(**second))
+        raise InvalidInputError(
+            "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
+        )
+
+
+Totals.register(TotalsOfPeople)
+Totals.register(TotalsInCells)
 
 
 def groups(domain: Domain, claims: int) -> Sequence[Domain]:
