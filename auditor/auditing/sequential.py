@@ -24,6 +24,7 @@ from auditor.blackbox.batches import Phase
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.bounds.betting import refuted_up_to
+from auditor.bounds.digits import significant
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
@@ -136,8 +137,8 @@ class BetEvidence(Evidence):
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, "sequential bets")
         event = ObservedBets(
             "bets on the side of each output, by quantiles of past outputs and by a score learned from them",
-            tuple(self.wealth.grid.tolist()),
-            tuple(self.wealth.highest.tolist()),
+            tuple(map(significant, self.wealth.grid.tolist())),
+            tuple(map(significant, self.wealth.highest.tolist())),
         )
         power = {name: self.game.detectable(alpha, chance) for name, chance in CHANCES}
         return Judgement(

@@ -3,10 +3,12 @@
 import argparse
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.evidence import Bound
 from auditor.cli.common import AS_EXPECTED, UNEXPECTED, Commands
 from auditor.errors import InvalidInputError
 
@@ -64,13 +66,22 @@ def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]
             judged = evidence.judge(audit.alpha)
             yield "counts", judged.event == audit.event
             for what in ("bound", "power", "p_value"):
-                yield what, getattr(judged, what) == getattr(audit, what)
+                yield what, _written(getattr(judged, what)) == _written(getattr(audit, what))
         elif (again := recounted(audit.event, plan.store.samples(Phase.BOUND))) is not None:
             yield "counts", again == audit.event
         if test is not None:
             learned_from = join_samples(list(plan.store.samples(Phase.SELECTION)))
-            yield "histograms", test.histograms(learned_from) == tuple(audit.illustration.histograms)
+            drawn = map(asdict, test.histograms(learned_from))
+            yield (
+                "histograms",
+                _written(list(drawn)) == _written([asdict(one) for one in audit.illustration.histograms]),
+            )
     if audit.smallest is not None:
         again = recounted(audit.smallest.event, plan.store.samples(Phase.CONFIRM))
         if again is not None:
             yield "counts on the smallest pair", again == audit.smallest.event
+
+
+def _written(computed: Any) -> Any:
+    """Return what was computed, as a report holds it."""
+    return with_significant_digits(asdict(computed) if isinstance(computed, Bound) else computed)

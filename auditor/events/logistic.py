@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Column, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.bounds.digits import significant
 from auditor.events.newton import Labelled, ridge_for
 
 Floats = NDArray[np.float64]
@@ -88,7 +89,7 @@ def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | No
     intercept, weights = _fitted(design, labels)
     # The fair coin makes the sides equally likely, whatever their shares in this sample.
     intercept -= math.log(sample.left.size / sample.right.size)
-    return LogisticScore(terms, products, intercept, tuple(weights.tolist()))
+    return LogisticScore(terms, products, significant(intercept), tuple(map(significant, weights.tolist())))
 
 
 def _terms_of(column: Column, places: int) -> _Terms | None:
@@ -100,7 +101,7 @@ def _terms_of(column: Column, places: int) -> _Terms | None:
             levels = BENDS if places <= MOST_BENT_PLACES else FEWER_BENDS
         finite = numbers[np.isfinite(numbers)]
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
-        bends = tuple(quantiles.tolist()) if len(quantiles) > 1 else ()
+        bends = tuple(map(significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
         seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))

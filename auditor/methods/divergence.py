@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.outputs import Column, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
+from auditor.bounds.digits import significant
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.intervals import Floats
@@ -202,7 +203,9 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             divergence = self._estimate(order, values, weights_p, weights_q, margin)
         if wager.stake == 0:
             return nothing, -math.inf
-        return replace(wager, swapped=swapped), divergence / self.claim.scale(order)
+        written = tuple(map(significant, wager.values))
+        wager = Wager(order, written, swapped, significant(wager.stake), significant(wager.tilt))
+        return wager, divergence / self.claim.scale(order)
 
     @staticmethod
     def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:

@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +33,18 @@ FORMATS = [
 
 
 def write_reports(result: "RunResult", folder: Path) -> Path:
-    """Write report.json and the files beside it, and return the path of report.json. The folder is made if it is missing."""
+    """Write report.json and the files beside it, and return the path of report.json. The folder is made if it is missing.
+
+    The files show the numbers of report.json, with the digits that it has.
+    """
     from auditor.results.files import to_json, write_whole
+    from auditor.results.reader import read_report
 
     folder.mkdir(parents=True, exist_ok=True)
     report = folder / "report.json"
     write_whole(report, to_json(result.to_dict()))
+    written = replace(read_report(report), seconds=result.seconds)
     for form in FORMATS:
         if form.file is not None:
-            write_whole(folder / form.file, form.write(result))
+            write_whole(folder / form.file, form.write(written))
     return report

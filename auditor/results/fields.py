@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, PlainValidator, Strict, Tag
+from typing_extensions import TypeAliasType
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, claim_from_dict
@@ -92,18 +93,28 @@ def _kind(event: Any) -> str | None:
     return next((key for key in KIND_OF_EVENT if key in keys), None)
 
 
-Count = Annotated[int, Strict(), Field(ge=0)]
-ClaimField = Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict())]
-PairField = Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]
-BoundField = Annotated[Bound, BeforeValidator(_bound), PlainSerializer(lambda bound: bound.to_dict())]
-EventField = Annotated[
-    Annotated[ObservedRule, Tag("opposite")]
-    | Annotated[ObservedProfile, Tag("points")]
-    | Annotated[ObservedScore, Tag("order")]
-    | Annotated[ObservedReport, Tag("confirmed")]
-    | Annotated[QueryAnswers, Tag("values")]
-    | Annotated[ObservedBets, Tag("hypotheses")]
-    | Annotated[ObservedCanaries, Tag("apart")],
-    Discriminator(_kind),
-    BeforeValidator(_event),
-]
+# Aliases by name, so that signatures show the name and not how it is read.
+Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0)])
+ClaimField = TypeAliasType(
+    "ClaimField", Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict())]
+)
+PairField = TypeAliasType(
+    "PairField", Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]
+)
+BoundField = TypeAliasType(
+    "BoundField", Annotated[Bound, BeforeValidator(_bound), PlainSerializer(lambda bound: bound.to_dict())]
+)
+EventField = TypeAliasType(
+    "EventField",
+    Annotated[
+        Annotated[ObservedRule, Tag("opposite")]
+        | Annotated[ObservedProfile, Tag("points")]
+        | Annotated[ObservedScore, Tag("order")]
+        | Annotated[ObservedReport, Tag("confirmed")]
+        | Annotated[QueryAnswers, Tag("values")]
+        | Annotated[ObservedBets, Tag("hypotheses")]
+        | Annotated[ObservedCanaries, Tag("apart")],
+        Discriminator(_kind),
+        BeforeValidator(_event),
+    ],
+)

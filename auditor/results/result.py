@@ -1,13 +1,14 @@
 """Results as data: all that a report shows, and all that is needed to recompute its bounds."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
+from auditor.bounds.digits import with_significant_digits
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField
@@ -16,8 +17,6 @@ from auditor.verdict import Verdict
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-T = TypeVar("T")
-
 FORMAT = 1
 # The entry of an audit in report.json, in this order.
 KEYS = (
@@ -25,6 +24,8 @@ KEYS = (
     *("exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
     "illustration",
 )
+# Entries that were computed. What was chosen, counted or given is written in full: bounds are computed from it again.
+DERIVED = ("bound", "exact", "proof", "tried", "power", "illustration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +162,10 @@ class Provenance:
     tried: Tried | None = None
 
 
-class _Of(Generic[T]):
-    """An attribute of a result that is a field of one of its parts."""
-
-    def __init__(self, get: Callable[["AuditResult"], T]) -> None:
-        self._get = get
-
-    def __get__(self, result: "AuditResult", owner: type["AuditResult"]) -> T:
-        return self._get(result)
-
-
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """One audit. ``bound``, ``pair``, ``event`` and ``power`` are None where it ended before there were any.
+    """One audit: its verdict, bound, event and power, and what they rest on.
 
-    The fields of ``judgement`` and of ``provenance`` are attributes of the result as well, such as ``result.verdict``.
     ``name`` is the audit's, ``mechanism`` the name of what was audited, ``claim`` what was put to the test, and ``expected`` the
     verdict that was expected. ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
@@ -196,20 +186,75 @@ class AuditResult:
     reproduce: str | None = None
     proof: ProofFound | None = None
 
-    verdict = _Of(lambda result: result.judgement.verdict)
-    stop_reason = _Of(lambda result: result.judgement.stop_reason)
-    bound = _Of(lambda result: result.judgement.bound)
-    event = _Of(lambda result: result.judgement.event)
-    power = _Of(lambda result: result.judgement.power)
-    p_value = _Of(lambda result: result.judgement.p_value)
-    alpha = _Of(lambda result: result.judgement.alpha)
-    illustration = _Of(lambda result: result.judgement.illustration)
-    outputs = _Of(lambda result: result.provenance.outputs)
-    seconds = _Of(lambda result: result.provenance.seconds)
-    reproducible = _Of(lambda result: result.provenance.reproducible)
-    seed = _Of(lambda result: result.provenance.seed)
-    drawn_by = _Of(lambda result: result.provenance.drawn_by)
-    tried = _Of(lambda result: result.provenance.tried)
+    @property
+    def verdict(self) -> Verdict:
+        """What the outputs say of the claim."""
+        return self.judgement.verdict
+
+    @property
+    def stop_reason(self) -> str:
+        """Why no more outputs were drawn."""
+        return self.judgement.stop_reason
+
+    @property
+    def bound(self) -> BoundField | None:
+        """What was proved of the claim's quantity, with its confidence; None where the audit ended before."""
+        return self.judgement.bound
+
+    @property
+    def event(self) -> EventField | None:
+        """What was looked at and counted; its fields have the names of report.json."""
+        return self.judgement.event
+
+    @property
+    def power(self) -> Mapping[str, float] | None:
+        """The values of the quantity that this event would have caught, with a chance of "80%" and of "95%"."""
+        return self.judgement.power
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest chance of a false alarm at which these outputs refute the claim; None where nothing is random."""
+        return self.judgement.p_value
+
+    @property
+    def alpha(self) -> float | None:
+        """The chance of a false alarm that was allowed; None where nothing is random."""
+        return self.judgement.alpha
+
+    @property
+    def illustration(self) -> Illustration:
+        """What the plots show."""
+        return self.judgement.illustration
+
+    @property
+    def outputs(self) -> OutputsSpent:
+        """How many outputs went into each phase."""
+        return self.provenance.outputs
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the audit took; None in a report that was read."""
+        return self.provenance.seconds
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the seed draws the same outputs again."""
+        return self.provenance.reproducible
+
+    @property
+    def seed(self) -> int:
+        """The root of all randomness."""
+        return self.provenance.seed
+
+    @property
+    def drawn_by(self) -> str:
+        """What drew the outputs of the bound; "" in a report that was read."""
+        return self.provenance.drawn_by
+
+    @property
+    def tried(self) -> Tried | None:
+        """Where the search looked."""
+        return self.provenance.tried
 
     @property
     def passed(self) -> bool:
@@ -220,7 +265,10 @@ class AuditResult:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed}
-        flat["budget"] = {"allowed_error": self.alpha, "p_value": self.p_value}
+        flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
+        if self.smallest is not None:
+            flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
+        flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
         return {key: flat[key] for key in KEYS if key != "proof" or self.proof is not None}
 
     def __str__(self) -> str:

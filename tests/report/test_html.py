@@ -435,9 +435,8 @@ def test_without_pandas_a_frame_is_an_error_that_says_what_to_install(monkeypatc
         every_kind().to_frame()
 
 
-def test_a_stored_report_gives_the_same_page(tmp_path: Path, text: str) -> None:
-    from auditor.results.files import to_json
+def test_a_stored_report_gives_the_same_page(tmp_path: Path) -> None:
+    from auditor.report.formats import write_reports
 
-    file = tmp_path / "report.json"
-    file.write_text(to_json(every_kind().to_dict()), encoding="utf-8")
-    assert to_html(read_report(file)) == text
+    file = write_reports(every_kind(), tmp_path)
+    assert to_html(read_report(file)) == (tmp_path / "report.html").read_text(encoding="utf-8")

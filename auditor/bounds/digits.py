@@ -1,0 +1,24 @@
+"""How many digits derived numbers are good for: reports keep those, and so are the same on every processor."""
+
+from typing import Any
+
+# Libraries of different processors differ in the last two or three of the 17 digits that a float has.
+DIGITS = 10
+
+
+def significant(number: float) -> float:
+    """Return a number with as many digits as it is good for. It errs by at most 5·10⁻¹⁰ of itself, to either side.
+
+    >>> significant(0.1 + 0.2), significant(float("inf"))
+    (0.3, inf)
+    """
+    return float(f"{number:.{DIGITS}g}")
+
+
+def with_significant_digits(data: Any) -> Any:
+    """Return plain data in which each float has as many digits as it is good for."""
+    if isinstance(data, dict):
+        return {key: with_significant_digits(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [with_significant_digits(item) for item in data]
+    return significant(data) if isinstance(data, float) else data
