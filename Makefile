@@ -1,8 +1,10 @@
-# Two commands: `make audit` and `make test`. Both set up .venv first, from requirements.lock.
+# Two commands: `make audit` and `make test`. Both set up .venv first: `make audit` with what audits need, `make test` with all.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+AUDITS := $(VENV)/.audits
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
 OLD_PINS := benchmarks/corpus/environments
@@ -11,10 +13,15 @@ OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(O
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit libraries corpus test slow check bench studies docs lock clean
+.PHONY: audit classics libraries corpus test slow check bench studies docs lock clean
 
-audit: $(READY)
-	$(BIN)/python -m auditor run configs/*.yaml
+audit: $(AUDITS)
+	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
+	$(BIN)/python -m auditor list --reports reports
+
+# Mechanisms of papers with published bounds, and DP-SGD: minutes.
+classics: $(AUDITS)
+	$(BIN)/python -m auditor run configs/classics.yaml configs/dp-sgd.yaml
 	$(BIN)/python -m auditor list --reports reports
 
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
@@ -49,16 +56,21 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # Debian ships Python without the part of venv that installs pip; as root it is added, else the error says how.
-$(READY): requirements.lock pyproject.toml
+$(AUDITS): requirements-audit.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "auditor needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && apt-get install -y python3-venv; } || \
 	  { echo "this Python has no venv. On Debian: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
-	touch $(READY)
+	$(PIP) install --no-compile --require-hashes -r requirements-audit.lock
+	$(PIP) install --no-build-isolation --no-deps --editable .
+	touch $@
+
+$(READY): requirements.lock pyproject.toml $(AUDITS)
+	$(PIP) install --no-compile --require-hashes -r requirements.lock
+	$(PIP) install --no-build-isolation --no-deps --editable .
+	touch $@
 
 .libraries/%/.ready: $(PINS)/%.txt | $(READY)
 	$(PYTHON) -m venv --clear .libraries/$*
@@ -76,6 +88,7 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 WHOLE := datasynthesizer-% diffprivlib-% smartnoise-synth-%
 lock:
 	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
+	$(LOCK) pyproject.toml --extra install --constraint requirements.lock -o requirements-audit.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
 	$(foreach pins,$(wildcard $(OLD_PINS)/*.in),$(LOCK) $(if $(filter $(WHOLE),$(notdir $(pins))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 
