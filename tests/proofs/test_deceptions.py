@@ -1,15 +1,25 @@
 """Programs that look private and are not: none is proved. Their sound twins are proved, or a reason is given."""
 
+import builtins
+import hashlib
 import itertools
+import json
+import subprocess
+import sys
 import time
+import types
+from pathlib import Path
 from typing import Any
 
 import deceptions_behind_a_gate
 import deceptions_of_language
 import deceptions_of_numbers
+import deceptions_of_readers
+import numpy as np
 import pytest
 
 import auditor
+from auditor.proofs.checker import check
 
 FILES = (deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
@@ -17,6 +27,7 @@ TWINS = [one for file in FILES for one in file.TWINS]
 SHARES = 16  # tests that share the programs, so that a failure names few of them
 # What a sound twin is told that is not proved: at least a sentence.
 FEWEST_LETTERS = 20
+COUNTS = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 
 
 def test_there_are_many_of_many_kinds() -> None:
@@ -49,8 +60,6 @@ def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int
 
 
 def _as_given(one: Any) -> tuple[Any, Any]:
-    import numpy as np
-
     left, right = one.pair
     dtype = np.asarray(one.domain.corners()[0].dataset("left")).dtype if hasattr(one.domain, "corners") else None
     if isinstance(left, list | tuple) and dtype is not None and dtype.kind in "if":
@@ -84,3 +93,146 @@ def test_the_time_limit_is_kept() -> None:
     begun = time.monotonic()
     auditor.prove(histogram, auditor.PureDP(1.0), domain, seconds=2)
     assert time.monotonic() - begun < 10
+
+
+def is_proved(one: Any, claim: Any, domain: Any, seconds: float = 5, **parameters: Any) -> bool:
+    proof = auditor.prove(one, claim, domain, parameters=parameters, seconds=seconds)
+    return bool(proof.proved) or str(proof).startswith("proved:")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("one", deceptions_of_readers.READERS, ids=lambda one: one.mechanism.__name__)
+def test_readers_are_not_deceived(one: Any) -> None:
+    assert not is_proved(one.mechanism, one.claim, one.domain, **one.parameters)
+    assert not auditor.prove(one.mechanism, one.claim, [one.pair], parameters=one.parameters, seconds=5).holds
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_readers_look_at_what_numpy_raises() -> None:
+    with np.errstate(all="raise"):
+        assert not is_proved(deceptions_of_readers.divides_by_zero, auditor.PureDP(1.0), COUNTS)
+
+
+def test_readers_look_at_what_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, other = builtins.__import__, types.ModuleType("other")
+    monkeypatch.setattr(other, "e", 0.001, raising=False)
+
+    def imports(name: str, names: Any = None, *rest: Any) -> Any:
+        of_readers = names is not None and names.get("__name__") == deceptions_of_readers.__name__
+        return other if of_readers and name == "math" else real(name, names, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", imports)
+    found = is_proved(deceptions_of_readers.imports_math, auditor.PureDP(1.0), COUNTS)
+    monkeypatch.undo()
+    assert not found
+
+
+# Programs that need a process of their own: the options of Python, and the text.
+ALONE = {
+    "numpy_patched_before_the_import": (
+        [],
+        """import numpy as np
+clip = np.clip
+np.clip = lambda a, low, high: a if low == 400 else clip(a, low, high)
+import auditor
+
+
+def told(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        return totals[0] * 0.0 + np.clip(totals[0], 400, 400)
+    return y
+""",
+    ),
+    "lambdas_of_a_line_without_columns": (
+        ["-X", "no_debug_ranges"],
+        """import numpy as np
+import auditor
+
+first, told = lambda x, rng: x + rng.laplace(0.0, 1.0, len(x)), lambda x, rng: x + rng.laplace(0.0, 0.000001, len(x))
+""",
+    ),
+}
+ASKED = """
+domain = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
+pair = np.array([50, 1, 1]), np.array([51, 1, 1])
+for asked in (domain, [pair]):
+    print(auditor.prove(told, auditor.PureDP(1.0), asked, seconds=5).holds)
+"""
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_readers_in_a_process_of_their_own(name: str, tmp_path: Path) -> None:
+    options, text = ALONE[name]
+    (tmp_path / "alone.py").write_text(text + ASKED)
+    command = [sys.executable, *options, str(tmp_path / "alone.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("name", ["large_factorial", "insert_while_reading"])
+def test_readers_keep_the_time_limit(name: str) -> None:
+    begun = time.monotonic()
+    proof = auditor.prove(getattr(deceptions_of_readers, name), auditor.PureDP(1.0), COUNTS, seconds=2)
+    assert time.monotonic() - begun < 10
+    assert not proof.holds
+    assert len(str(proof.reason)) >= FEWEST_LETTERS
+
+
+def test_readers_refuse_a_parameter_that_holds_itself() -> None:
+    endless: list[Any] = [0]
+    endless.append(endless)
+    asked = deceptions_of_readers.takes_a_list
+    proof = auditor.prove(asked, auditor.PureDP(1.0), COUNTS, parameters={"a": endless}, seconds=5)
+    assert not proof.holds
+    assert len(str(proof.reason)) >= FEWEST_LETTERS
+
+
+def test_readers_tell_the_sign_of_a_sampled_zero() -> None:
+    domain = auditor.Value(values=[2**-30, 2**-20])
+    assert not is_proved(deceptions_of_readers.sampled_sign_of_zero, auditor.ApproximateDP(0.1, 1e-12), domain)
+
+
+def test_readers_do_not_take_a_small_delta_for_zero() -> None:
+    domain = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
+    assert not is_proved(deceptions_of_readers.hardly_any_delta, auditor.ApproximateDP(0.0, 1e-30), domain)
+
+
+@pytest.mark.parametrize(
+    ("name", "epsilon"),
+    [("chain_of_squares", 1.0), ("chain_of_floors", 1.0), ("chain_of_products", 1.0), ("chain_of_scales", 0.1)],
+)
+def test_readers_of_chains_see_what_moves(name: str, epsilon: float) -> None:
+    domain = auditor.Totals(cells=3, values=(0, 100), contribution={"linf": 1})
+    claim = auditor.ApproximateDP(epsilon, 1e-2)
+    assert not is_proved(getattr(deceptions_of_readers, name), claim, domain, seconds=10)
+
+
+def signed(proof: Any, changes: Any) -> Any:
+    """Return a certificate with changes, under the digest of what it says then."""
+    content = {key: value for key, value in json.loads(json.dumps(proof)).items() if key != "digest"} | changes
+    return content | {"digest": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}
+
+
+def test_readers_of_certificates_tell_an_integer_from_a_float() -> None:
+    """What holds of 1 and 2 says nothing of 1 and 1.0, which are equal."""
+    asked, claim = deceptions_of_readers.coin_of_an_integer, auditor.PureDP(0.5)
+    assert not auditor.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
+    proof: Any = auditor.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
+    check(signed(proof, {}))
+    changes = {"domain": proof["domain"] | {"values": [1, 1.0]}, "data": [{"value": 1}, {"value": 1}]}
+    with pytest.raises((ValueError, LookupError, TypeError, ArithmeticError)):
+        check(signed(proof, changes))
+
+
+def test_readers_of_certificates_tell_the_type_of_an_array() -> None:
+    """What holds of arrays of integers says nothing of arrays of floats."""
+    asked, claim = deceptions_of_readers.coin_of_an_integer_array, auditor.PureDP(0.5)
+    integers, floats = [(np.array([0]), np.array([1]))], [(np.array([0.0]), np.array([1.0]))]
+    assert not auditor.prove(asked, claim, floats).holds
+    proof: Any = auditor.prove(asked, claim, integers).certificate
+    check(signed(proof, {}))
+    for forms in ({}, {"forms": ["array of float64"]}):
+        changes = {"domain": proof["domain"] | {"pairs": [[[0.0], [1.0]]]} | forms}
+        with pytest.raises((ValueError, LookupError, TypeError, ArithmeticError)):
+            check(signed(proof, changes))

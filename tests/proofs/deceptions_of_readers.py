@@ -1,0 +1,1106 @@
+# mypy: ignore-errors
+# ruff: noqa
+"""Programs that a prover took for something else: it read their source, and Python or NumPy do another thing than it read.
+
+Each claim is false, by what stands in the comment above its function. An output is a value or an exception with its message. "Above
+300" is an event of a small probability: what is told there is told on one data set of the pair and never on the other.
+"""
+
+import dataclasses
+import math
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+import auditor
+
+RETRY = auditor.RETRY
+__scale = 1.0
+_Mangled__scale = 0.001
+globals()["__debug__"] = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Deception:
+    mechanism: Any
+    claim: Any
+    domain: Any
+    parameters: dict[str, Any]
+    pair: tuple[Any, Any]
+
+
+# -- The language: names, defaults and attributes. The noise has scale .001 (epsilon = 1000), and is read as of scale 1.
+
+
+class Mangled:
+    # A private name in the body of a class is another name: _Mangled__scale.
+    @staticmethod
+    def private_name_in_a_class(totals, rng):
+        return totals + rng.laplace(0.0, __scale, len(totals))
+
+
+# __debug__ is a constant of the compiler (True) and no global variable.
+def debug_constant(totals, rng):
+    return totals + rng.laplace(0.0, 0.001 if __debug__ else 1.0, len(totals))
+
+
+# __kwdefaults__ are for parameters that are given by keyword only: the default of this one stays .001.
+def keyword_default_of_a_positional(totals, rng, scale=0.001):
+    return totals + rng.laplace(0.0, scale, len(totals))
+
+
+keyword_default_of_a_positional.__kwdefaults__ = {"scale": 1.0}
+
+
+class TupleThatLies(tuple):
+    def __iter__(self):
+        return iter((1.0,))
+
+
+# Python reads the slots of the tuple of defaults, not what its class iterates over.
+def defaults_in_a_subclass_of_tuple(totals, rng, scale=0.001):
+    return totals + rng.laplace(0.0, scale, len(totals))
+
+
+defaults_in_a_subclass_of_tuple.__defaults__ = TupleThatLies((0.001,))
+
+
+class DictOfItemsThatLie(dict):
+    def items(self):
+        return {"scale": 1.0}.items()
+
+
+# Python reads the dictionary of defaults itself, not the items that its class tells.
+def defaults_in_a_subclass_of_dict(totals, rng, *, scale=0.001):
+    return totals + rng.laplace(0.0, scale, len(totals))
+
+
+defaults_in_a_subclass_of_dict.__kwdefaults__ = DictOfItemsThatLie(scale=0.001)
+
+
+class HidesItsDict:
+    __dict__ = {}
+    scale = 1.0
+
+
+HIDES_ITS_DICT = HidesItsDict()
+HIDES_ITS_DICT.scale = 0.001
+
+
+# The class has an attribute called __dict__, which is not where the attributes of the object are.
+def dict_hidden_by_the_class(totals, rng):
+    return totals + rng.laplace(0.0, HIDES_ITS_DICT.scale, len(totals))
+
+
+class TellsOtherBases(type):
+    @property
+    def __mro__(cls):
+        return (OtherBase, object)
+
+
+class OtherBase:
+    scale = 1.0
+
+
+class WithoutOtherBase(metaclass=TellsOtherBases):
+    scale = 0.001
+
+
+WITHOUT_OTHER_BASE = WithoutOtherBase()
+
+
+# The metaclass tells other base classes than those in which Python looks.
+def bases_told_by_the_metaclass(totals, rng):
+    return totals + rng.laplace(0.0, WITHOUT_OTHER_BASE.scale, len(totals))
+
+
+class DictThatDenies(dict):
+    def __contains__(self, name):
+        return False
+
+
+class WithDictThatDenies:
+    scale = 1.0
+
+
+WITH_DICT_THAT_DENIES = WithDictThatDenies()
+WITH_DICT_THAT_DENIES.__dict__ = DictThatDenies(scale=0.001)
+
+
+# The dictionary of the object denies what it holds; Python does not ask it.
+def dict_that_denies_its_keys(totals, rng):
+    return totals + rng.laplace(0.0, WITH_DICT_THAT_DENIES.scale, len(totals))
+
+
+# -- The language: which object is changed, and when. Above 300 the exact count is returned.
+
+
+# A list times True, in place, is the same list and no copy.
+def list_times_true_in_place(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        out = [y]
+        a = out
+        a *= True
+        a[0] = totals[0] + 0.0
+        return out[0]
+    return y
+
+
+# A list times an integer of NumPy, in place, is the same list and no copy.
+def list_times_numpy_integer_in_place(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        out = [y]
+        a = out
+        a *= np.int64(1)
+        a[0] = totals[0] + 0.0
+        return out[0]
+    return y
+
+
+# max asks its key about an item before the generator makes the next one.
+def max_of_a_generator_with_a_key(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        looked = []
+        return max(
+            (y if len(looked) == 0 else totals[0] + 0.0 for i in range(2)),
+            key=lambda v: looked.append(0) or len(looked),
+        )
+    return y
+
+
+# min asks its key about an item before the generator makes the next one.
+def min_of_a_generator_with_a_key(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    count = [0]
+
+    def judged(v):
+        count[0] = count[0] - 1
+        return count[0]
+
+    if y > 300:
+        return min((y if count[0] == 0 else totals[0] + 0.0 for i in range(2)), key=judged)
+    return y
+
+
+# max reads the list as its key has changed it by then.
+def max_of_a_list_changed_by_its_key(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        items = [y, y]
+
+        def judged(v):
+            if len(items) == 2:
+                items[1] = totals[0] + 0.0
+                items.append(y)
+                return 0
+            return 1
+
+        return max(items, key=judged)
+    return y
+
+
+# A range as an index makes a copy in NumPy, and no view.
+def range_as_an_index(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a = totals + 0.0
+        b = a[range(1)]
+        b[0] = y
+        return a[0]
+    return y
+
+
+# A tuple inside of a tuple as an index makes a copy in NumPy, and no view.
+def nested_tuple_as_an_index(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a = totals + 0.0
+        b = a[((0,),)]
+        b[0] = y
+        return a[0]
+    return y
+
+
+@auditor.retrying
+def none_or_one(rng):
+    return None if rng.integers(2) == 0 else 1
+
+
+# The sampler returns None half of the time, which was taken for never.
+def sampler_that_returns_none(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        return totals[0] + 0.0 if none_or_one(rng) is None else y
+    return y
+
+
+# The two rows are one list, given twice inside of a parameter.
+def one_list_twice_in_a_parameter(totals, rng, rows):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        rows[0][0] = y
+        rows[1][0] = totals[0] + 0.0
+        return rows[0][0]
+    return y
+
+
+# The two parameters are one list.
+def one_list_in_two_parameters(totals, rng, a, b):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a[0] = y
+        b[0] = totals[0] + 0.0
+        return a[0]
+    return y
+
+
+# A key that is taken out and put back moves to the end, and is met in the loop.
+def key_put_back_in_a_loop(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        d = {"a": 0.0, "b": totals[0] + 0.0, "c": y}
+        for k in d:
+            if k == "a":
+                v = d.pop("b")
+                d["b"] = v
+        return d[k]
+    return y
+
+
+# Putting back the keys of the loop itself raises a RuntimeError, on one side only.
+def keys_put_back_until_it_raises(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        d = {"a": 1, "b": 2}
+        if totals[0] > 50:
+            for k in d:
+                v = d.pop(k)
+                d[k] = v
+    return y
+
+
+# tolist makes a new NaN each time, and lists of different NaN are not equal.
+def nan_of_two_lists(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a = np.array([np.nan])
+        return y if a.tolist() == a.tolist() else totals[0] + 0.0
+    return y
+
+
+# item makes a new NaN each time, which is not found in a dictionary.
+def nan_as_a_key(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        n = np.array([math.nan])
+        d = {(n.item(),): 0.0}
+        return y if (n.item(),) in d else totals[0] + 0.0
+    return y
+
+
+# The ends of a slice are found before the generator is read, which makes the list longer.
+def slice_assigned_from_a_generator(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        items = [y]
+        items[-1:] = (items.append(totals[0] + 0.0) or y for i in range(1))
+        return items[1]
+    return y
+
+
+# A starred list is unpacked after the keyword argument, which makes it longer.
+def starred_list_changed_by_a_keyword(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+
+    def last(*given, k):
+        return given[-1]
+
+    if y > 300:
+        items = [y]
+        return last(*items, k=items.append(totals[0] + 0.0))
+    return y
+
+
+# The := of the lambda binds a name of the lambda, so that nonlocal writes to the z of the outermost function.
+def assignment_in_a_lambda_in_a_comprehension(totals, rng):
+    z = totals[0] + rng.laplace(0.0, 1.0)
+
+    def change():
+        [(lambda: (z := 0)) for i in ()]
+
+        def inner():
+            nonlocal z
+            z = totals[0] + 0.0
+
+        inner()
+
+    if z > 300:
+        change()
+    return z
+
+
+class TimesIsOther(np.float64):
+    def __mul__(self, other):
+        return other
+
+
+ZERO = TimesIsOther(0.0)
+
+
+# A subclass of a NumPy number multiplies in its own way: the count is added a second time.
+def subclass_of_a_numpy_number(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        return y + ZERO * totals[0]
+    return y
+
+
+@auditor.retrying
+def one_after_retries(rng):
+    return RETRY if rng.integers(2) == 0 else 1
+
+
+sampler_of_other_globals = types.FunctionType(
+    one_after_retries.__code__, {"RETRY": 0}, "sampler", None, one_after_retries.__closure__
+)
+
+
+# The function has the code of a sampler and other globals: it never retries, and half of the time the exact count goes out.
+def sampler_with_other_globals(totals, rng):
+    return totals[0] + rng.laplace(0.0, 1.0) if sampler_of_other_globals(rng) == 1 else totals[0] + 0.0
+
+
+# -- The language: what is raised, and its message.
+
+
+# sum raises the TypeError of the first item before it reads the second, which raises a ValueError: it tells the count.
+def sum_of_a_generator_that_raises(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+
+    def item(i):
+        if i == 1:
+            raise ValueError("second")
+        return "a" if totals[0] > 50 else 1
+
+    if y > 300:
+        return sum(item(i) for i in range(2))
+    return y
+
+
+# math.fsum raises the TypeError of the first item before it reads the second, which raises a ValueError: it tells the count.
+def fsum_of_a_generator_that_raises(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+
+    def item(i):
+        if i == 1:
+            raise ValueError("second")
+        return "a" if totals[0] > 50 else 1
+
+    if y > 300:
+        return math.fsum(item(i) for i in range(2))
+    return y
+
+
+# The message has the exact count.
+def message_of_index(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        [-5].index(totals[0])
+    return y
+
+
+# The message has how many values there were to unpack.
+def message_of_unpacking(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a = [1] if totals[0] > 50 else []
+        b, c, *d = a
+    return y
+
+
+# The message says shorter or longer.
+def message_of_zip(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a, b = ([1], [1, 2]) if totals[0] > 50 else ([1, 2], [1])
+        list(zip(a, b, strict=True))
+    return y
+
+
+# The message says max or min.
+def message_of_an_empty_maximum(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            max([])
+        else:
+            min([])
+    return y
+
+
+# The message has the shapes.
+def message_of_shapes(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            a = np.zeros(2)
+        else:
+            a = np.zeros(3)
+        b = np.zeros(1)
+        b += a
+    return y
+
+
+# The message says add or subtract.
+def message_of_a_cast(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        a = np.zeros(2, int)
+        if totals[0] > 50:
+            a += 0.5
+        else:
+            a -= 0.5
+    return y
+
+
+# The message speaks of a tuple or of a list.
+def message_of_index_by_type(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            (1, 2).index(7)
+        else:
+            [1, 2].index(7)
+    return y
+
+
+# The message is that of a Python float, or of a NumPy one.
+def message_of_a_comparison(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            float(y) > "a"
+        else:
+            y > "a"
+    return y
+
+
+# The message is that of a division or of a remainder, whenever the noise is small.
+def message_of_zero_division(totals, rng):
+    n = int(rng.laplace(0.0, 1.0))
+    if totals[0] > 50:
+        1 / n
+    else:
+        1 % n
+    return totals[0] + rng.laplace(0.0, 1.0)
+
+
+# The annotation of the inner function is evaluated, and raises on an empty list.
+def annotation_that_raises(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        items = [0] if totals[0] > 50 else []
+
+        def g(a: items[0]):
+            return a
+
+    return y
+
+
+# The annotation of the inner function is a name without a value, on one side only.
+def annotation_without_a_value(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 300:
+        if totals[0] > 50:
+            kind = 0
+
+        def g(a) -> kind:
+            return a
+
+    return y
+
+
+class TellsItsCaller(Exception):
+    __module__ = "builtins"
+
+    def __init__(self):
+        data = sys._getframe(1).f_locals.get("totals")
+        super().__init__("" if data is None else str(data[0]))
+
+
+# The exception is said to be one of Python's, and its message is the exact count, from the frame that raises it.
+def exception_said_to_be_of_python(totals, rng):
+    y = totals[0] + rng.laplace(0.0, 1.0)
+    if y > 30:
+        raise TellsItsCaller()
+    return y
+
+
+# -- Numbers: the sign of zero.
+
+
+# -0.0 comes out with probability .197 where the second count is -1, and never where it is 0.
+def sign_of_an_added_zero(x, rng):
+    return np.round(x[0] + rng.laplace(0, 1)) + x[1] * 0.0
+
+
+# Minus infinity comes out with probability .197 where the second count is -1, and never where it is 0.
+def infinity_of_an_added_zero(x, rng):
+    return 1 / (np.round(x[0] + rng.laplace(0, 1)) + x[1] * 0.0)
+
+
+# -0.0 comes out where the second count is above 50 and never elsewhere, as adding 0.0 takes its sign.
+def sign_that_one_branch_keeps(x, rng):
+    r = np.round(x[0] + rng.laplace(0, 1))
+    if x[1] > 50:
+        return r
+    return r + 0.0
+
+
+# -0.0 comes out of rounded Gaussian noise where the second count is -1, and never where it is 0.
+def sign_of_rounded_gaussian_noise(x, rng):
+    return np.rint(x[0] + rng.normal(0, 1)) + x[1] * 0.0
+
+
+# The scale -0.0 raises a ValueError in NumPy, and 0.0 does not.
+def scale_of_minus_zero(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        rng.laplace(0.0, x[1] * 0.0)
+    return y
+
+
+# The scale -0.0 of an exponential draw raises a ValueError in NumPy, and 0.0 does not.
+def exponential_scale_of_minus_zero(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        rng.exponential(x[1] * 0.0)
+    return y
+
+
+# -- Numbers: messages of what is raised above 20.
+
+
+# The message has the exact second count.
+def message_of_index_of_a_count(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 20:
+        [1000].index(x[1])
+    return y
+
+
+# The message says max or min, as the second count tells which is reached.
+def message_of_max_before_min(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 20:
+        if x[1] > 50:
+            max([])
+        min([])
+    return y
+
+
+# The truth of an empty array and of one with several elements are told in different words.
+def message_of_truth(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 20:
+        if x[1] > 50:
+            bool(x[:0])
+        bool(x)
+    return y
+
+
+# The message says add or multiply.
+def message_of_add_before_multiply(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 20:
+        if x[1] > 50:
+            x += 0.5
+        x *= 0.5
+    return y
+
+
+# The message says float or int.
+def message_of_float_or_int(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 20:
+        float(x[1]) + 0.0 < "a" if x[1] > 50 else int(x[1]) < "a"
+    return y
+
+
+# The message says shorter or longer, as the second count tells which is reached.
+def message_of_shorter_before_longer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 20:
+        if x[1] > 50:
+            list(zip([1], [1, 2], strict=True))
+        list(zip([1, 2], [1], strict=True))
+    return y
+
+
+# The message is that of a division of floats or of integers, whenever the noisy count is below 1.
+def message_of_dividing_by_a_noisy_count(x, rng):
+    z = int(x[0] + rng.laplace(0, 1))
+    if x[1] > 50:
+        1.0 / z
+    else:
+        1 // z
+    return 0
+
+
+# The same, where only what is not positive is divided by.
+def message_of_dividing_by_no_count(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    z = int(y)
+    if y > 0:
+        return y
+    if x[1] > 50:
+        1.0 / z
+    else:
+        1 // z
+    return 0.0
+
+
+# -- Numbers: limits of their types, above 800. One side raises, is infinite or is no number; the other is as read.
+
+
+# 128 does not fit into the type of the other number, and NumPy raises an OverflowError.
+def maximum_with_a_small_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        np.maximum(int(x[1]), np.int8(5))
+    return y
+
+
+# 35e37 is infinite as a number of 32 bits.
+def quotient_of_32_bits(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        v = np.divide(float(x[1]) * 1e37, np.float32(1))
+        return 1.0 if np.isinf(v) else y
+    return y
+
+
+# 16 times 2 to the 60 is beyond the integers of NumPy, whose root raises a TypeError.
+def root_of_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        np.sqrt(int(x[1]) * 2**60)
+    return y
+
+
+# 16 times 2 to the 60 is beyond the integers of NumPy, and isfinite raises a TypeError.
+def isfinite_of_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        np.isfinite(int(x[1]) * 2**60)
+    return y
+
+
+# 2 to the 70 does not fit into the integers of NumPy, which raises an OverflowError.
+def minimum_with_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        if x[1] > 50:
+            np.minimum(x[1], 2**70)
+    return y
+
+
+# A NumPy integer is not divided by 2 to the 70: it raises an OverflowError.
+def division_by_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        if x[1] > 50:
+            x[1] // 2**70
+    return y
+
+
+# A NumPy integer has no power of 2 to the 70: it raises an OverflowError.
+def power_of_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        if x[1] > 50:
+            x[1] ** 2**70
+    return y
+
+
+# Rounding to 10 to the 20 digits raises an OverflowError.
+def rounded_to_too_many_digits(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        if x[1] > 50:
+            np.round(x[1], 10**20)
+    return y
+
+
+# 10 to the 400 is beyond floats: math.sqrt raises an OverflowError.
+def math_root_of_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        math.sqrt(int(x[1]) * 10**200 * 10**200)
+    return y
+
+
+# 10 to the 400 is beyond floats: math.isnan raises an OverflowError.
+def math_isnan_of_a_large_integer(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        math.isnan(int(x[1]) * 10**200 * 10**200)
+    return y
+
+
+# Rounding 2 to 308 digits is infinite inside (rounding 1 is not): two apart, and the ratio is infinite.
+def rounded_to_308_digits(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        z = np.round(x[1] / 2, 308)
+        return y + (z - z)
+    return y
+
+
+# The squares of the variance are infinite.
+def variance_beyond_floats(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        z = np.var(x * 1e200)
+        return y + (z - z)
+    return y
+
+
+# The squares of the norm are infinite.
+def norm_beyond_floats(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        z = np.linalg.norm(x * 1e200)
+        return y + (z - z)
+    return y
+
+
+# The quotient by 1e-300 is infinite.
+def quotient_beyond_floats(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        z = (x[2] * 1e10 + 1e10) / (x[1] * 1e-290 + 1e-300)
+        return y + (z - z)
+    return y
+
+
+# 1e-200 to the power of -2 raises an OverflowError.
+def power_beyond_floats(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        (float(x[1]) * 1e-100 + 1e-200) ** -2
+    return y
+
+
+# math.pow of 1e-200 and -2 raises an OverflowError.
+def math_power_beyond_floats(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 800:
+        math.pow(float(x[1]) * 1e-100 + 1e-200, -2)
+    return y
+
+
+# -- Numbers: calls that NumPy and Python refuse. Above 300 they raise, on one side only.
+
+
+# cumsum has no keepdims.
+def cumsum_with_keepdims(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        if x[0] > 50:
+            np.cumsum(x, keepdims=True)
+    return y
+
+
+# swapaxes takes no keywords.
+def swapaxes_by_keyword(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        if x[0] > 50:
+            x.swapaxes(axis1=0, axis2=0)
+    return y
+
+
+# A single number has no item 3.
+def item_of_a_number(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        if x[0] > 50:
+            x[0].item(3)
+    return y
+
+
+# The method sort takes no axis None.
+def sort_without_an_axis(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        if x[0] > 50:
+            x.copy().sort(axis=None)
+    return y
+
+
+# np.round takes no None for digits.
+def rounded_to_none(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        if x[0] > 50:
+            np.round(x[0], None)
+    return y
+
+
+# The method round takes no None for digits.
+def rounded_to_none_by_the_method(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300:
+        if x[0] > 50:
+            x[0].round(None)
+    return y
+
+
+# A text is no truth for keepdims.
+def keepdims_of_text(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300 and x[1] > 50:
+        np.sum(x, keepdims="no")
+    return y
+
+
+# None is no truth for reverse.
+def reverse_of_none(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300 and x[1] > 50:
+        sorted([x[0]], reverse=None)
+    return y
+
+
+# 0 is no type of elements.
+def dtype_of_zero(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300 and x[1] > 50:
+        np.zeros_like(x, dtype=0)
+    return y
+
+
+# 1.0 is no number of differences.
+def diff_of_a_float(x, rng):
+    y = x[0] + rng.laplace(0, 1)
+    if y > 300 and x[1] > 50:
+        np.diff(x, n=1.0)
+    return y
+
+
+# -- What is told of chains of Gaussian noise: an answer of the first step that is above a noisy limit.
+
+
+# The squares of the counts: None has probability .222 on (2, 2, 2) and .023 on (3, 3, 3).
+def chain_of_squares(x, rng):
+    limit = 5 + rng.normal(0, 2)
+    for at, value in enumerate(x):
+        if value * value + rng.normal(0, 5) >= limit:
+            return at
+    return None
+
+
+# The floor of a third of a count, times 50: it moves by 50 from (2, 2, 2) to (3, 3, 3).
+def chain_of_floors(x, rng):
+    limit = 5 + rng.normal(0, 2)
+    for at, value in enumerate(x):
+        if np.floor(value / 3) * 50 + rng.normal(0, 5) >= limit:
+            return at
+    return None
+
+
+# A thousand times a product of counts: it moves by 1000 from (1, 1, 0) to (1, 1, 1).
+def chain_of_products(x, rng):
+    limit = 5 + rng.normal(0, 2)
+    for at, value in enumerate(x):
+        if rng.normal(0, 5) >= limit + 1000 * (value * x[2]):
+            return at
+    return None
+
+
+# The counts are the scale of noise that has no shift: it is wider on (1, 1, 1) than on (0, 0, 0).
+def chain_of_scales(x, rng):
+    limit = 5 + rng.normal(0, 2)
+    for at, value in enumerate(x):
+        if rng.normal(0, 5) + (value + 1.0) * rng.laplace(0, 1) >= limit:
+            return at
+    return None
+
+
+# -- What is proved under other conditions than those of a plain call. The tests say which.
+
+
+# With NumPy told to raise, count 50 raises a FloatingPointError and 51 does not.
+def divides_by_zero(totals, rng):
+    1.0 / (totals[0] - 50)
+    return totals[0] + rng.laplace(0.0, 1.0)
+
+
+# Where import is replaced, math may be another module, whose e is .001.
+def imports_math(totals, rng):
+    import math
+
+    return totals + rng.laplace(0.0, math.e, len(totals))
+
+
+# An integer of sixteen million digits.
+def large_factorial(totals, rng):
+    math.factorial(3 * 10**6)
+    return totals + rng.laplace(0.0, 1.0, len(totals))
+
+
+# The list grows by one with each element that is read: it never ends.
+def insert_while_reading(totals, rng):
+    x = [0]
+    any(map(lambda v: x.insert(0, 0), x))
+    return totals + rng.laplace(0.0, 1.0, len(totals))
+
+
+# Private, and given a list that holds itself.
+def takes_a_list(totals, rng, a):
+    return totals + rng.laplace(0.0, 1.0, len(totals))
+
+
+@auditor.retrying
+def signed_zero(rng, p):
+    if rng.random() < p:
+        return -0.0
+    return 0.0
+
+
+# -0.0 has probability p, which is 2 to the -30 or 2 to the -20: delta is above 9e-7, and a sampler must not take it for 0.0.
+def sampled_sign_of_zero(p, rng):
+    return signed_zero(rng, p)
+
+
+# Noise of scale 1e17 has delta 4e-18 at epsilon 0, a difference of two numbers near 1/2.
+def hardly_any_delta(x, rng):
+    return x[0] + rng.normal(0, 1e17)
+
+
+# A coin for integers, and 2 for floats.
+def coin_of_an_integer(v, rng):
+    return 2 if isinstance(v, float) else int(rng.random() < 0.5)
+
+
+# A coin for arrays of integers, and the number itself for arrays of floats.
+def coin_of_an_integer_array(x, rng):
+    return int(x[0]) if x.dtype == np.float64 else int(rng.random() < 0.5)
+
+
+ONE_LIST = [0]
+
+
+def _counts(low, high):
+    return auditor.Totals(cells=3, values=(low, high), contribution={"l1": 1})
+
+
+def _language(mechanism, **parameters):
+    pair = np.array([50, 1, 1]), np.array([51, 1, 1])
+    return Deception(mechanism, auditor.PureDP(1.0), _counts(0, 100), parameters, pair)
+
+
+def _numbers(mechanism, left, right, low=0, high=100):
+    return Deception(mechanism, auditor.PureDP(1.0), _counts(low, high), {}, (np.array(left), np.array(right)))
+
+
+SECOND_TO_51 = (50, 50, 0), (50, 51, 0)
+FIRST_TO_51 = (50, 0, 0), (51, 0, 0)
+TO_MINUS_1 = (0, 0, 0), (0, -1, 0)
+TO_1 = (0, 0, 0), (0, 1, 0)
+
+READERS = (
+    _language(Mangled.private_name_in_a_class),
+    _language(debug_constant),
+    _language(keyword_default_of_a_positional),
+    _language(defaults_in_a_subclass_of_tuple),
+    _language(defaults_in_a_subclass_of_dict),
+    _language(dict_hidden_by_the_class),
+    _language(bases_told_by_the_metaclass),
+    _language(dict_that_denies_its_keys),
+    _language(list_times_true_in_place),
+    _language(list_times_numpy_integer_in_place),
+    _language(max_of_a_generator_with_a_key),
+    _language(min_of_a_generator_with_a_key),
+    _language(max_of_a_list_changed_by_its_key),
+    _language(range_as_an_index),
+    _language(nested_tuple_as_an_index),
+    _language(sampler_that_returns_none),
+    _language(one_list_twice_in_a_parameter, rows=[[0]] * 2),
+    _language(one_list_in_two_parameters, a=ONE_LIST, b=ONE_LIST),
+    _language(key_put_back_in_a_loop),
+    _language(keys_put_back_until_it_raises),
+    _language(nan_of_two_lists),
+    _language(nan_as_a_key),
+    _language(slice_assigned_from_a_generator),
+    _language(starred_list_changed_by_a_keyword),
+    _language(assignment_in_a_lambda_in_a_comprehension),
+    _language(subclass_of_a_numpy_number),
+    _language(sampler_with_other_globals),
+    _language(sum_of_a_generator_that_raises),
+    _language(fsum_of_a_generator_that_raises),
+    _language(message_of_index),
+    _language(message_of_unpacking),
+    _language(message_of_zip),
+    _language(message_of_an_empty_maximum),
+    _language(message_of_shapes),
+    _language(message_of_a_cast),
+    _language(message_of_index_by_type),
+    _language(message_of_a_comparison),
+    _language(message_of_zero_division),
+    _language(annotation_that_raises),
+    _language(annotation_without_a_value),
+    _language(exception_said_to_be_of_python),
+    _numbers(sign_of_an_added_zero, *TO_MINUS_1, -10, 10),
+    _numbers(infinity_of_an_added_zero, *TO_MINUS_1, -10, 10),
+    _numbers(sign_that_one_branch_keeps, (0, 50, 0), (0, 51, 0)),
+    Deception(
+        sign_of_rounded_gaussian_noise,
+        auditor.ZeroConcentratedDP(0.5),
+        auditor.Totals(cells=2, values=(-10, 10), contribution={"l1": 1}),
+        {},
+        (np.array([0, 0]), np.array([0, -1])),
+    ),
+    _numbers(scale_of_minus_zero, *TO_MINUS_1, -10, 10),
+    _numbers(exponential_scale_of_minus_zero, *TO_MINUS_1, -10, 10),
+    _numbers(message_of_index_of_a_count, *SECOND_TO_51),
+    _numbers(message_of_max_before_min, *SECOND_TO_51),
+    _numbers(message_of_truth, *SECOND_TO_51),
+    _numbers(message_of_add_before_multiply, *SECOND_TO_51),
+    _numbers(message_of_float_or_int, *SECOND_TO_51),
+    _numbers(message_of_shorter_before_longer, *SECOND_TO_51),
+    _numbers(message_of_dividing_by_a_noisy_count, (0, 50, 0), (0, 51, 0)),
+    _numbers(message_of_dividing_by_no_count, (0, 50, 0), (0, 51, 0)),
+    _numbers(maximum_with_a_small_integer, (0, 127, 0), (0, 128, 0), 0, 300),
+    _numbers(quotient_of_32_bits, (0, 34, 0), (0, 35, 0), 0, 300),
+    _numbers(root_of_a_large_integer, (0, 15, 0), (0, 16, 0), 0, 300),
+    _numbers(isfinite_of_a_large_integer, (0, 15, 0), (0, 16, 0), 0, 300),
+    _numbers(minimum_with_a_large_integer, *SECOND_TO_51, 0, 300),
+    _numbers(division_by_a_large_integer, *SECOND_TO_51, 0, 300),
+    _numbers(power_of_a_large_integer, *SECOND_TO_51, 0, 300),
+    _numbers(rounded_to_too_many_digits, *SECOND_TO_51, 0, 300),
+    _numbers(math_root_of_a_large_integer, *TO_1),
+    _numbers(math_isnan_of_a_large_integer, *TO_1),
+    _numbers(rounded_to_308_digits, (0, 2, 0), (0, 4, 0)),
+    _numbers(variance_beyond_floats, *TO_1),
+    _numbers(norm_beyond_floats, *TO_1),
+    _numbers(quotient_beyond_floats, *TO_1),
+    _numbers(power_beyond_floats, *TO_1),
+    _numbers(math_power_beyond_floats, *TO_1),
+    _numbers(cumsum_with_keepdims, *FIRST_TO_51),
+    _numbers(swapaxes_by_keyword, *FIRST_TO_51),
+    _numbers(item_of_a_number, *FIRST_TO_51),
+    _numbers(sort_without_an_axis, *FIRST_TO_51),
+    _numbers(rounded_to_none, *FIRST_TO_51),
+    _numbers(rounded_to_none_by_the_method, *FIRST_TO_51),
+    _numbers(keepdims_of_text, *SECOND_TO_51),
+    _numbers(reverse_of_none, *SECOND_TO_51),
+    _numbers(dtype_of_zero, *SECOND_TO_51),
+    _numbers(diff_of_a_float, *SECOND_TO_51),
+)
