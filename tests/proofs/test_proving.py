@@ -227,7 +227,7 @@ def test_above_threshold_with_gaussian_noise_is_proved_for_many_queries(queries:
     assert proof.proved, proof.reason
     check(json.loads(json.dumps(proof.certificate)))
     halves = {"centre": 1.0, "scale": 1.0}
-    assert not prove(above_threshold, ApproximateDP(1.24, 0.01), domain, parameters=halves).proved
+    assert not prove(above_threshold, ApproximateDP(1.24, 0.01), domain, parameters=halves, seconds=3).proved
 
 
 def test_a_selection_that_is_not_proved_says_what_quadrature_tells() -> None:
