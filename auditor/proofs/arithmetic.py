@@ -14,7 +14,6 @@ from auditor.proofs.laws import product
 from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, applied, compared, unmodelled
 from auditor.proofs.run import Range, TracedRun
 from auditor.proofs.values import (
-    INT64,
     LARGEST_INTEGER,
     TERM_KINDS,
     Kind,
@@ -55,7 +54,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 # Squares and quotients of numbers between these ends are floats too.
-LARGEST_INT64, LARGEST_FLOAT, SMALLEST_DIVISOR = 2**63 - 1, Fraction(10**100), Fraction(1, 10**100)
+LARGEST_FLOAT, SMALLEST_DIVISOR = Fraction(10**100), Fraction(1, 10**100)
 MOST_BITS = 100_000  # of an integer of Python
 
 
@@ -179,7 +178,7 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
             raise NotProvedError("a power of a number that may be NaN or infinite; use np.power")
         return opaque(run, operation, OF_FLOATS.get(operation, BINARY[operation]), (a, b), kind)
     if x is None or y is None:
-        return _with_infinity(operation, a, b, kind)
+        return _with_infinity(run, operation, a, b, kind)
     match operation:
         case "+":
             return made(run, x.plus(y), kind, True if is_plus_zero(a) or is_plus_zero(b) else None)
@@ -213,8 +212,14 @@ def is_plus_zero(value: Any) -> bool | None:
     return value != 0 or math.copysign(1.0, value) > 0
 
 
-def _with_infinity(operation: str, a: Any, b: Any, kind: Kind) -> Any:
+def _require_no_wild(run: TracedRun, *values: Any) -> None:
+    if any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values):
+        raise NotProvedError("a number that may be NaN or infinite meets infinity or NaN; limit it before")
+
+
+def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
     """Return what is the same for each finite number: a sum with infinity or NaN, or a product with NaN."""
+    _require_no_wild(run, a, b)
     other = next(value for value in (a, b) if not isinstance(value, Term))
     if operation in ("+", "-") or (operation == "*" and math.isnan(other)):
         known = native(BINARY[operation], *(0.0 if isinstance(value, Term) else value for value in (a, b)))
@@ -232,14 +237,20 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     term = Term(form, kind, plus_zero)
     if not form.terms and is_safe(term, run.names):
         return made_constant(form.constant, kind)
+    run.require_unused(form)
     reach = run.names.reach(form)
-    if is_numpy(kind) and kind == INT64 and (reach is None or reach[0] < -LARGEST_INT64 or reach[1] > LARGEST_INT64):
-        raise NotProvedError("an int64 may overflow; compute with floats, or limit the values of the domain")
-    if kind is int and reach is not None and max(-reach[0], reach[1]) > LARGEST_INTEGER:
-        raise NotProvedError("an integer may have more than 62 bits; compute with floats")
+    _require_room(kind, reach)
     if reach is not None and is_float(kind) and max(-reach[0], reach[1]) > LARGEST_FLOAT:
         raise NotProvedError("a number may be too large for a float; scale it down")
     return term
+
+
+def _require_room(kind: Kind, reach: Range | None) -> None:
+    """Raise NotProvedError for an integer that floats may not hold."""
+    if not is_float(kind) and (reach is None or max(-reach[0], reach[1]) > LARGEST_INTEGER):
+        raise NotProvedError(
+            "an integer may have more than 53 bits; compute with floats, or limit the values of the domain"
+        )
 
 
 def opaque(
@@ -254,8 +265,8 @@ def opaque(
 ) -> Term:
     """Return a function of scalars of which nothing is known but that equal arguments give equal values.
 
-    ``function`` computes it on numbers, ``finite`` says that no value is NaN or infinite. Raises NotProvedError where an argument
-    may be 0.0 or −0.0 for equal data.
+    ``function`` computes it on numbers, ``finite`` says that no value within the reach is NaN or infinite. What has no reach may be
+    too large for a float. Raises NotProvedError where an argument may be 0.0 or −0.0 for equal data.
     """
     forms = []
     for argument in arguments:
@@ -264,7 +275,10 @@ def opaque(
             raise NotProvedError(f"{name} has a number of the data or of noise beside {argument!r}")
         if not is_safe(argument, run.names) if isinstance(argument, Term) else not is_plus_zero(argument):
             raise NotProvedError(f"{name} has a number that may be 0.0 or −0.0, which the data decide; add 0.0 to it")
+        run.require_unused(form)
         forms.append(form)
+    _require_room(kind, reach)
+    finite = finite and reach is not None
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
     symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
     return Term(Form.symbol(symbol), kind, plus_zero=False)
@@ -323,7 +337,16 @@ def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
     number, form = _number(b), as_form(a)
     if number and form is not None:
         return made(run, form.times(1 / number), kind, _signed(is_plus_zero(a), number))
-    return opaque(run, "divide", np.divide, (a, b), kind, finite=is_nonzero(run, b))
+    reach = None
+    if is_nonzero(run, b) and form is not None and number is None:
+        ends, divisors = run.names.reach(form), run.names.reach(as_form(b) or form)
+        if ends is not None and divisors is not None and (divisors[0] > 0 or divisors[1] < 0):
+            quotients = [p / q for p in ends for q in divisors]
+            reach = (min(quotients), max(quotients))
+        elif ends is not None:  # noise is no nearer to 0 than this, but with a probability that counts as 0
+            size = max(abs(ends[0]), abs(ends[1])) / SMALLEST_DIVISOR
+            reach = (-size, size)
+    return opaque(run, "divide", np.divide, (a, b), kind, reach, finite=True)
 
 
 def is_nonzero(run: TracedRun, value: Any) -> bool:
@@ -346,6 +369,13 @@ def _floored(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
         reach = (
             (quotients[0], quotients[1]) if operation == "//" else (min(number, Fraction(0)), max(number, Fraction(0)))
         )
+    elif (
+        not is_float(kind)
+        and (by := run.names.reach(as_form(a if operation == "//" else b) or Form({}, Fraction(0)))) is not None
+    ):
+        # A quotient of integers is no larger than the first, and a remainder no larger than the second.
+        size = max(abs(by[0]), abs(by[1])) + 1
+        reach = (-size, size)
     name = "floor_divide" if operation == "//" else "remainder"
     term = opaque(run, name, function, (a, b), kind, reach, finite=is_nonzero(run, b))
     return made(run, term.form, kind, term.plus_zero)
@@ -388,7 +418,8 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
             largest = None if least is None or largest is None else max(largest, 1 / least)
         if largest is None or float(abs(exponent)) * math.log10(largest) > 300:
             raise NotProvedError("a power may be too large for a float, which raises OverflowError; use np.power")
-        return opaque(run, "power", np.power, (a, b), kind, finite=True)
+        size = Fraction(10) ** math.ceil(float(abs(exponent)) * math.log10(largest) + 1)
+        return opaque(run, "power", np.power, (a, b), kind, (-size, size), finite=True)
     return opaque(run, "power", np.power, (a, b), kind)
 
 
@@ -448,6 +479,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     of_numpy = is_numpy(kind_of(a)) or is_numpy(kind_of(b))
     x, y = as_form(a), as_form(b)
     if x is None or y is None:  # infinity or NaN: the same for each finite number
+        _require_no_wild(run, a, b)
         known = [0.0 if isinstance(value, Term) else value for value in (a, b)]
         return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
     run.names.compared |= {float(form.constant) for form in (x, y) if not form.terms}
@@ -510,7 +542,9 @@ def absolute(run: TracedRun, value: Any) -> Any:
     if not isinstance(value, Term):
         return lazily(abs, value) if isinstance(value, Lazy) else native(abs, value)
     if run.uniform_of(value.form) is not None:
-        return opaque(run, "abs", abs, (value,), value.kind, finite=True)
+        ends = run.names.reach(value.form)
+        reach = None if ends is None else (Fraction(0), max(abs(ends[0]), abs(ends[1])))
+        return opaque(run, "abs", abs, (value,), value.kind, reach, finite=True)
     if run.names.is_wild(value.form):
         return opaque(run, "abs", abs, (value,), value.kind)
     above = run.is_above(value.form, strict=False)

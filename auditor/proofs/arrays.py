@@ -142,7 +142,8 @@ def truncated(run: TracedRun, value: Term, kind: Kind) -> Any:
         raise NotProvedError("a number that may be NaN or infinite becomes an integer")
     reach = run.names.reach(value.form)
     ends = None if reach is None else (Fraction(int(reach[0])), Fraction(int(reach[1])))
-    return opaque(run, "trunc", np.trunc, (value,), kind, ends, finite=True)
+    term = opaque(run, "trunc", np.trunc, (value,), kind, ends, finite=True)
+    return made(run, term.form, kind, plus_zero=True)
 
 
 def _cast_constant(dtype: np.dtype[Any], value: Any) -> Any:

@@ -94,8 +94,8 @@ class Written:
     def _output(self, path: Path) -> Json:
         """Return a function, and the affine forms that the output is this function of."""
         spelled = self._trace.names.spelled
-        leaves = [spelled(leaf) if isinstance(leaf, Form) else (leaf, ()) for leaf in path.leaves]
-        what = f"{path.structure} {[text for text, _ in leaves]} {path.law() or ''}"
+        leaves = [spelled(leaf) if isinstance(leaf, Form) else (_without_names(leaf), ()) for leaf in path.leaves]
+        what = f"{_without_names(path.structure)} {[text for text, _ in leaves]} {_without_names(path.law() or '')}"
         return [what, [written_form(form) for _, forms in leaves for form in forms]]
 
     def cell(self, aligned: Aligned, right: "Written", moves: Box | Hull, linear: bool) -> dict[str, Json]:
@@ -115,6 +115,11 @@ class Written:
             found["implied"] = [[_multipliers(multipliers) for multipliers in each] for each in one.implied]
             found["excluded"] = {str(right._numbers[at]): _multipliers(some) for at, some in one.excluded}
         return found
+
+
+def _without_names(value: Any) -> str:
+    """Return a constant as text in which nothing looks like the name of a draw; different texts stay different."""
+    return str(value).replace("%", "%25").replace("n", "%6e")
 
 
 def written_form(form: Form) -> dict[str, str]:

@@ -72,7 +72,7 @@ def differences(domain: Any, entry: Any, whole: bool) -> list[list[dict[str, Fra
     names, found = [f"x{i}" for i in range(size)], list[Any]()
     if kind == "steps":
         found = [[sign * Q(one) for one in step] for sign in (1, -1) for step in reach]
-    elif kind == "l1" and (not whole or Q(reach) == 1):
+    elif kind == "l1" and (not whole or (domain["integer"] and Q(reach) == 1)):
         found = [[Q(reach) * sign * (i == at) for i in range(size)] for sign in (1, -1) for at in range(size)]
     else:
         low, high = (

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from auditor.proofs.arithmetic import (
+    LARGEST_FLOAT,
+    SMALLEST_DIVISOR,
     absolute,
     binary,
     compare,
@@ -53,6 +55,7 @@ DEFINED: dict[str, tuple[Within | None, bool]] = {
     "sign": (None, False),
     "square": (None, True),
 }
+BETWEEN_ONES = ("sin", "cos", "tanh", "sign", "erf")
 MATH_NAMES = {"arctan": "atan", "arcsinh": "asinh"}
 OF_NUMPY: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in DEFINED}
 OF_MATH: dict[str, Callable[..., Any]] = {
@@ -72,6 +75,26 @@ def is_defined(run: TracedRun, name: str, form: Form) -> bool:
     return above and not (grows and max(-low, high) > LARGEST_EXPONENT)
 
 
+def _values(run: TracedRun, name: str, form: Form) -> Range | None:
+    """Return a range of a function's values; None where it is not defined, or may be too large, at a value of the form."""
+    reach = run.names.reach(form)
+    if not is_defined(run, name, form):
+        return None
+    if name in BETWEEN_ONES:
+        return Fraction(-1), Fraction(1)
+    if reach is None:
+        return None
+    # What grows slower than its argument, and what is checked not to grow beyond a float. A logarithm of 10⁻¹⁰⁰ is −230.
+    low, high = (float(end) for end in reach)
+    size = max(abs(low), abs(high), 1000.0)
+    if name in ("log", "log2", "log10", "log1p") and low - (DEFINED[name][0] or (0.0,))[0] < float(SMALLEST_DIVISOR):
+        return None
+    if DEFINED[name][1]:
+        largest = max(abs(float(OF_NUMPY[name](end))) for end in (low, high, 0.0))
+        size = largest * 1.01 + 1.0
+    return (-Fraction(size), Fraction(size)) if size < float(LARGEST_FLOAT) else None
+
+
 def of_numpy(name: str, run: TracedRun, value: Any) -> Any:
     """Return a function of NumPy of a scalar. Where it is not defined it is NaN or infinite."""
     function = OF_NUMPY[name]
@@ -82,15 +105,8 @@ def of_numpy(name: str, run: TracedRun, value: Any) -> Any:
     noise = logarithm(run, name, value.form)
     if noise is not None:
         return made(run, noise, FLOAT64, plus_zero=True)
-    finite = is_defined(run, name, value.form)
-    return opaque(
-        run,
-        f"np.{name}",
-        function,
-        (value,),
-        FLOAT64 if is_float(value.kind) or name != "sign" else value.kind,
-        finite=finite,
-    )
+    kind = FLOAT64 if is_float(value.kind) or name != "sign" else value.kind
+    return opaque(run, f"np.{name}", function, (value,), kind, _values(run, name, value.form), finite=True)
 
 
 def of_math(name: str, run: TracedRun, value: Any) -> Any:
@@ -112,7 +128,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
                 raise raised(function, *((number,) for number in outside))
         if grows:
             raise NotProvedError(f"math.{name} may raise OverflowError; use np.{name}, which does not")
-    return opaque(run, f"math.{name}", function, (value,), float, finite=True)
+    return opaque(run, f"math.{name}", function, (value,), float, _values(run, name, value.form), finite=True)
 
 
 def floored(name: str, of_math_module: bool, run: TracedRun, value: Any) -> Any:
@@ -160,10 +176,11 @@ def rounded(run: TracedRun, value: Any, digits: Any, of_numpy_module: bool) -> A
         if run.names.is_wild(value.form):
             raise NotProvedError("a number that may be NaN or infinite becomes an integer")
         return opaque(run, "round", round, (value,), int, _whole(run, value.form), finite=True)
-    name = "np.round" if of_numpy_module else "round"
-    return opaque(
-        run, name, lambda a, b: function(float(a), int(b)), (value, int(places or 0)), value.kind, finite=True
-    )
+    name, reach = "np.round" if of_numpy_module else "round", run.names.reach(value.form)
+    near = Fraction(10) ** -int(places or 0)
+    within = None if reach is None else (reach[0] - near, reach[1] + near)
+    given = value, int(places or 0)
+    return opaque(run, name, lambda a, b: function(float(a), int(b)), given, value.kind, within, finite=True)
 
 
 def to_int(run: TracedRun, value: Any) -> Any:
@@ -298,7 +315,10 @@ def all_opaque(
     if not any(isinstance(item, Term) for item in given):
         return native(function, np.array(given))
     kind: Any = FLOAT64 if count == 1 else kind_of(next(item for item in given if isinstance(item, Term)))
-    reach = _reach_of_all(run, given) if between else None
+    reach = _reach_of_all(run, given)
+    if reach is not None and not between:  # spreads and norms
+        size = (len(given) * (max(abs(reach[0]), abs(reach[1])) + 1)) ** 2
+        reach = (-size, size) if size < LARGEST_FLOAT else None
     if count == 1:
         return opaque(run, name, lambda *all_of: function(np.array(all_of)), tuple(given), kind, reach, finite=True)
     return [

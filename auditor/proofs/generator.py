@@ -27,7 +27,7 @@ from auditor.proofs.arrays import as_array, real, require_few
 from auditor.proofs.form import Form, Law, exact
 from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, State
 from auditor.proofs.run import TracedRun, label_of
-from auditor.proofs.values import Array, Term, array_of, as_form, constant, is_safe, typed
+from auditor.proofs.values import LARGEST_INTEGER, Array, Term, array_of, as_form, constant, is_safe, typed
 
 MOST_OUTCOMES = 4096
 
@@ -317,6 +317,8 @@ def integers(
     items: list[Any] = []
     for one, other in zip(*_given(run, shown, _ours(first), _ours(last)), strict=True):
         a, b = operator.index(one), operator.index(other) + up_to
+        if max(abs(a), abs(b)) > LARGEST_INTEGER:
+            raise NotProvedError("integers of more than 53 bits are drawn, which floats do not hold exactly")
         if b - a > MOST_OUTCOMES:
             name = run.draw(("uniform",))
             run.drew("integers", name, functools.partial(_middle, a, b - a), functools.partial(tuple, (a, b)))

@@ -6,13 +6,13 @@ when the run is over.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from auditor.proofs.form import OPAQUE, Form, Key, Law
 from auditor.proofs.lazy import Lazy, NotProvedError, states
-from auditor.proofs.run import Names, Path, TracedRun
+from auditor.proofs.run import Path, TracedRun
 from auditor.proofs.values import Term
 
 HALF = Fraction(1, 2)
@@ -90,7 +90,16 @@ def _with_sign(run: TracedRun, one: Term, sign: Any) -> Form | None:
     def value() -> float:
         return float(run.number(sign)) * run.value(Form.symbol(name))
 
-    return _made(run, ("sign", name, *sorted(sources)), name, ("laplace", law[1]), sources | {name}, value)
+    how = ("sign", name, *sorted(sources), _table(sign))
+    return _made(run, how, name, ("laplace", law[1]), sources | {name}, value)
+
+
+def _table(sign: Any) -> Key:
+    """Return what tells a sign from others of the same draws: each outcome, or the form that it is the sign of."""
+    if isinstance(sign, Lazy):
+        return tuple(int(sign.function(outcomes)) for outcomes, _ in states(sign.sources, sign.cuts))
+    key: Key = sign.form.key()
+    return key
 
 
 def _sources_of_sign(run: TracedRun, sign: Any) -> frozenset[str] | None:
@@ -146,14 +155,6 @@ def require_unused(run: TracedRun, path: Path) -> None:
         return
     forms = [condition.form for condition in path.conditions]
     forms += [leaf for leaf in path.leaves if isinstance(leaf, Form)]
-    used = {name for form in forms for name in _symbols(form, run.names)} | path.labels.keys()
+    used = {name for form in forms for name in run.names.symbols(form)} | path.labels.keys()
     if path.groups or not used.isdisjoint(run.consumed):
         raise NotProvedError("a draw that noise is computed of is used for something else as well; draw twice")
-
-
-def _symbols(form: Form, names: Names) -> Iterator[str]:
-    for name in form.terms:
-        yield name
-        if name[0] == OPAQUE:
-            for argument in names.terms[name][1]:
-                yield from _symbols(argument, names)

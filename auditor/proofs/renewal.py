@@ -60,7 +60,7 @@ def sampled(run: TracedRun, sampler: types.FunctionType, arguments: Sequence[Any
     possible = run.names.samplers[key]
     name = run.draw(generator.finite(possible))
     run.outcomes[name] = possible
-    run.drew("sampled", name, lambda drawn: next(value for value, _ in possible if label_of(value) == label_of(drawn)))
+    run.drew("sampled", name, lambda drawn: next(value for value, _ in possible if _label(value) == _label(drawn)))
     return Lazy.source(name)
 
 
@@ -84,7 +84,7 @@ def _enumerated(
             if value is RETRY:
                 again += run.mass
             else:
-                label = f"{type(value).__name__} {label_of(value)}"
+                label = _label(value)
                 values[label] = value
                 masses[label] = masses.get(label, Fraction(0)) + run.mass
         except _UnlikelyError:
@@ -100,6 +100,10 @@ def _enumerated(
     if not masses:
         raise NotProvedError("a sampler that retries never returns anything")
     return [(values[label], mass / (1 - again)) for label, mass in masses.items()]
+
+
+def _label(value: Any) -> str:
+    return f"{type(value).__module__} {type(value).__name__} {label_of(value)}"
 
 
 def _known(value: Any, run: TracedRun) -> Any:

@@ -3,7 +3,7 @@
 import itertools
 import math
 import pathlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -147,6 +147,14 @@ class Names:
             if not finite or any(map(self.is_wild, arguments)):
                 self.wild.add(name)
         return name
+
+    def symbols(self, form: Form) -> Iterator[str]:
+        """Yield the symbols of a form, with those of its opaque terms."""
+        for name in form.terms:
+            yield name
+            if name[0] == OPAQUE:
+                for argument in self.terms[name][1]:
+                    yield from self.symbols(argument)
 
     def is_wild(self, form: Form) -> bool:
         """Whether a form may be NaN or infinite."""
@@ -313,7 +321,13 @@ class TracedRun:
             return form.constant == 0
         return 0 in self._known(form)[1] and self._decide(form, ("=", ">", "<")) == 0
 
+    def require_unused(self, form: Form) -> None:
+        """Raise NotProvedError where a draw is in a form that noise is computed of, which depends on it."""
+        if self.consumed and not self.consumed.keys().isdisjoint(self.names.symbols(form)):
+            raise NotProvedError("a draw that noise is computed of is used for something else as well; draw twice")
+
     def _require_finite(self, form: Form) -> None:
+        self.require_unused(form)
         if self.names.is_wild(form):
             raise NotProvedError("a number that may be NaN or infinite is compared; compare what it is computed of")
 

@@ -25,7 +25,7 @@ TERM_KINDS = (int, float, INT64, FLOAT64)
 
 
 NUMPY_SCALARS = frozenset(np.dtype(code).type for code in np.typecodes["All"])
-LARGEST_INTEGER = 2**62  # of Python, beside a number of the data or of noise: NumPy takes 64 bits
+LARGEST_INTEGER = 2**53  # of the data or of noise: floats hold these exactly
 
 
 class RaisesError(Exception):
@@ -192,7 +192,7 @@ def as_form(value: Any) -> Form | None:
     if isinstance(value, np.number) and value.dtype not in (INT64, FLOAT64):
         raise NotProvedError(f"a {value.dtype} meets a number of the data or of noise; use int64 or float64")
     if type(value) is int and abs(value) > LARGEST_INTEGER:
-        raise NotProvedError("an integer of more than 62 bits meets a number of the data or of noise")
+        raise NotProvedError("an integer of more than 53 bits meets a number of the data or of noise")
     number = exact(value)
     return None if number is None else Form.number(number)
 

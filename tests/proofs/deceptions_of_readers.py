@@ -1104,3 +1104,134 @@ READERS = (
     _numbers(dtype_of_zero, *SECOND_TO_51),
     _numbers(diff_of_a_float, *SECOND_TO_51),
 )
+
+
+# What lies between the numbers that are tried: overflow in the middle of a range ------------------------------------------
+
+
+def _large(x, most, times=1.0):
+    return np.exp(most * (x[0] % 1.0)) * times
+
+
+def square_that_overflows(x, rng):
+    """NaN where x % 1 is near 1, and 0 elsewhere."""
+    g = _large(x, 355.0)
+    return g * g - g * g + rng.laplace(0, 1)
+
+
+def multiple_that_overflows(x, rng):
+    g = _large(x, 709.0, 10)
+    return g - g + rng.laplace(0, 1)
+
+
+def infinity_that_is_compared(x, rng):
+    """The second number as it is, where the first overflows."""
+    return rng.laplace(0, 1) if _large(x, 709.0, 10) < np.inf else x[1]
+
+
+def zero_times_infinity(x, rng):
+    return _large(x, 709.0, 10) * 0.0 + rng.laplace(0, 1)
+
+
+def quotient_that_overflows(x, rng):
+    r = x[0] % 1.0
+    g = np.exp(709.0 * r) / (2.0 - r - 0.95)
+    return g * 4 - g * 4 + rng.laplace(0, 1)
+
+
+def variance_that_overflows(x, rng):
+    g = _large(x, 355.5)
+    v = np.var(np.array([g, -g]))
+    return v - v + rng.laplace(0, 1)
+
+
+def rounding_that_overflows(x, rng):
+    g = np.round(_large(x, 675.3), 15)
+    return g - g + rng.laplace(0, 1)
+
+
+def integer_that_overflows(x, rng):
+    i = int(_large(x, 355.0))
+    h = float(i * i)
+    return h - h + rng.laplace(0, 1)
+
+
+def sum_that_overflows(x, rng):
+    g = _large(x, 709.0)
+    return np.sum(np.array([g, g, g])) - 3 * g + rng.laplace(0, 1)
+
+
+def two_ways_to_an_integer(x, rng):
+    """int() has no end, and an int64 has one."""
+    g = _large(x, 43.7)
+    return int(g) - np.array([g]).astype(np.int64)[0] + rng.laplace(0, 1)
+
+
+def integer_that_numpy_has_no_room_for(x, rng):
+    i = math.floor(_large(x, 44.5))
+    z = np.tanh(i)
+    return z - z + rng.laplace(0, 1)
+
+
+# Draws that depend on one another ---------------------------------------------------------------------------------------
+
+
+def signs_of_the_same_coins(x, rng):
+    """Both signs are fair. With probability 1/1500 they are opposite, and the noise is gone."""
+    e = rng.exponential(1.0)
+    c = 2 * rng.integers(0, 2) - 1
+    s = 1 - 2 * (rng.integers(0, 1500) == 0)
+    return x[0] + e * (c * s) / 2 + e * (c * abs(s)) / 2
+
+
+def noise_that_equals_what_it_is_made_of(x, rng):
+    """With probability 2⁻¹² the number as it is."""
+    e = [rng.exponential(1.0) for _ in range(12)]
+    c = [2 * rng.integers(0, 2) - 1 for _ in range(12)]
+    if all([a * b == a for a, b in zip(e, c)]):
+        return x[0] + 0.0
+    return x[0] + rng.laplace(0, 1.0)
+
+
+def large_integers_compared_as_floats(x, rng):
+    """NumPy compares as floats: the share of lies is half of what it seems."""
+    if rng.integers(2**62, 2**62 + 10**6) < float(2**62 + 1024):
+        return 1 - int(x[0])
+    return int(x[0])
+
+
+@auditor.retrying
+def _true_of_two_types(rng):
+    return np.bool_(True) if int(rng.integers(0, 400)) == 7 else True
+
+
+def sampler_of_two_types(x, rng):
+    """With probability 1/400 the number as it is."""
+    return x[0] + 0.0 if isinstance(_true_of_two_types(rng), np.bool_) else x[0] + rng.laplace(0, 1)
+
+
+REALS = auditor.Totals(cells=2, values=(-10, 10), contribution={"l1": 1}, integer=False)
+BITS = auditor.Totals(cells=1, values=(0, 1), contribution={"l1": 1})
+BETWEEN = tuple(
+    (mechanism, auditor.PureDP(0.001), REALS)
+    for mechanism in (
+        *(square_that_overflows, multiple_that_overflows, infinity_that_is_compared, zero_times_infinity),
+        *(quotient_that_overflows, variance_that_overflows, rounding_that_overflows, integer_that_overflows),
+        *(sum_that_overflows, two_ways_to_an_integer, integer_that_numpy_has_no_room_for),
+    )
+) + (
+    (signs_of_the_same_coins, auditor.PureDP(1.0), REALS),
+    (noise_that_equals_what_it_is_made_of, auditor.PureDP(1.0), REALS),
+    (large_integers_compared_as_floats, auditor.PureDP(6.9), BITS),
+    (sampler_of_two_types, auditor.PureDP(1.0), REALS),
+)
+
+
+def word_and_noise(dataset, rng):
+    """The same draws for both words, of which only the last is shown."""
+    a, b, c = rng.laplace(0, 1), rng.laplace(0, 1), rng.laplace(0, 1)
+    return ("n0" if dataset == 0 else "n1", c)
+
+
+def count_and_geometric_noise(x, rng):
+    return float(x[0]) + rng.geometric(0.5) - rng.geometric(0.5)

@@ -19,7 +19,11 @@ import numpy as np
 import pytest
 
 import auditor
+from auditor.blackbox.mechanism import Source
+from auditor.proofs import certificate as written
 from auditor.proofs.checker import check
+from auditor.proofs.run import Names
+from auditor.proofs.trace import numbers, trace
 
 FILES = (deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
@@ -236,3 +240,37 @@ def test_readers_of_certificates_tell_the_type_of_an_array() -> None:
         changes = {"domain": proof["domain"] | {"pairs": [[[0.0], [1.0]]]} | forms}
         with pytest.raises((ValueError, LookupError, TypeError, ArithmeticError)):
             check(signed(proof, changes))
+
+
+@pytest.mark.parametrize("one", deceptions_of_readers.BETWEEN, ids=lambda one: one[0].__name__)
+def test_readers_are_not_deceived_between_the_numbers_that_are_tried(one: Any) -> None:
+    mechanism, claim, domain = one
+    assert not auditor.prove(mechanism, claim, domain, seconds=5).proved
+
+
+def test_readers_of_certificates_rename_draws_and_no_words() -> None:
+    """The traces are those of the function, and its words differ by a letter that looks like the name of a draw."""
+    asked, names = deceptions_of_readers.word_and_noise, Names()
+    source = Source("word_and_noise", {}, function=asked)
+    traces = [written.Written(trace(source.drawer(), numbers(value), names)).trace() for value in (0, 1)]
+    shift = {"left": [0], "right": [0], "shifts": [[{}]], "rows": [[], []], "implied": [[]], "excluded": {}}
+    pairs = [
+        {"sides": sides, "traces": sides, "part": 0, "linear": False, "cells": [shift], "assumed": [], "names": renamed}
+        for sides, renamed in (([0, 1], {"n1": "n0"}), ([1, 0], {"n0": "n1"}))
+    ]
+    content = {
+        **{"format": 3, "rule": "alignment", "mechanism": "m.py:f", "parameters": {}, "functions": dict(names.read)},
+        **{"data": [{"value": 0}, {"value": 1}], "claim": {"epsilon": 0.1}, "bound": "0", "listed": True},
+        **{"domain": {"values": [0, 1], "forms": ["value"]}, "noise": written.noise(names)},
+        **{"traces": traces, "pairs": pairs},
+    }
+    with pytest.raises(ValueError, match="a shift"):
+        check(signed(content, {}))
+
+
+def test_readers_of_certificates_want_integers_for_geometric_noise() -> None:
+    domain = auditor.Totals(cells=1, values=(0, 10), contribution={"l1": 1})
+    proof: Any = auditor.prove(deceptions_of_readers.count_and_geometric_noise, auditor.PureDP(0.7), domain).certificate
+    check(signed(proof, {}))
+    with pytest.raises(ValueError, match="a relation"):
+        check(signed(proof, {"domain": proof["domain"] | {"integer": False}}))
