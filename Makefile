@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 AUDITS := $(VENV)/.audits
 READY := $(VENV)/.ready
+QUICK := not statistical and not processes and not proofs
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
@@ -34,7 +35,7 @@ corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
 	$(BIN)/python -m benchmarks.corpus
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
+	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal
 
 slow: $(READY)
 	$(BIN)/python -m pytest -q
@@ -43,7 +44,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -m "not slow" -x
+	$(BIN)/python -m pytest -q -m "$(QUICK)" -x
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -13,7 +13,7 @@ CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
 NAMES = [file.stem for file in CONFIGS]
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize("file", CONFIGS, ids=NAMES)
 def test_every_expectation_is_met(file: Path) -> None:
     results = [run(plan) for plan in load_configuration(file).plans]
@@ -27,9 +27,7 @@ WEAK = "shifted inverse, sum of signed records", "KSW under substitution", "smoo
 
 # The classics alone take minutes; `make audit` runs all of these in full.
 QUICK = [
-    pytest.param(
-        file, id=file.stem, marks=pytest.mark.slow if file.stem.startswith(("000", "001", "003", "dp-sgd")) else []
-    )
+    pytest.param(file, id=file.stem, marks=pytest.mark.statistical if file.stem != "quickstart" else [])
     for file in CONFIGS
     if file.stem != "classics"
 ]
@@ -47,7 +45,9 @@ def test_no_configuration_names_the_pair_where_a_false_claim_breaks(file: Path) 
     assert "pairs:" not in file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("samples", "share"), [(100_000, 0.9), pytest.param(1_000_000, 0.97, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("samples", "share"), [(100_000, 0.9), pytest.param(1_000_000, 0.97, marks=pytest.mark.statistical)]
+)
 def test_exactly_private_mechanisms_are_bounded_within_a_few_per_cent(samples: int, share: float) -> None:
     """Rows 1 to 4: the bound reaches this share of ε and does not pass ε."""
     file = next(file for file in CONFIGS if file.stem == "002-proofs")

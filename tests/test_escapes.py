@@ -43,7 +43,7 @@ def found(case: Escape, seed: int, **settings: object) -> auditor.AuditResult:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if i > 1 else name for i, name in enumerate(FAST)]
+    "name", [pytest.param(name, marks=pytest.mark.statistical) if i > 1 else name for i, name in enumerate(FAST)]
 )
 def test_a_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name: str) -> None:
     case = ESCAPES[name]
@@ -51,7 +51,7 @@ def test_a_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name: str) -
     assert case.audit(case.sound, SEED).verdict == "no_violation_found"
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", SLOW)
 def test_a_fault_of_a_slow_mechanism_is_found_at_the_defaults(name: str) -> None:
     case = ESCAPES[name]
@@ -60,7 +60,7 @@ def test_a_fault_of_a_slow_mechanism_is_found_at_the_defaults(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.slow) for name in MORE]
+    "name", [pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.statistical) for name in MORE]
 )
 def test_a_further_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name: str) -> None:
     case = MORE[name]
@@ -76,7 +76,9 @@ def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> Non
     assert not case.audit(case.sound, 0, samples=200_000).warnings
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.slow if seed > 3 else ()) for seed in range(20)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.statistical if seed > 3 else ()) for seed in range(20)]
+)
 def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
     assert found(ESCAPES["one of four bins is bare"], seed, samples=20_000, shrink=False).verdict == "violation"
 
@@ -94,7 +96,11 @@ def releases_found(once_in: int, domain: Domain, samples: int, at_most: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("once_in", "samples"), [(100, 5_700), (1_000, 66_600), pytest.param(10_000, 689_000, marks=pytest.mark.slow)]
+    ("once_in", "samples"),
+    [
+        (100, 5_700),
+        *(pytest.param(*one, marks=pytest.mark.statistical) for one in ((1_000, 66_600), (10_000, 689_000))),
+    ],
 )
 def test_a_rare_release_is_found_with_a_hundred_times_its_rate_on_a_pair(once_in: int, samples: int) -> None:
     assert releases_found(once_in, ONE_MORE, samples, 100 * once_in) >= 18
@@ -103,9 +109,9 @@ def test_a_rare_release_is_found_with_a_hundred_times_its_rate_on_a_pair(once_in
 @pytest.mark.parametrize(
     ("once_in", "samples"),
     [
-        pytest.param(100, 16_000, marks=pytest.mark.slow),
-        pytest.param(1_000, 185_000, marks=pytest.mark.slow),
-        pytest.param(10_000, 1_870_000, marks=pytest.mark.slow),
+        pytest.param(100, 16_000, marks=pytest.mark.statistical),
+        pytest.param(1_000, 185_000, marks=pytest.mark.statistical),
+        pytest.param(10_000, 1_870_000, marks=pytest.mark.statistical),
     ],
 )
 def test_a_rare_release_is_found_from_a_domain(once_in: int, samples: int) -> None:

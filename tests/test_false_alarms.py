@@ -68,7 +68,7 @@ CASES: list[tuple[Callable[..., Any], auditor.PureDP | auditor.ApproximateDP, An
 # Every day: a quarter of the runs, of each case by the method that audits use, and of one by the other method.
 RUN = [
     pytest.param(
-        *case, method, runs, id=f"{case[0].__name__}-{method}-{runs}", marks=[pytest.mark.slow] * (not is_fast)
+        *case, method, runs, id=f"{case[0].__name__}-{method}-{runs}", marks=[pytest.mark.statistical] * (not is_fast)
     )
     for case, method in itertools.product(CASES, ("fixed", "two-intervals"))
     for runs in (RUNS // 4, RUNS)
@@ -99,6 +99,7 @@ def test_alarms_on_sound_mechanisms_stay_below_their_rate(
     assert alarms <= binom.isf(1e-6, runs, ALPHA)
 
 
+@pytest.mark.statistical
 def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on() -> None:
     """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
     plan = Plan("", Source("", function=laplace), PURE, Pairs([(0.0, 1.0)]), ALPHA, Settings(500))

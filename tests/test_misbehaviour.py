@@ -329,7 +329,7 @@ def left_behind(mark: str, seconds: float = 10.0) -> list[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_each_misbehaviour_has_its_verdict_and_leaves_nothing_behind(

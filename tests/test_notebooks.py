@@ -26,6 +26,7 @@ def test_the_first_audit_refutes_the_rounded_claim_and_not_the_honest_one(run: A
     assert found["quick"].outputs.bound < 10_000
 
 
+@pytest.mark.statistical
 def test_the_profile_holds_for_who_comes_and_not_for_who_is_replaced(run: Any, tmp_path: Path) -> None:
     found = run("privacy_profile")
     assert {k: str(r.verdict) for k, r in found["results"].items()} == {
@@ -38,7 +39,7 @@ def test_the_profile_holds_for_who_comes_and_not_for_who_is_replaced(run: Any, t
     assert (tmp_path / "profile.svg").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 def test_the_regression_check_stops_the_version_that_leaks(run: Any) -> None:
     found = run("regression_check")
     assert (found["released"], found["statuses"]) == (0, {"version_2": 0, "version_3": 1})

@@ -233,6 +233,7 @@ def test_the_series_of_a_test_sums_to_no_more_than_its_share() -> None:
         assert total == 1 - Fraction(1, k + 1)
 
 
+@pytest.mark.processes
 def test_workers_change_neither_results_nor_what_is_spent(pytester: pytest.Pytester) -> None:
     source = MANY.replace("class Test", "@pytest.mark.xdist_group('g')\nclass Test")
     alone = audits(pytester, source, "--dp-confidence", "0.94")
@@ -248,6 +249,7 @@ def test_workers_change_neither_results_nor_what_is_spent(pytester: pytest.Pytes
         assert {name.partition("@")[0]: told for name, told in shared.items()} == alone
 
 
+@pytest.mark.processes
 def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pytest.Pytester) -> None:
     result = run(pytester, SOUND, "-n", "2", "--dist", "each")
     result.assert_outcomes(passed=2)
@@ -315,6 +317,7 @@ def test_plain():
     assert "differential" not in result.stdout.str()
 
 
+@pytest.mark.processes
 def test_the_plugin_loads_once_where_it_is_installed_and_named_too(tmp_path: Path) -> None:
     """As in an environment that has the package installed: an entry point of the module's own name."""
     info = tmp_path / "site" / "dp_auditor_of_the_test-1.dist-info"

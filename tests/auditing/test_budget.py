@@ -106,7 +106,7 @@ def test_the_later_of_two_budgets_counts(config: Path) -> None:
     assert load_configuration(config, outputs=10_000).plans[0].rerun[-2:] == ("--outputs", "10000")
 
 
-@pytest.mark.parametrize("true", [pytest.param(0.1, marks=pytest.mark.slow), 1.0, 8.0])
+@pytest.mark.parametrize("true", [pytest.param(0.1, marks=pytest.mark.statistical), 1.0, 8.0])
 def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)

@@ -56,6 +56,7 @@ def test_a_broken_claim_is_refuted_and_a_sound_one_is_not() -> None:
     assert 0 < one_run(auditor.GaussianDP(1.0), parameters={"sigma": 0.5}).bound.value < broken.bound.value
 
 
+@pytest.mark.statistical
 def test_more_runs_prove_more() -> None:
     one, several = (one_run(auditor.GaussianDP(1.0), apart=True, runs=runs) for runs in (1, 9))
     assert one.bound.value < several.bound.value < 1
@@ -112,6 +113,7 @@ def lucky(dataset: Any, rng: np.random.Generator) -> Any:
     return np.isin(np.arange(NUMBER), dataset) * float(rng.random() < 0.5) + rng.normal(0, 0.01, NUMBER)
 
 
+@pytest.mark.statistical
 def test_runs_that_differ_too_much_are_warned_of_where_canaries_are_said_to_be_apart() -> None:
     """All of 8 runs are alike with probability 1/128, under another seed."""
     words = "the runs differ in how many guesses are right"

@@ -60,14 +60,14 @@ def verdict(mechanism: Any, seed: int) -> str:
     return str(result.verdict)
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "seeds"), [(by_distinct_rows, 18), (with_a_null_group, 20)])
 def test_the_bug_is_found_with_most_seeds(mechanism: Any, seeds: int) -> None:
     """Seeds are fixed. Where the threshold looks at distinct rows, the best events are rare, and luck may win against them."""
     assert [verdict(mechanism, seed) for seed in range(20)].count("violation") >= seeds
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize("seed", range(3))
 def test_the_sound_twin_raises_no_alarm(seed: int) -> None:
     assert verdict(sound, seed) == "no_violation_found"

@@ -123,6 +123,7 @@ def test_each_claim_is_an_audit_of_its_own_name_and_share_of_the_budget(tmp_path
     assert [plan.alpha for plan in two.plans] == pytest.approx([one.plans[0].alpha / 2] * 2)
 
 
+@pytest.mark.statistical
 def test_each_group_is_judged_by_its_own_claim(tmp_path: Path) -> None:
     """The first group has ε = 1, the second ε = 2: each claim is true of one of them only."""
     for claims, verdicts in (

@@ -37,7 +37,7 @@ def compares(totals: Any, size: int, rng: Rng) -> Any:
 
 
 # As with 10 of the first 12 seeds.
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.statistical) for seed in (1, 2, 3))])
 def test_a_weak_loss_is_found_at_a_distance(seed: int) -> None:
     """On 600 outputs a pair the standard error of a loss is .08, and .009 for one of nine steps."""
     result, _ = found(compares, auditor.PureDP(EPSILON), SIX, 150_000, seed)
@@ -88,7 +88,7 @@ def test_neighbours_alone_are_looked_at_where_there_is_no_path_or_no_need(claim:
 
 
 @pytest.mark.parametrize("claim", [auditor.PureDP(EPSILON), auditor.ZeroConcentratedDP(0.005), auditor.GaussianDP(0.1)])
-@pytest.mark.parametrize("outputs", [0, 200, 5_000, 100_000])
+@pytest.mark.parametrize("outputs", [0, 200, 5_000, pytest.param(100_000, marks=pytest.mark.statistical)])
 def test_no_more_is_spent_than_the_budget(claim: PrivacyClaim, outputs: int) -> None:
     result, drawing = found(compares, claim, SIX, outputs, 3)
     assert result.outputs == drawing.spent.search <= outputs
@@ -98,7 +98,7 @@ def count(records: Any, size: int, rng: Rng, *, scale: float) -> Any:
     return len(records) + rng.laplace(0, scale, size)
 
 
-@pytest.mark.parametrize("epsilon", [0.03, 0.1, 0.3])
+@pytest.mark.parametrize("epsilon", [0.1, *(pytest.param(e, marks=pytest.mark.statistical) for e in (0.03, 0.3))])
 def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) -> None:
     """A sound count by small ε: the bound comes near the truth and, as everywhere, seldom above (level 10⁻⁶)."""
     domain = Records((0, 1), size=(0, 200))

@@ -66,7 +66,7 @@ AT_THE_EDGE: list[tuple[Callable[..., Any], Any, dict[str, float]]] = [
 ]
 
 
-@pytest.mark.parametrize(("runs", "outputs"), [(20, 250), pytest.param(400, 1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("runs", "outputs"), [(20, 250), pytest.param(400, 1000, marks=pytest.mark.statistical)])
 @pytest.mark.parametrize(("mechanism", "claim", "parameters"), AT_THE_EDGE)
 def test_alarms_at_the_edge_of_a_claim_stay_below_their_rate(
     mechanism: Callable[..., Any], claim: Any, parameters: dict[str, float], runs: int, outputs: int
@@ -84,7 +84,7 @@ def four_values(value: int, size: int, rng: np.random.Generator) -> Any:
     return np.where(rng.random(size) <= 4 / (3 + np.e), rng.integers(4, size=size), value)
 
 
-@pytest.mark.parametrize("runs", [12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [12, pytest.param(200, marks=pytest.mark.statistical)])
 def test_alarms_stay_below_their_rate_when_the_pair_is_searched_for(runs: int) -> None:
     alarms = sum(
         audit(four_values, neighbours=auditor.Value(values=[0, 1, 2, 3]), seed=seed, samples=3000).verdict

@@ -239,7 +239,7 @@ def respond(seed: int, claimed: float, samples: int) -> Any:
     return run(Plan("some", source, claim, ANSWERS, ALPHA, Settings(samples, seed=seed, execution=execution)))
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 def test_the_bound_on_the_smallest_pair_exceeds_the_truth_as_seldom_as_it_says() -> None:
     """A false failure has probability below 1e-6."""
     found = [result.smallest for seed in range(RUNS) if (result := respond(seed, 0.2, 8000)).smallest is not None]
@@ -257,6 +257,7 @@ def estimate(event: Any) -> float:
     return abs(math.log(left / right))
 
 
+@pytest.mark.statistical
 def test_false_alarms_stay_at_their_level_with_shrinking_on() -> None:
     """A false failure has probability below 1e-6."""
     alarms = sum(respond(seed, LN3, 2000).verdict is Verdict.VIOLATION for seed in range(RUNS))
@@ -433,7 +434,7 @@ def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_th
     assert warning.startswith("the search for the smallest pair that breaks the claim stopped early: ")
 
 
-@pytest.mark.parametrize("method", ["fixed", pytest.param("sequential", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["fixed", pytest.param("sequential", marks=pytest.mark.statistical)])
 def test_a_pair_that_ends_the_process_is_passed_by_whatever_the_workers(method: str) -> None:
     pairs = [([0] * 9, [0] * 8), ([0], []), ([0] * 4, [0] * 3)]
     one, two = (
@@ -478,7 +479,7 @@ def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
     return run(Plan("some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 def test_the_bound_after_a_sequential_audit_exceeds_the_truth_as_seldom_as_it_says() -> None:
     """A false failure has probability below 1e-6. That bets stopped at a good time lends the confirmation no luck."""
     results = [settled(s, auditor.PureDP(0.2), response, samples=10**6, method="sequential") for s in range(RUNS)]

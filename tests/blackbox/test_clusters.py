@@ -50,6 +50,7 @@ def audited(folder: Path, flag: Path | None = None, **execution: Any) -> dict[st
     return {key: result[key] for key in ("verdict", "bound", "pair", "event", "smallest", "outputs", "power", "budget")}
 
 
+@pytest.mark.processes
 @pytest.mark.filterwarnings("ignore")  # of the cluster's own sockets and event loops
 def test_a_dask_cluster_that_loses_a_worker(tmp_path: Path, no_workers_are_left: None) -> None:
     distributed = pytest.importorskip("distributed")
@@ -60,7 +61,7 @@ def test_a_dask_cluster_that_loses_a_worker(tmp_path: Path, no_workers_are_left:
     assert on_cluster == audited(tmp_path, workers=1)
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.filterwarnings("ignore")
 def test_a_ray_cluster_that_loses_a_worker(tmp_path: Path, no_workers_are_left: None) -> None:
     ray = pytest.importorskip("ray")

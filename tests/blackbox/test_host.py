@@ -43,10 +43,10 @@ from auditor.verdict import Verdict
 PAIR = Pair(0, 1)
 # Two of the four every day: each number of workers and each backend once.
 EVERYWHERE = [
-    pytest.param("loky", 1, marks=pytest.mark.slow),
+    pytest.param("loky", 1, marks=pytest.mark.processes),
     ("loky", 2),
     ("threading", 1),
-    pytest.param("threading", 2, marks=pytest.mark.slow),
+    pytest.param("threading", 2, marks=pytest.mark.processes),
 ]
 
 
@@ -196,6 +196,7 @@ def test_what_a_mechanism_started_ends_with_its_process(backend: str, workers: i
     assert gone(tmp_path)
 
 
+@pytest.mark.processes
 def test_a_failure_now_and_then_on_one_side_is_a_violation() -> None:
     """Each failure takes a new process: a dozen on one side and none on the other suffice."""
     options: dict[str, Any] = {"samples": 100, "workers": 2, "batch": 50, "confidence": 0.99, "seed": 1}

@@ -103,7 +103,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
 
 
 @pytest.mark.parametrize(
-    ("kills", "workers"), [(2, 1), *(pytest.param(*many, marks=pytest.mark.slow) for many in ((100, 1), (20, 2)))]
+    ("kills", "workers"), [(2, 1), *(pytest.param(*many, marks=pytest.mark.processes) for many in ((100, 1), (20, 2)))]
 )
 def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
     kills: int, workers: int, whole: Whole, tmp_path: Path
@@ -140,6 +140,7 @@ def test_what_was_done_is_not_done_again(whole: Whole, tmp_path: Path) -> None:
     assert calls(uninterrupted) <= calls(killed) <= calls(uninterrupted) + 2 * 26
 
 
+@pytest.mark.processes
 def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: Path) -> None:
     (uninterrupted, _), stopped = whole(2), configuration(tmp_path / "stopped", 2)
     run = start(stopped, stderr=subprocess.PIPE)
@@ -159,9 +160,9 @@ def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: P
 @pytest.mark.parametrize(
     ("sent", "status", "executions"),
     [
-        (signal.SIGINT, 130, [(1, "true"), (2, "true"), (1, "false")]),
+        pytest.param(*(signal.SIGINT, 130, [(1, "true"), (2, "true"), (1, "false")]), marks=pytest.mark.processes),
         (signal.SIGTERM, 143, [(2, "true")]),
-        (signal.SIGKILL, -9, [(2, "true")]),
+        pytest.param(signal.SIGKILL, -9, [(2, "true")], marks=pytest.mark.processes),
     ],
 )
 def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(

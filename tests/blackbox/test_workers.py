@@ -175,6 +175,7 @@ def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(dataset, 1, size)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("backend", ["auto", "loky", "threading"])
 def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.blackbox.task_sizing.TASK", 0.002)

@@ -667,6 +667,7 @@ def test_json_on_standard_output_leaves_nothing_else_there(folder: Folder, capsy
         assert "1 of 2 audits did NOT end as expected" in shown.err
 
 
+@pytest.mark.processes
 def test_what_a_mechanism_prints_is_no_part_of_the_json(folder: Folder) -> None:
     folder.write(
         "loud.py", "def laplace(dataset, size, rng):\n    print('hello')\n    return rng.laplace(dataset, 1.0, size)\n"

@@ -173,7 +173,7 @@ def test_a_spoilt_rule_is_named(recording: Path, tmp_path: Path, spoil: Any, why
         read_report(file)
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", sorted(path.stem for path in (PROJECT / "configs").glob("*.yaml")))
 def test_every_audit_of_make_audit_can_be_recounted(name: str, tmp_path: Path) -> None:
     kept = tmp_path / "kept"

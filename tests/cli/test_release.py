@@ -287,6 +287,7 @@ def test_the_steps_of_the_action_check_and_audit(folder: Path) -> None:
     assert "compared with found/audit/report.json: nothing worse" in again.stdout
 
 
+@pytest.mark.processes
 def test_inputs_of_the_action_are_data_and_no_script(folder: Path) -> None:
     hostile = {"configs": '$(touch mine) "; touch mine; "', "baseline": "", "out": "out", "junit": "", "options": ""}
     for step in steps()[1:]:

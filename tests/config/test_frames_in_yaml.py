@@ -281,7 +281,7 @@ def test_init_learns_columns_from_errors(tmp_path: Path) -> None:
     assert columns == ["age", "wage"]
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize(("library", "body"), EVERY)
 def test_a_bug_with_frames_is_found_without_code(tmp_path: Path, library: str, body: str) -> None:
     """As `auditor init` writes it, but with fewer outputs."""

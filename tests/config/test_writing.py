@@ -330,6 +330,7 @@ def test_a_mechanism_that_takes_none_of_the_data_sets_is_written_with_what_is_mi
     assert Path("audit.yaml").is_file()
 
 
+@pytest.mark.processes
 def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

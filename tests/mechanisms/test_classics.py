@@ -261,6 +261,7 @@ def log_density_of_algorithm_3(answers: Vector, y: float, epsilon: float) -> flo
     return integral + below + (y - answers[-1]) / b - math.log(2 * b)
 
 
+@pytest.mark.statistical
 def test_algorithm_3_loses_half_of_epsilon_on_each_query() -> None:
     """All n answers moved by 1 lose n ε₂/c in the far tail, 0.5 here: five times the claim. Sums over a grid agree."""
     zeros = [0.0] * 10

@@ -54,6 +54,7 @@ def bails_out(count: Any, rng: np.random.Generator) -> Any:
     return None if count[0] < 7_777 else float(rng.laplace(count[0], 1.0))
 
 
+@pytest.mark.statistical
 def test_an_audit_finds_the_size_below_which_a_mechanism_bails_out() -> None:
     domain = auditor.Totals([[1]], (0, 100_000))
     result = auditor.audit(bails_out, auditor.PureDP(1.0), domain, samples=80_000, seed=1, workers=1)

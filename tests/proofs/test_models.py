@@ -159,12 +159,12 @@ def test_finite_draws_have_the_masses_that_are_noted(draw: str):
     assert masses == pytest.approx(dict(shares), abs=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.proofs
 @pytest.mark.parametrize("entry", sorted(MODELS))
 def test_models_do_as_the_real_functions_in_every_context(entry: str):
     assert disagreements(MODELS[entry], contexts=99, seeds=12) == []
 
 
-@pytest.mark.slow
+@pytest.mark.proofs
 def test_blocks_do_as_python_in_every_context():
     assert disagreements(list(blocks()), contexts=99, seeds=12) == []

@@ -240,7 +240,7 @@ def survives(entry: str) -> bool:
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.proofs
 @pytest.mark.parametrize("place", list(places()), ids=lambda place: place[0])
 def test_faults_in_models_are_noticed(place: Any, monkeypatch: pytest.MonkeyPatch):
     name, table, key, made = place
@@ -256,14 +256,14 @@ def test_faults_in_models_are_noticed(place: Any, monkeypatch: pytest.MonkeyPatc
 # Statements and expressions ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.proofs
 @pytest.mark.parametrize("kind", list(STATEMENTS), ids=lambda kind: kind.__name__)
 def test_statements_that_do_nothing_are_noticed(kind: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(STATEMENTS, kind, lambda evaluator, node, frame: None)
     assert kind.__name__ in ("Pass", "Expr", "Nonlocal") or _is_noticed(kind)
 
 
-@pytest.mark.slow
+@pytest.mark.proofs
 @pytest.mark.parametrize("kind", list(EXPRESSIONS), ids=lambda kind: kind.__name__)
 def test_expressions_of_another_value_are_noticed(kind: Any, monkeypatch: pytest.MonkeyPatch):
     own = EXPRESSIONS[kind]

@@ -85,7 +85,7 @@ def test_what_a_sampler_draws_has_the_law_that_is_computed() -> None:
         assert drawn[k] / 20_000 == pytest.approx(math.exp(-abs(k) / 2) / total, abs=5 * 0.0034)
 
 
-@pytest.mark.parametrize("scale", [1, 2])
+@pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.proofs)])
 def test_discrete_laplace_noise_by_rejection_is_proved_with_what_is_not_resolved_in_delta(scale: int) -> None:
     claim = ApproximateDP(1 / scale, 1e-9)
     proof = prove(noisy, claim, COUNT, parameters={"scale": scale})

@@ -258,7 +258,7 @@ def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more
         assert len(rises([same[1], leaking])) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "claim", "pair", "changed"), MECHANISMS)
 def test_hardly_any_of_many_reruns_is_an_alarm(mechanism: Any, claim: Any, pair: Any, changed: float | None) -> None:
     """Among 55,500 pairs of runs of ten mechanisms, of which these are some, there was none; here 2,550 pairs each."""

@@ -166,7 +166,7 @@ def different_places(data: Any) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize(
-    "wrong", [None, "x", *(pytest.param(one, marks=pytest.mark.slow) for one in (-3, [], {}))], ids=str
+    "wrong", [None, "x", *(pytest.param(one, marks=pytest.mark.statistical) for one in (-3, [], {}))], ids=str
 )
 def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult, tmp_path: Path, wrong: Any) -> None:
     report = json.loads(to_json(whole.to_dict()))

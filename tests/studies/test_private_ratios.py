@@ -34,6 +34,7 @@ def test_the_exact_outputs_are_those_of_the_mechanism(version: str, totals: tupl
         assert abs(share - inside) < 12 * math.sqrt(inside * (1 - inside) / len(drawn))
 
 
+@pytest.mark.statistical
 def test_merged_scales_hardly_move_the_plane(monkeypatch: pytest.MonkeyPatch) -> None:
     import studies.private_ratios.exact as module
 

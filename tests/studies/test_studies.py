@@ -35,7 +35,7 @@ def test_figures_are_those_of_the_study(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "detection" else pytest.mark.slow) for name in STUDIES]
+    "name", [pytest.param(name, marks=[] if name == "detection" else pytest.mark.statistical) for name in STUDIES]
 )
 def test_figures_do_not_change_between_drawings(name: str) -> None:
     assert drawn(name) == drawn(name)
