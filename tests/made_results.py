@@ -1,5 +1,6 @@
 """Results made by hand: audits from the names of their attributes, events from entries of a report."""
 
+import re
 from dataclasses import fields, replace
 from typing import Any
 
@@ -35,7 +36,19 @@ def made(**attributes: Any) -> AuditResult:
     return changed(BLANK, **attributes)
 
 
+_THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
+
+
 def event_of(entry: dict[str, Any]) -> Observed:
-    """Return the event of an entry of report.json, which an earlier auditor may have written."""
-    event: Observed = TypeAdapter(EventField).validate_python(entry)
+    """Return the event of an entry of report.json, which may leave out what follows from its description."""
+    event: Observed = TypeAdapter(EventField).validate_python(_completed(entry))
     return event
+
+
+def _completed(entry: Any) -> Any:
+    if not isinstance(entry, dict) or "guess" not in entry:
+        return entry
+    words = str(entry["description"])
+    looks_at = "bits" if "exponent of the lowest bit of" in words else "score" if "evidence" in words else "values"
+    whole = {"looks_at": looks_at, "form": _THRESHOLD.sub("#", words), **entry}
+    return whole | {"opposite": _completed(entry.get("opposite"))}

@@ -1,7 +1,6 @@
 """How pydantic reads and writes those fields of report.json whose form does not follow from their types."""
 
 import math
-import re
 from collections.abc import Iterable
 from typing import Annotated, Any
 
@@ -24,11 +23,6 @@ from auditor.events.written import read
 from auditor.neighbours.pair import Pair, Relation, relation_named
 
 SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-
-# A number beside a comparison. An earlier auditor wrote an event's thresholds in its description only.
-_THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
-_UPPER = "upper limit"
-_BITS, _SCORE = "exponent of the lowest bit of", "evidence"
 
 
 def despelled(value: Any) -> Any:
@@ -59,29 +53,13 @@ def _pair(value: Any) -> Pair:
     return Pair(despelled(entry["left"]), despelled(entry["right"]), relation)
 
 
-def _bound(value: Any) -> Any:
-    """Name the side of a bound, which an earlier auditor wrote in the method's name only."""
-    if not isinstance(value, dict) or "side" in value:
-        return value
-    return {**value, "side": "upper" if str(value.get("method")).endswith(_UPPER) else "lower"}
-
-
 def _event(value: Any) -> Any:
-    """Name what a rule looks at, and its form, which an earlier auditor wrote in its description only."""
+    """Read the words for numbers that JSON lacks in the answers of a query; raise where the rule of an event is spoilt."""
     if not isinstance(value, dict):
         return value
-    event = dict(value)
-    if isinstance(event.get("points"), list):
-        event["points"] = [_event(point) for point in event["points"]]
-    if isinstance(event.get("opposite"), dict):
-        event["opposite"] = _event(event["opposite"])
-    if isinstance(event.get("rule"), dict):
-        read(event["rule"], "feature", *event["rule"])  # raises where it is spoilt
-    words = event.get("description")
-    if "guess" in event and isinstance(words, str):
-        looks_at = "bits" if _BITS in words else "score" if _SCORE in words else "values"
-        event = {"looks_at": looks_at, "form": _THRESHOLD.sub("#", words), **event}
-    return {**event, "values": despelled(event["values"])} if "values" in event else event
+    if isinstance(value.get("rule"), dict):
+        read(value["rule"], "feature", *value["rule"])
+    return {**value, "values": despelled(value["values"])} if "values" in value else value
 
 
 # Each kind of event has a key of its own. The first of these that is there decides.
@@ -101,9 +79,7 @@ ClaimField = TypeAliasType(
 PairField = TypeAliasType(
     "PairField", Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]
 )
-BoundField = TypeAliasType(
-    "BoundField", Annotated[Bound, BeforeValidator(_bound), PlainSerializer(lambda bound: bound.to_dict())]
-)
+BoundField = TypeAliasType("BoundField", Annotated[Bound, PlainSerializer(lambda bound: bound.to_dict())])
 EventField = TypeAliasType(
     "EventField",
     Annotated[
