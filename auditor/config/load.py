@@ -165,7 +165,7 @@ BUDGETS = {"samples", "outputs"}
 
 def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywords) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
-    given: dict[str, Any] = {"events": audit.events, "prove": schema.PROVE}
+    given: dict[str, Any] = {"events": audit.events}
     for layer in (config.settings(), audit.settings(), overrides):
         replaced = BUDGETS if BUDGETS & layer.keys() else set[str]()
         given = {key: value for key, value in given.items() if key not in replaced} | {**layer}

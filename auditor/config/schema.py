@@ -11,8 +11,6 @@ from auditor.config.strict import Number, Strict, limited
 from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName, Prove
 
 _DEFAULT: Any = Settings()
-# A file's audits try a proof. Calls in Python do not: their audits are often shorter than an attempt.
-PROVE: Prove = "briefly"
 
 
 class Execution(Strict):
@@ -60,7 +58,7 @@ class Shared(Strict):
     """What the search over pairs may spend."""
     shrink: bool | None = _DEFAULT.shrink
     """Whether to look for the smallest pair that still breaks a refuted claim."""
-    prove: Prove | None = PROVE
+    prove: Prove | None = False
     """Whether to try a proof of a Python mechanism's claim as well, or only; briefly: 3 seconds, and reported if found."""
 
     def settings(self) -> dict[str, Any]:

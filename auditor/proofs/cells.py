@@ -113,9 +113,20 @@ def crossed(left: Trace, right: Trace) -> Iterator[tuple[int, int, Cell]]:
         pairs = list(zip(one.conditions, two.conditions, strict=False))
         if len(one.conditions) != len(two.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):
             continue
+        # Given how it ends, a draw has another law. So one that ends otherwise may be in nothing else.
+        ends = {name for name in one.labels.keys() | two.labels.keys() if one.labels.get(name) != two.labels.get(name)}
+        if not ends.isdisjoint(_symbols(one, left.names) | _symbols(two, right.names)):
+            continue
         if output_key(one, left.names) == output_key(two, right.names):
             rows = rows_of(one.conditions, two.conditions)
             yield i, j, Cell((i,), (j,), rows, _kept(one, two, pairs, left.names))
+
+
+def _symbols(path: Path, names: Names) -> set[str]:
+    """Return the symbols in the conditions and in the output of a path."""
+    forms = [condition.form for condition in path.conditions]
+    forms += [leaf for leaf in path.leaves if isinstance(leaf, Form)]
+    return {name for form in forms for name in names.symbols(form)}
 
 
 def _grouped(trace: Trace) -> dict[Key, list[int]]:

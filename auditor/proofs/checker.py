@@ -14,7 +14,7 @@ from typing import Any
 
 from auditor.proofs.checked_chain import chain
 from auditor.proofs.checked_domain import Q, bounds, data, differences, need, written
-from auditor.proofs.checked_paths import combined, follows, paths
+from auditor.proofs.checked_paths import combined, differ, follows, paths, symbols
 
 # Digits of logarithms and exponentials, room for their rounding, and for parameters, which are floats.
 DIGITS, ROUNDED, PARAMETERS = Context(60), 1 + Fraction(1, 10**40), 1 + Fraction(1, 10**9)
@@ -100,11 +100,8 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     theirs = json.loads(SYMBOL.sub(lambda name: new.get(name[0], name[0]), text))
     left, right = paths(proof, ours), paths(proof, theirs)
     left = [(given + entry["assumed"], *rest) for given, *rest in left]
-    moves = (
-        [[{}]]
-        if proof["listed"]
-        else differences(proof["domain"], entry, any(law == "geometric" for law, _ in noise.values()))
-    )
+    whole = any(law == "geometric" for law, _ in noise.values())
+    moves = [[{}]] if proof["listed"] else differences(proof["domain"], entry, whole)
     covered, used = [Fraction(0)] * len(left), [list[Any]() for _ in right]
     need(proof["rule"] != "gaussian" or not entry["assumed"], "Gaussian noise without a tail")
     for cell in entry["cells"]:
@@ -117,6 +114,9 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
             covered[path] = Fraction(1)
             continue
         here, there = conditions(cell, left, right)
+        if "weight" in cell:
+            one, two = left[cell["left"][0]], right[cell["right"][0]]
+            need(not differ(one[1], two[1]) & (symbols(ours, one) | symbols(theirs, two)), "draws that end otherwise")
         before, after = kept(ours, left, cell["left"], here), kept(theirs, right, cell["right"], there)
         moved = [[{name: Q(by) for name, by in shift.items()} for shift in shifts] for shifts in cell["shifts"]]
         both = [[a | b for a, b in zip(one, move, strict=True)] for one, move in zip(moved, moves, strict=True)]

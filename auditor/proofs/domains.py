@@ -96,9 +96,12 @@ def _(domain: TotalsOfPeople) -> Vectors:
         [sorted((fewest * Fraction(c), most * Fraction(c))) for c in cell]
         for cell in zip(*domain.contributions, strict=True)
     ]
-    low = tuple(sum((end for end, _ in cell), Fraction(0)) for cell in cells)
-    high = tuple(sum((end for _, end in cell), Fraction(0)) for cell in cells)
     integer = all(isinstance(number, int) for vector in domain.contributions for number in vector)
+    # Data sets are sums of floats, which may be rounded beyond the exact ends.
+    size = max((abs(end) for cell in cells for ends in cell for end in ends), default=Fraction(0))
+    room = Fraction(0) if integer else len(cells[0]) * size / 2**50
+    low = tuple(sum((end for end, _ in cell), Fraction(0)) - room for cell in cells)
+    high = tuple(sum((end for _, end in cell), Fraction(0)) + room for cell in cells)
     return Vectors(low, high, integer, {"steps": [list(map(str, step)) for step in _steps(domain)]})
 
 

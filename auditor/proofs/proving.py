@@ -143,7 +143,7 @@ class Attempt:
             pairs = [self.domain.random(rng) for _ in range(RANDOM // 2)] + corners[: RANDOM // 2]
         except InvalidInputError:  # hardly any pair fits into the ranges
             pairs = corners[:RANDOM]
-        tried = [[float(value) for value in pair.left] for pair in pairs]
+        tried = [[float(value) for value in side] for pair in pairs for side in (pair.left, pair.right)]
         constants = sorted(self.names.compared, key=abs)
         tried += compared_numbers(constants, vectors.low, vectors.high, vectors.integer)[:MOST_COMPARED]
 
@@ -244,8 +244,8 @@ class Attempt:
                 every.append((family, matched))
             if (missing := unresolved(self.names)) > 0:
                 raise _FailedError(
-                    f"of a sampler that retries, probability {float(missing):.1e} is not resolved; that counts for δ where all "
-                    "outputs are finite, and is no part of a proof by shifts of noise"
+                    f"{_missing(missing)}; that counts for δ where all outputs are finite, and is no part of a proof by shifts of "
+                    "noise"
                 )
         except _FailedError as failure:
             return self._failed(failure, about)
@@ -287,6 +287,8 @@ class Attempt:
         self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About
     ) -> Proof | None:
         """Return the end of the attempt by the rules for Gaussian noise; None where none of them applies."""
+        if (missing := unresolved(self.names)) > 0:
+            return self._none(f"{_missing(missing)}, and is no part of a proof with Gaussian noise")
         first = self._by_gaussian(traces, families, about)
         if first is not None and first.holds:
             return first
@@ -388,7 +390,7 @@ class Attempt:
         reason = (
             f"exactly, {self.claim.symbol} = {shown_above(bound)}"
             if bound is not None
-            else f"of a sampler that retries, probability {float(missing):.1e} is not resolved, more than the claim allows for"
+            else f"{_missing(missing)}, more than the claim allows for"
             if missing
             else "an output of one data set is impossible on its neighbour"
         )
@@ -436,6 +438,10 @@ class Attempt:
             outputs=None if error.path is None else outputs_of(error.path),
             pairs=about.pairs,
         )
+
+
+def _missing(probability: Fraction | int) -> str:
+    return f"of a sampler that retries, probability {float(probability):.1e} is not resolved"
 
 
 def _require_an_output(traces: Sequence[Trace]) -> None:

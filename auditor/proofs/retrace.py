@@ -9,7 +9,7 @@ from auditor.blackbox.mechanism import Source
 from auditor.errors import MechanismError
 from auditor.proofs import certificate as written
 from auditor.proofs.lazy import NotProvedError
-from auditor.proofs.masses import law_of
+from auditor.proofs.masses import law_of, unresolved
 from auditor.proofs.run import Names
 from auditor.proofs.trace import Trace, bounds_of, numbers, symbols, trace
 
@@ -60,6 +60,8 @@ def retraced(proof: Any) -> str | None:
             if names.read.get(name) != proof["functions"].get(name)
         )
         return f"the source of {', '.join(changed)} is another one than when it was proved"
+    if proof["rule"] == "gaussian" and unresolved(names) > 0:
+        return "a sampler that retries has outcomes that are not listed"
     if proof["rule"] == "masses":
         found: list[Any] = [written.law(law) for law in map(law_of, traces) if law is not None]
         return (

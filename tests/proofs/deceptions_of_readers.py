@@ -1235,3 +1235,66 @@ def word_and_noise(dataset, rng):
 
 def count_and_geometric_noise(x, rng):
     return float(x[0]) + rng.geometric(0.5) - rng.geometric(0.5)
+
+
+# Draws that decide and are shown as well ----------------------------------------------------------------------------------
+
+
+def coin_that_is_shown(v, rng):
+    """The number that decides the answer is released: with 1, a number from 1/4 to 3/4 goes with another answer than with 0."""
+    u = rng.random()
+    return (1, u) if u < (0.75 if v == 1 else 0.25) else (0, u)
+
+
+def coin_that_jitters(v, rng):
+    """One uniform number for the answer and for its jitter."""
+    u = rng.random()
+    answer = 1.0 if u < (0.75 if v == 1 else 0.25) else 0.0
+    return answer + 0.5 * u
+
+
+def coin_in_a_condition(v, rng):
+    u = rng.random()
+    keep = u < (0.75 if v == 1 else 0.25)
+    return (bool(keep), bool(u + rng.laplace(0.0, 0.001) > 0.5))
+
+
+def sample_that_is_shown(x, rng):
+    """ε is 0.5 where the sampling is known, and not the 0.29 of a secret sample."""
+    u = rng.random()
+    out = 0.0
+    for v in x:
+        if u < 0.5:
+            out = out + float(v)
+    return (float(out + rng.laplace(0.0, 2.0)), u)
+
+
+def everybody_came(x, rng):
+    """The sum of three floats is larger than the exact one, and this is the value of a data set."""
+    return 1e6 if x[0] >= 0.1 + 0.2 + 0.3 else x[0] + rng.laplace(0.0, 1.0)
+
+
+@auditor.retrying
+def _failures(rng):
+    k = 0
+    while rng.integers(2) == 0:
+        k = k + 1
+    return k
+
+
+def tail_that_is_not_resolved(x, rng):
+    """The number as it is, with probability 2⁻⁶⁶."""
+    return x[0] + 0.0 if _failures(rng) > 65 else x[0] + rng.normal(0.0, 1.0)
+
+
+BIT = auditor.Value(values=[0, 1])
+COUNT = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
+SHOWN = (
+    *((one, auditor.PureDP(1.1), BIT) for one in (coin_that_is_shown, coin_that_jitters, coin_in_a_condition)),
+    (sample_that_is_shown, auditor.PureDP(0.29), auditor.Records(choices=[0, 1], size=(0, 1))),
+    (everybody_came, auditor.PureDP(0.5), auditor.Totals(contributions=[(0.1,), (0.2,), (0.3,)], people=(0, 1))),
+    *(
+        (tail_that_is_not_resolved, claim, COUNT)
+        for claim in (auditor.GaussianDP(1.0), auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0))
+    ),
+)

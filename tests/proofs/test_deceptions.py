@@ -248,6 +248,12 @@ def test_readers_are_not_deceived_between_the_numbers_that_are_tried(one: Any) -
     assert not auditor.prove(mechanism, claim, domain, seconds=5).proved
 
 
+@pytest.mark.parametrize("one", deceptions_of_readers.SHOWN, ids=lambda one: f"{one[0].__name__} {one[1]}")
+def test_readers_see_draws_that_decide_and_are_shown(one: Any) -> None:
+    mechanism, claim, domain = one
+    assert not auditor.prove(mechanism, claim, domain, seconds=5).holds
+
+
 def test_readers_of_certificates_rename_draws_and_no_words() -> None:
     """The traces are those of the function, and its words differ by a letter that looks like the name of a draw."""
     asked, names = deceptions_of_readers.word_and_noise, Names()
