@@ -56,9 +56,9 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
 
 def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
-    """Return VIOLATION only where the bound lies strictly beyond what is claimed; INCONCLUSIVE where it is NaN.
+    """Return VIOLATION only if the bound lies strictly beyond the claim; INCONCLUSIVE if it is NaN.
 
-    INCONCLUSIVE also where no violation whatever ``could_refute`` the claim by this number of outputs.
+    INCONCLUSIVE also if no violation ``could_refute`` the claim by this number of outputs, however large.
     """
     excess = claim.excess(bound.value)
     if excess > 0:

@@ -17,9 +17,9 @@ OUT_OF_REACH = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A lower bound, on which pair and by which event it was proved, and what was spent.
+    """A lower bound, the pair and the event that prove it, and the outputs spent.
 
-    Where there is no bound, ``reason`` says why. The bound exceeds the truth with probability at most 1 − its confidence.
+    If there is no bound, ``reason`` says why. The bound exceeds the truth with probability at most 1 − its confidence.
     """
 
     bound: Bound | None

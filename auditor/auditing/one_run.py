@@ -72,7 +72,8 @@ def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
         return ()
     return (
         "the runs differ in how many guesses are right, by more than chance: canaries affect each other, or the mechanism changes. "
-        f"Where they do, the bound is wrong; leave out apart (such a warning is false with probability {FALSE_WARNING:g})",
+        f"If canaries affect each other, the bound is wrong; leave out `apart` (this warning is false with probability "
+        f"{FALSE_WARNING:g})",
     )
 
 

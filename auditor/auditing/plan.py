@@ -18,7 +18,7 @@ from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
 from auditor.verdict import Verdict
 
-# The chances for which a result says what violation would have been caught.
+# The probabilities for which a result states the smallest violation detected.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
@@ -28,7 +28,7 @@ class Plan:
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
     audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
-    looked at beside those that the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
+    looked at in addition to those the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
     repeated without its mechanism.
     """
 

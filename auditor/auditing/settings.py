@@ -107,8 +107,8 @@ class Settings:
         chosen["search"] = Search.of(chosen.get("search"))
         if "samples" in chosen and chosen.get("outputs") is not None:
             raise InvalidInputError(
-                "samples and outputs are both given; samples counts the outputs of the bound, outputs those of the search and of "
-                "the selection as well; give one"
+                "samples and outputs are both given; give one. `samples` counts the outputs of the bound. `outputs` counts those "
+                "of the search and of the selection as well"
             )
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
@@ -116,7 +116,7 @@ class Settings:
         left = settings.outputs - settings.search_outputs - settings.selection_outputs
         if left < FEWEST:
             raise InvalidInputError(
-                f"outputs is {settings.outputs}, of which search and selection leave {left} for the bound; it must leave {FEWEST}"
+                f"outputs is {settings.outputs}; search and selection leave {left} of them for the bound, and must leave {FEWEST}"
             )
         return replace(settings, samples=left)
 
@@ -160,7 +160,7 @@ class ExecutionKeywords(TypedDict, total=False):
 
 
 class SettingsKeywords(ExecutionKeywords, total=False):
-    """Settings as keywords of a call, with those of the execution beside them."""
+    """Settings as keywords of a call, together with those of the execution."""
 
     samples: int
     outputs: int | None

@@ -97,7 +97,7 @@ def shrink(
     screening = Screening(int(SCREENING * to_learn), _enough(claim, strategy, sample), int(LAST_LOOK * to_learn))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
     smaller = list(reversed(path))[:TRIES]
-    # Bets are no event that could be read: a rule is learned on the pair found as well.
+    # Bets are not an event that a person can read: a rule is learned on the pair found as well.
     bets = plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
         if pair is not found or bets:

@@ -35,7 +35,7 @@ class Claim(ABC):
 
     @property
     def value(self) -> float:
-        """What the claim says of its quantity; 0 where that is no number of the claim, such as an excess."""
+        """The claim's number for its quantity; 0 if the claim has no such number, as for an excess."""
         return float(self.to_dict().get(self.quantity, 0.0))
 
     def excess(self, value: float) -> float:

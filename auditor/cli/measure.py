@@ -17,7 +17,7 @@ def add_commands(commands: Commands) -> None:
         "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
     )
     parser.add_argument("--seed", type=int, metavar="S")
-    parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
+    parser.add_argument("--workers", type=int, metavar="N", help="number of workers; -1: one for each core")
     parser.set_defaults(command=_measure)
 
 

@@ -108,7 +108,7 @@ class ListOfRecords(Apart):
         record, columns = arguments.pop("record", None), arguments.get("columns")
         if isinstance(columns, list) is not (record is None):
             raise InvalidInputError(
-                "records need either record, or columns: [{low, high}, {choices}, ...], and not both"
+                "records need either `record`, or `columns: [{low, high}, {choices}, ...]`, and not both"
             )
         if isinstance(columns, list):
             return self._mixture({**arguments, "columns": {f"{i}": _column(each) for i, each in enumerate(columns)}})
@@ -163,7 +163,7 @@ class CanariesByCoins(Form):
     score: str
     """file.py:function(output, canary), a number that is larger where the canary is in the data."""
     records: str | list[Any] | None = None
-    """file.py:function that returns the records beside them; or the list."""
+    """file.py:function that returns the other records; or the list."""
     runs: int | None = None
     """How many runs there are, each with coins of its own; 1 by default."""
     guesses: int | list[int] | None = None
@@ -225,7 +225,7 @@ class FrameOfRows(Apart):
     order: Literal["kept", "shuffled"] | None = None
     """Whether neighbours have their rows in one order (the default), or in any."""
     form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """As what it arrives: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
+    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()

@@ -19,7 +19,7 @@ class Execution(Strict):
     """How outputs are drawn."""
 
     backend: BackendName = _DEFAULT.execution.backend
-    """What runs the workers: processes of this machine (loky, or auto), threads, a Dask or Ray cluster."""
+    """How workers run: processes of this machine (loky, or auto), threads, a Dask or Ray cluster."""
     address: str | None = None
     """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
     workers: int = _DEFAULT.execution.workers
@@ -29,7 +29,7 @@ class Execution(Strict):
     timeout: Number | None = None
     """Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."""
     isolate: bool = _DEFAULT.execution.isolate
-    """Whether the mechanism runs in a process of its own, where its crash is an output; false for a debugger's sake."""
+    """Whether the mechanism runs in a process of its own, and a crash is an output; false for use with a debugger."""
 
 
 class Search(Strict):
@@ -51,7 +51,7 @@ class Shared(Strict):
     samples: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.samples
     """Outputs for the bound of an audit, both sides together."""
     outputs: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.outputs
-    """Instead of samples: outputs for search, selection and bound together. What the search leaves goes to the bound."""
+    """Instead of samples: outputs for search, selection and bound together. The bound gets outputs that the search leaves."""
     method: MethodName | None = _DEFAULT.method
     """fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: the textbook form; one-run: canaries."""
     execution: Execution | None = None
@@ -87,13 +87,13 @@ class Audit(Shared):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 
     name: str
-    """Of the audit, in reports and for --only; part of the seed of every output."""
+    """The audit's name, in reports and for `--only`; part of the seed of every output."""
     mechanism: Mechanism
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}."""
     parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords."""
     claim: dict[str, Any] | list[dict[str, Any]]
-    """What is promised; or a list of claims, one for each contribution of totals."""
+    """The promise; or a list of claims, one for each contribution of totals."""
     neighbours: Neighbours
     """The data sets it may see, and which of them are neighbours."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"

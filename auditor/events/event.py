@@ -50,8 +50,8 @@ class Event:
     def report(self, counts: GuessCounts) -> ObservedRule:
         """Return the event with what was counted.
 
-        The event is the one that speaks for the left side (for the right side, where there is no other); its
-        opposite, guessed for the other side, stands beside it where there are both.
+        The event is the one that speaks for the left side (for the right side, if there is no other). Its
+        opposite, guessed for the other side, is next to it if there are both.
         """
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:

@@ -35,7 +35,7 @@ def relation_named(name: str, *others: Relation) -> Relation:
 
 
 class Form(Protocol):
-    """As what mechanisms receive the plain data that a pair holds. ``str`` says it in words; ``mark`` stands before data shown.
+    """How the plain data that a pair holds is passed to mechanisms. ``str`` says it in words; ``mark`` stands before data shown.
 
     ``is_json`` says whether programs can receive it.
     """
@@ -231,7 +231,7 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
         neighbours = relation is Relation.SUBSTITUTE and list not in (type(a), type(b)) and not same(a, b)
     if not neighbours:
         rule = {
-            Relation.ADD_REMOVE: "one of them must be the other with a single record left out",
+            Relation.ADD_REMOVE: "one of them must be the other without one record",
             Relation.SUBSTITUTE: "they must have the same length and differ in exactly one record",
         }[relation]
         raise InvalidInputError(f"the pair {a!r} and {b!r} is not neighbouring under {relation}: {rule}")

@@ -72,7 +72,7 @@ class Records(Domain):
         for choice in self._choices:
             if isinstance(choice, list | tuple | dict | set | np.ndarray):
                 raise InvalidInputError(
-                    f"choices hold {choice!r}; each must be a single value, columns says how many make a record"
+                    f"choices hold {choice!r}; each must be a single value; `columns` says how many make a record"
                 )
         self._size = Range.of("size", self.size)
         low, high = self._size.low, self._size.high
@@ -130,7 +130,7 @@ class Records(Domain):
         return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
 
     def _simple_inserts(self) -> Iterator[tuple[tuple[Record, ...], tuple[Move, ...]]]:
-        """Yield few records, and one more: first each value alone, then beside its equals, then two that differ."""
+        """Yield few records, and one more: first each value alone, then next to its equals, then two that differ."""
         records, least = self._simple_records(), int(self._size.low)
 
         def insert(record: Record, at: float = 1.0) -> tuple[Move, ...]:

@@ -1,4 +1,4 @@
-"""As what a mechanism receives a frame: rows, columns, pandas, polars, Arrow or CSV.
+"""How a frame is passed to a mechanism: rows, columns, pandas, polars, Arrow or CSV.
 
 A pair holds rows, each a dict of plain values. The types of what is built follow from the columns, never from the values in them.
 Each library is imported when its form is built, and is an extra.

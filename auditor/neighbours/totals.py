@@ -268,7 +268,7 @@ class Totals(_Totals):
         contribution (dict[str, int | float]): and how far one person moves it, {"l1": s} or {"linf": s}.
         integer (bool): whether those numbers are integers, as they are by default.
 
-    Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
+    Raises InvalidInputError if the two forms are mixed, a range is empty, or no pair is possible.
 
     >>> isinstance(Totals([(1, 1), (0, 1)], (0, 10)), Totals)
     True

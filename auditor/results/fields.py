@@ -25,7 +25,7 @@ from auditor.neighbours.pair import Pair, Relation, relation_named
 
 SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
-# A number beside a comparison. An earlier auditor wrote an event's thresholds in its description only.
+# A number next to a comparison. An earlier auditor wrote an event's thresholds in its description only.
 _THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[-+]?[0-9]+)?(?= [<≤])")
 _UPPER = "upper limit"
 _BITS, _SCORE = "exponent of the lowest bit of", "evidence"

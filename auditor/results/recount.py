@@ -17,7 +17,7 @@ from auditor.methods.profile import ProfileTest
 
 
 def frozen_test(event: Observed) -> Test[Any] | None:
-    """Return the test that a report holds: what it counts in any outputs. None where the event is no rule that was learned.
+    """Return the test that a report holds: what it counts in any outputs. None if the event is not a rule that was learned.
 
     Raises InvalidInputError where an earlier auditor wrote the report, without the rule.
     """
