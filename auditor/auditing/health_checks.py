@@ -80,7 +80,7 @@ def exceptions(plan: Plan, pair: Pair, sample: Sample) -> tuple[str, ...]:
 def commonest(sample: Sample) -> float:
     """Return the share of an output that makes up more than half of them, or less than half where none does.
 
-    The share is 0 where all outputs of a side are one exception.
+    The share is 0 if all outputs of a side are one exception.
     """
     keys = [shown_keys(side, side.size) for side in (sample.left, sample.right)]
     if not all(side.size for side in keys):

@@ -35,7 +35,7 @@ def can_be_measured(claim: Claim) -> bool:
 
 
 def measured(plan: Plan) -> Measured:
-    """Carry out the search and the bound of a plan for its claim's quantity, whatever the claim says of it.
+    """Carry out the search and the bound of a plan for its claim's quantity. The value that the claim states does not matter.
 
     A plan that bets until its claim is refuted has one bound after all outputs instead. Raises InvalidInputError for claims that
     have no such quantity, and for canaries.

@@ -30,7 +30,7 @@ PROFILE_POINTS = 17
 def audit_one_run(plan: Plan, drawing: Drawing) -> Outcome:
     """Audit a claim by the guesses that scores of canaries make, all runs together.
 
-    Coins of different runs are independent, so that several runs are one run with more canaries. Raises MechanismError where the
+    Coins of different runs are independent. So several runs are one run with more canaries. Raises MechanismError if the
     mechanism or the score cannot be had.
     """
     domain = plan.domain

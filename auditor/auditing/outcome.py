@@ -16,7 +16,7 @@ from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
 
 
 class Evidence(ABC):
-    """What was counted for or against a claim. It can be judged at any level."""
+    """The counts for or against a claim. They can be judged at any level."""
 
     claim: Claim
 
@@ -93,7 +93,7 @@ class Ended:
 
     @property
     def p_value(self) -> float | None:
-        """The smallest level at which the claim is refuted; None where nothing is random, or nothing known."""
+        """The smallest level at which the claim is refuted; None if nothing is random, or nothing known."""
         found = self.outcome.found
         return found.p_value() if isinstance(found, Evidence) else None
 

@@ -1,4 +1,4 @@
-"""What an audit is to do, and how it reports its progress."""
+"""The plan of an audit, and how it reports its progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class Plan:
     def method(self, outputs: int | None = None) -> AnyMethod:
         """Return the method of the audit, for a bound of this number of outputs, by default all of the settings.
 
-        Raises InvalidInputError where the claim has no such method.
+        Raises InvalidInputError if the claim has no such method.
         """
         settings = self.settings
         planned = settings.samples if outputs is None else outputs

@@ -184,7 +184,7 @@ MOST_FAILURES = 100
 def _affordable(plan: Plan, sample: Sample) -> tuple[Plan, str]:
     """Return the plan with fewer outputs for the bound where too many would fail, and a note on that.
 
-    The number depends on the outputs of the selection only, so that it says nothing about those of the bound.
+    The number depends on the outputs of the selection only. So it says nothing about those of the bound.
     """
     if not sample.failures:
         return plan, ""

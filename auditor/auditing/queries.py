@@ -72,7 +72,7 @@ def _answer_words(answer: Any) -> str:
 def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted | Program]) -> Outcome:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
-    A program is a query where it answers alike whatever its seed.
+    A program is a query if its answers do not depend on its seed.
 
     ``load`` returns the query, which a replay does not need.
 
@@ -174,7 +174,7 @@ def _length(moved: npt.NDArray[np.float64], norm: Norm) -> float:
 
 
 def rows_changed(left: Sequence[Any], right: Sequence[Any]) -> float:
-    """Return how many rows one frame has and the other has not, whatever their order: those to add and those to remove.
+    """Return how many rows one frame has and the other has not, in any order: those to add and those to remove.
 
     >>> rows_changed([{"x": 1}, {"x": 1}], [{"x": 1}, {"x": 2}])
     2.0

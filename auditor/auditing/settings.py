@@ -1,4 +1,4 @@
-"""How an audit is carried out, whatever it audits: declared here once, for calls, configurations and the pytest plugin."""
+"""How an audit is carried out, for every kind of audit: declared here once, for calls, configurations and the pytest plugin."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from auditor.events.selection import VALUES
 # to be counted in the bound.
 SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.15
-# A search with fewer outputs does not try each of a few values, so that small audits give more for it, up to this share.
+# A search with fewer outputs does not try each of a few values. So small audits give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
-# An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
+# An event learned from fewer is mostly luck. So small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
 # The same shares of a budget for all of it.
 SEARCH_OF_BUDGET, SELECTION_OF_BUDGET = 0.25, 0.1
@@ -29,7 +29,7 @@ ENOUGH = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What the search over pairs may spend: outputs, by default SEARCH_SHARE of the bound's, or seconds.
+    """The budget of the search over pairs: outputs, by default SEARCH_SHARE of the bound's, or seconds.
 
     Where it has seconds, ``outputs`` is the number that fits into them, None until that is measured.
     """
@@ -54,7 +54,7 @@ class Search:
 
     @property
     def fitted(self) -> int | None:
-        """How many outputs fit into the seconds; None before that is known, or where there are none."""
+        """How many outputs fit into the seconds; None before that is known, or if there are none."""
         return None if self.seconds is None else self.outputs
 
 

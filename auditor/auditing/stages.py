@@ -1,6 +1,6 @@
 """The search on neighbours, in stages of known purpose: simple pairs, corners, what outputs react to, and halving on the best.
 
-Small scope comes first: most faults show on one or two records. What is rare does so too, so that a few of the simplest pairs get
+Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
 outputs enough for it.
 """
 

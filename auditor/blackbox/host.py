@@ -133,7 +133,7 @@ class Hosted(Isolated):
             return failure
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Raises MechanismError where its process fails."""
+        """Raises MechanismError if its process fails."""
         done = 0
         try:
             for answers in self._answers("answers", pairs):
@@ -146,7 +146,7 @@ class Hosted(Isolated):
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return ``function(mechanism, *arguments)``, called in a copy of its process, which keeps nothing of the call.
 
-        Raises ProcessFailure where the copy ends or is late, and whatever pickle raises.
+        Raises ProcessFailure if the copy ends or is late, and whatever pickle raises.
         """
         [answer] = self._answers("apply", function, *arguments)
         return answer  # type: ignore[no-any-return]

@@ -159,7 +159,7 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 
 
 def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
-    """Return the signature of a mechanism. Raises MechanismError where Python can read none."""
+    """Return the signature of a mechanism. Raises MechanismError if Python can read none."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):

@@ -69,7 +69,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:
-    """Return the outputs of all batches. Raises MechanismError where their forms differ."""
+    """Return the outputs of all batches. Raises MechanismError if their forms differ."""
     forms = sorted({sample.form for sample in samples if sample.form})
     if len(forms) > 1:
         raise changed_form(*forms[:2])

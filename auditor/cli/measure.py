@@ -1,4 +1,4 @@
-"""`auditor measure`: what outputs prove of each audit's mechanism, whatever is claimed of it."""
+"""`auditor measure`: the bound that outputs prove for each audit's mechanism, without a verdict on its claim."""
 
 import argparse
 

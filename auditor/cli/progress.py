@@ -1,4 +1,4 @@
-"""What `auditor run` shows while it works: phase, rate, time left and the bound so far. Without a terminal, a line a minute."""
+"""The progress that `auditor run` shows: phase, rate, time left and the bound so far. Without a terminal, a line a minute."""
 
 import time
 from collections.abc import Sequence

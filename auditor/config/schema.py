@@ -33,7 +33,7 @@ class Execution(Strict):
 
 
 class Search(Strict):
-    """What the search over pairs may spend: outputs or seconds. Sequential audits search as they go, and ignore both."""
+    """The budget of the search over pairs: outputs or seconds. Sequential audits search as they go, and ignore both."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
@@ -57,7 +57,7 @@ class Shared(Strict):
     execution: Execution | None = None
     """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
     search: Search | None = None
-    """What the search over pairs may spend."""
+    """The budget of the search over pairs."""
     shrink: bool | None = _DEFAULT.shrink
     """Whether to look for the smallest pair that still breaks a refuted claim."""
     prove: Prove | None = PROVE
@@ -76,7 +76,7 @@ class Program(Strict):
     """The program and its arguments; it speaks JSON lines."""
 
 
-# Distinguished before they are checked, so that an error in one is not also reported for the other.
+# Distinguished before they are checked. Otherwise an error in one is also reported for the other.
 Mechanism = Annotated[
     Annotated[str, Tag("a function")] | Annotated[Program, Tag("a program")],
     Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
@@ -99,7 +99,7 @@ class Audit(Shared):
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
     events: list[EventKind] = Field([*_DEFAULT.events])
-    """What events look at: values, and bits, the floating-point representation."""
+    """The parts that events look at: values, and bits, the floating-point representation."""
     implied_mu: bool = False
     """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
 

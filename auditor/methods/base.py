@@ -167,12 +167,12 @@ class Method(ABC, Generic[K, T, C]):
     def interval(self, counts: C, error: float) -> Interval | None:
         """Return limits of what the event truly shows, in units of the claim's quantity; more is worse.
 
-        Each limit is wrong with probability at most ``error``. None where counts give no upper limit.
+        Each limit is wrong with probability at most ``error``. None if counts give no upper limit.
         """
         return None
 
     def exact(self, truth: Truth) -> ExactNumber | None:
-        """Return the quantity's true value on a pair; None where it cannot be computed."""
+        """Return the quantity's true value on a pair; None if it cannot be computed."""
         return None
 
 

@@ -85,7 +85,7 @@ class ScoreTest:
 
     @classmethod
     def of(cls, seen: ObservedScore) -> "ScoreTest":
-        """Return the test that was reported. Raises InvalidInputError where a report of an earlier auditor lacks its rule."""
+        """Return the test that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
         feature, edges = read(seen.rule or {}, "feature", "edges")
         return cls(
             feature, tuple(map(float, edges)), Wager(seen.order, seen.values, seen.swapped, seen.stake, seen.tilt)

@@ -67,7 +67,7 @@ class Column:
         outside: whether values just outside the bounds may occur too, for functions that clamp.
         dtype: float64, float32, int8 to int64, uint8 to uint64; of times s, ms, us or ns; "category" of a categorical column.
 
-    Raises InvalidInputError where these do not go together.
+    Raises InvalidInputError if these do not go together.
     """
 
     type: str
@@ -147,7 +147,7 @@ class Column:
         return _microseconds("0001-01-01T00:00:00"), _microseconds("9999-12-31T23:59:59.999999")
 
     def _range(self) -> Range | None:
-        """Return the numbers that stand for values between the bounds; None where the bounds are no such values."""
+        """Return the numbers that stand for values between the bounds; None if the bounds are no such values."""
         least, greatest = self._limits()
         try:
             low = least if self.low is None else self._number(self.low)

@@ -75,7 +75,7 @@ class Domain(Protocol):
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        """Return the pair of a vector of numbers and the one moved by so much; None where it is not known to be of this domain."""
+        """Return the pair of a vector of numbers and the one moved by so much; None if it is not known to be of this domain."""
         return None
 
 
@@ -148,7 +148,7 @@ class Value(Domain):
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
         return self._pair_unless_equal(pair.left, self._draw(rng))
 
-    # Nothing lies between: any two values are neighbours, so that two kinds of output make a pair of their own.
+    # Nothing lies between: any two values are neighbours. So two kinds of output make a pair of their own.
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         simpler = self._range.simpler if self._range is not None else lambda value: self.values

@@ -1,6 +1,6 @@
 """Frames: tables with columns of different types, missing values, and persons with several rows.
 
-A pair is a row of slots. Each holds a row of both sides, of one side, or two different ones. Whatever changes a pair changes its
+A pair is a row of slots. Each holds a row of both sides, of one side, or two different ones. Every change of a pair changes its
 slots, and ``_pair`` makes sure that the two sides are still neighbours.
 """
 

@@ -186,7 +186,7 @@ def data_words(data: object, most: int = 60, near: object = None) -> str:
 
 
 def _window(data: list[Any], near: list[Any], most: int) -> str | None:
-    """Return the records around the first in which two data sets differ; None where such a piece is too long."""
+    """Return the records around the first in which two data sets differ; None if such a piece is too long."""
     parts, others = _parts(data), _parts(near)
     common = (i for i, (part, other) in enumerate(zip(parts, others, strict=False)) if part != other)
     low = next(common, min(len(parts), len(others), len(parts) - 1))
@@ -256,7 +256,7 @@ def distinct(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:
-    """Raise InvalidInputError where both sides of a pair are one data set.
+    """Raise InvalidInputError if both sides of a pair are one data set.
 
     1 and 1.0 are different data: a mechanism may distinguish them. Objects that a report cannot show in full are not compared.
     """

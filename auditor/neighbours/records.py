@@ -104,7 +104,7 @@ class Records(Domain):
         return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
 
     def all_values(self) -> list[Any] | None:
-        """Return all values that a number of a record may have; None where these are not integers or choices."""
+        """Return all values that a number of a record may have; None if these are not integers or choices."""
         if self._range is None:
             return list(self._choices)
         return list(range(int(self._range.low), int(self._range.high) + 1)) if self.integer else None

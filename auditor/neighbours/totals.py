@@ -232,7 +232,7 @@ def _in_words(vector: Sequence[Number]) -> str:
 def _added(value: float, step: float) -> float:
     """Add a step. Rounding must not lengthen it: the pair would no longer be neighbouring."""
     moved = value + step
-    # fsum rounds once, at the end, so that its sign is right.
+    # fsum rounds once, at the end. So its sign is right.
     excess = math.fsum((moved, -value, -step))
     too_far = excess > 0 if step > 0 else excess < 0
     return math.nextafter(moved, value) if too_far else moved

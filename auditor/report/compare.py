@@ -11,7 +11,7 @@ event, which no interval covers. So a bound rose beyond chance, and fails the ch
 - The later interval lies above the earlier one by more than MATERIAL_RISE of the claim, or of the earlier interval's end if that
   is larger. This is room for the thresholds.
 
-Any other rise is reported and fails nothing. `auditor run --baseline` then audits the baseline's pair again, so that a rise there
+Any other rise is reported and fails nothing. `auditor run --baseline` then audits the baseline's pair again. So a rise there
 is not missed. With the seed of the baseline, a mechanism that did not change gives the same numbers.
 
 Sequential audits, and audits of Rényi and zero-concentrated claims, are compared by verdict and outputs only. Their bets give no
@@ -35,8 +35,8 @@ from auditor.verdict import Verdict
 FALSE_RISE = 0.001
 # The least distance of intervals, as a share of the claim or of the earlier interval's end, whichever is larger.
 MATERIAL_RISE = 0.1
-# Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. The excess shrinks with
-# the square root of the outputs, so that this takes less than 44 % of the outputs.
+# Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess shrinks with
+# the square root of the outputs. So this takes less than 44 % of the outputs.
 MATERIAL_POWER = 1.5
 
 # Audits the pair of an earlier result with the mechanism of today.
@@ -220,7 +220,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     """Return limits, each wrong with probability at most ``error / 2``, of what the event truly shows.
 
     They are in units of the claim's quantity, and more is always worse: for probabilities that are promised to be large, the
-    sign is turned. None where the counts give no upper limit.
+    sign is turned. None if the counts give no upper limit.
     """
     match audit.event:
         case None | ObservedBets() | ObservedCanaries():

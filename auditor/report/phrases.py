@@ -99,7 +99,7 @@ ASSUMED = (
 
 
 def proof_words(audit: AuditResult) -> str | None:
-    """Say how an attempt at a proof ended; None where there was none."""
+    """Say how an attempt at a proof ended; None if there was none."""
     proof = audit.proof
     if proof is None:
         return None

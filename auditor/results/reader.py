@@ -1,4 +1,4 @@
-"""Read report.json back into results. Whatever shows or compares a stored report reads it here."""
+"""Read report.json back into results. All code that shows or compares a stored report reads it here."""
 
 import json
 from collections.abc import Sequence
