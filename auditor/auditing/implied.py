@@ -1,4 +1,4 @@
-"""What an (ε, δ) claim implies where the noise looks Gaussian: the largest μ of Gaussian noise that keeps it.
+"""The μ that an (ε, δ) claim implies if the noise looks Gaussian: the largest μ of Gaussian noise that keeps it.
 
 With δ of 1e-6, noise that is half of what was promised hardly shows: its tails are too thin for any number of outputs. As Gaussian
 privacy it shows in a few thousand. That is not a violation of the claim, and the verdict does not depend on it.

@@ -336,7 +336,7 @@ def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
 
 
 def test_rows_have_no_norm() -> None:
-    with pytest.raises(auditor.MechanismError, match="leave out norm: l2"):
+    with pytest.raises(auditor.MechanismError, match="leave out `norm: l2`"):
         audit(lambda rows: rows, auditor.Sensitivity(1, "l2"), auditor.Frame(FRAMES, size=(0, 8)))
 
 

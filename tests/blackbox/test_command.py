@@ -234,7 +234,9 @@ def test_a_program_that_answers_nothing_is_told_what_it_must_do(
 ) -> None:
     monkeypatch.setattr(command, "TRIAL_SECONDS", 0.2)
     made = Program(Command([sys.executable, "-c", code, str(folder)]), {}, limit)
-    with pytest.raises(NoAnswerError, match=rf"{told}: .* not wait for the end .* set execution: {{timeout: seconds}}"):
+    with pytest.raises(
+        NoAnswerError, match=rf"{told}: .* not wait for the end .* set `execution: {{timeout: seconds}}`"
+    ):
         made.repeats_itself(PAIR)
 
 

@@ -406,7 +406,7 @@ def test_every_type_has_a_column_here() -> None:
     assert {column["type"] for column in COLUMNS.values()} == set(TYPES)
 
 
-# --- As what it arrives ---
+# --- How the frame is passed ---
 
 LIBRARIES = {"pandas": "pandas", "polars": "polars", "lazy": "polars", "arrow": "pyarrow"}
 
