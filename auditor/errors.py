@@ -1,4 +1,4 @@
-"""What can go wrong, by name. Every message gives the name, the value, what is allowed and what to do."""
+"""The errors of the package. Every message gives the name, the value, what is allowed and what to do."""
 
 import difflib
 import math
@@ -42,7 +42,7 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
 def require_number(name: str, value: object, low: float, high: float, *, low_open: bool = False) -> float:
     """Return ``value`` as a float in [low, high] (or (low, high]), or raise InvalidInputError.
 
-    NaN and infinities are refused, whatever the range; so are booleans, which Python counts as numbers.
+    NaN and infinities are refused in any range; so are booleans, which Python counts as numbers.
 
     >>> require_number("epsilon", 1, 0, math.inf)
     1.0

@@ -149,7 +149,8 @@ def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
     item = request.node
     if _NODE not in item.stash:
         pytest.fail(
-            "dp_audit must be an argument of the test, so that its share of the error budget is known", pytrace=False
+            "dp_audit must be an argument of the test: only then is the test's share of the error budget known",
+            pytrace=False,
         )
     return DPAudit(item)
 
@@ -168,7 +169,7 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     chosen |= options
     if "confidence" in chosen:
         raise InvalidInputError(
-            "confidence is that of the whole session; set --dp-confidence, or dp_confidence in the ini"
+            "the confidence holds for the whole session; set `--dp-confidence`, or `dp_confidence` in the ini file"
         )
     known = {"expect", "parameters", *SettingsKeywords.__annotations__}
     for option in chosen:

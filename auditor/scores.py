@@ -23,8 +23,8 @@ Origin = Literal["independent-runs", "one-run", "one-run-apart"]
 
 ASSUMED: dict[Origin, tuple[str, ...]] = {
     "independent-runs": (
-        "each score is of a run of its own, and all runs inside are alike, as are all outside",
-        "what a score is computed by was fixed before these runs",
+        "each score comes from a run of its own; all runs inside are alike, and all runs outside are alike",
+        "the score function was fixed before these runs",
     ),
     "one-run": (
         "a fair coin of its own decided for each canary whether it is inside",
@@ -32,7 +32,7 @@ ASSUMED: dict[Origin, tuple[str, ...]] = {
     ),
     "one-run-apart": (
         "a fair coin of its own decided for each canary whether it is inside",
-        "no canary affects another one's score: else the bounds are too large",
+        "no canary affects another one's score; otherwise the bounds are too large",
     ),
 }
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -44,11 +44,11 @@ UNFAIR = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class ScoreBounds:
-    """What scores prove. All bounds hold together with probability ``confidence``, if what is ``assumed`` is so.
+    """The bounds that scores prove. All hold together with probability ``confidence``, if everything ``assumed`` is true.
 
     ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` one on μ, and ``profile`` lists (ε, lower bound on δ).
-    ``guesses`` lists for each number of guesses that was looked at how many were right, of ``canaries`` that could be guessed on:
-    where scores are equal, at least, with probability 0.99.
+    ``guesses`` lists each number of guesses that was looked at, and how many of them were right. If scores are equal, at least
+    that number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
     """
 
     origin: Origin
@@ -63,7 +63,7 @@ class ScoreBounds:
 
     @property
     def epsilon_if_gaussian(self) -> float:
-        """What ``mu`` is as ε at δ. That is a bound on ε only for a mechanism that is no less private than some Gaussian noise."""
+        """``mu`` as ε at δ. It bounds ε only for a mechanism that is at least as private as some Gaussian noise."""
         if self.mu == 0 or self.delta >= 1:
             return 0.0
         if math.isinf(self.mu) or self.delta == 0:
@@ -87,7 +87,7 @@ class ScoreBounds:
         return "\n".join(
             [
                 f"ε ≥ {_down(self.epsilon)} at δ = {self.delta:g}, with {100 * self.confidence:g} % confidence",
-                f"μ ≥ {_down(self.mu)}; of Gaussian noise that is ε ≥ {_down(self.epsilon_if_gaussian)} at δ = {self.delta:g}",
+                f"μ ≥ {_down(self.mu)}; for Gaussian noise, this is ε ≥ {_down(self.epsilon_if_gaussian)} at δ = {self.delta:g}",
                 f"δ ≥ {points or '0 at every ε'}",
                 f"right guesses, of the surest on {self.canaries:,} canaries: {seen}",
                 *(f"assumed: {sentence}" for sentence in self.assumed),
@@ -111,19 +111,19 @@ def audit_scores(
     """Bound ε at δ, μ and the privacy profile from scores of canaries that were in the data, and of others that were not.
 
     A higher score says "inside". The highest scores are guessed to be inside, and as many of the lowest outside. The number of
-    guesses needs no threshold, so that no scores are spent on choosing one. See :mod:`auditor.bounds.one_run` for the theorems.
+    guesses needs no threshold. So no scores are spent on choosing one. See :mod:`auditor.bounds.one_run` for the theorems.
 
     Args:
         inside: the scores of canaries that were in the data, one each.
         outside: the scores of those that were not.
-        origin: "independent-runs" where each score is of a run of its own; "one-run" where a fair coin for each canary
-            decided, and all scores are of one run; "one-run-apart" where canaries do not affect each other's scores, besides.
-        delta: at which ε is bounded.
+        origin: "independent-runs" if each score comes from a run of its own; "one-run" if a fair coin decided for each canary,
+            and all scores come from one run; "one-run-apart" if, in addition, canaries do not affect each other's scores.
+        delta: the δ at which ε is bounded.
         confidence: the chance that no bound exceeds the truth.
         guesses: how many of the surest guesses count, one number or several, chosen without a look at the scores. By default all, a
             half, a quarter, and so on.
 
-    Raises InvalidInputError for scores that are no numbers, too few or NaN, and for coins that cannot have been fair.
+    Raises InvalidInputError for scores that are not numbers, too few or NaN, and for coins that cannot have been fair.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -161,12 +161,12 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
     try:
         scores = np.asarray(given, np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInputError(f"{name} holds something that is no number; it must be a list of scores") from None
+        raise InvalidInputError(f"{name} holds something that is not a number; it must be a list of scores") from None
     if not len(scores) or np.isnan(scores).any():
         nan = np.isnan(scores).sum()
         missing = f"{nan:,} of {len(scores):,} scores that are NaN" if len(scores) else "no scores"
         raise InvalidInputError(
-            f"{name} has {missing}; every canary needs a score, and a failed one the same on both sides"
+            f"{name} has {missing}; every canary needs a score; give failed canaries the same score on both sides"
         )
     return scores
 
@@ -192,8 +192,8 @@ def _check_fair(inside: int, outside: int) -> None:
 
     if binomtest(inside, inside + outside).pvalue < UNFAIR:
         raise InvalidInputError(
-            f"{inside:,} canaries are inside and {outside:,} outside; of one run, a fair coin for each canary must decide that. "
-            'Scores of runs of their own are "independent-runs"'
+            f"{inside:,} canaries are inside and {outside:,} outside; in one run, a fair coin for each canary must decide this. "
+            'Scores of separate runs have the origin "independent-runs"'
         )
 
 
@@ -232,7 +232,7 @@ def read_scores(place: str) -> Floats:
         path = Path(name)
     read = {".npy": _from_npy, ".csv": _from_csv, ".json": _from_json, ".parquet": _from_parquet}.get(path.suffix)
     if read is None:
-        raise InvalidInputError(f"{path} is none of .npy, .csv, .json and .parquet")
+        raise InvalidInputError(f"{path} must end in .npy, .csv, .json or .parquet")
     try:
         found = read(path, column)
     except OSError as error:

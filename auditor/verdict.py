@@ -34,7 +34,7 @@ def alpha_for_each(confidence: float, audits: int) -> float:
 
 
 def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
-    """Return the level at which each claim is tested, so that a file's chance of any false alarm stays at ``alpha``.
+    """Return the level at which each claim is tested. With these levels, a file's chance of any false alarm stays at ``alpha``.
 
     Holm's step-down (1979): the smallest p-value is compared with α/m, the next with α/(m − 1), and so on until one
     fails. All that are left are then tested at that level. It holds however the p-values depend on each other. A p-value may
@@ -56,9 +56,9 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
 
 def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
-    """Return VIOLATION only where the bound lies strictly beyond what is claimed; INCONCLUSIVE where it is NaN.
+    """Return VIOLATION only if the bound lies strictly beyond the claim; INCONCLUSIVE if it is NaN.
 
-    INCONCLUSIVE also where no violation whatever ``could_refute`` the claim by this number of outputs.
+    INCONCLUSIVE also if no violation ``could_refute`` the claim by this number of outputs, however large.
     """
     excess = claim.excess(bound.value)
     if excess > 0:

@@ -23,7 +23,7 @@ _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)]*)?\)"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add what is made, and the reports as they stand beside the documents."""
+    """Add what is made, and the reports as they stand next to the documents."""
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
     files.append(File.generated(config, "reference/configuration.md", content=configuration()))
     for pattern in ("*.md", "*.svg", "numbers.json"):

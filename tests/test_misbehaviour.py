@@ -296,7 +296,7 @@ MISBEHAVIOURS: dict[str, tuple[Any, str, str]] = {
     "program dies on the left": (in_shell(ON_THE_LEFT % "exit 3"), FOUND, ""),
     "program hangs on the left": (in_shell(ON_THE_LEFT % "sleep 1000"), FOUND, ""),
     "program behaves": (in_shell(SEEDED, "$(((s = (s * 69069 + 1) % 4294967296) / 65536 % 4))"), NOT_FOUND, ""),
-    "program always says the same": (in_shell(":"), NONE, "are one and the same, on both data sets"),
+    "program always says the same": (in_shell(":"), NONE, "are identical on both data sets"),
     "not JSON": (in_shell("echo hello; n=$((n - 1))"), NONE, "line 1 of the program's answer is not JSON: 'hello'"),
     "a line too many": (in_shell("echo 1"), NONE, "answered two requests of size 32 with 66 lines"),
     "a line too few": (in_shell("n=$((n - 1))"), NONE, "answered two requests of size 32 with 62 lines"),

@@ -176,7 +176,7 @@ def test_patched(dp_audit, monkeypatch):
 
 WRONG = [
     ("dict(sampels=1000)", 'there is no option "sampels"; did you mean "samples"?'),
-    ("dict(confidence=0.9)", "confidence is that of the whole session; set --dp-confidence"),
+    ("dict(confidence=0.9)", "the confidence holds for the whole session; set `--dp-confidence`"),
     ("dict(name='x')", 'there is no option "name"'),
     ("dict(expect='inconclusive')", 'expect is "inconclusive"; '),
     ("dict(samples=5)", "samples is 5; it must be an integer of at least 100"),

@@ -116,8 +116,8 @@ def test_given_numbers_of_guesses_count() -> None:
     [
         ([1.0, math.nan], [0.0], {}, "inside has 1 of 2 scores that are NaN"),
         ([1.0], [], {}, "outside has no scores"),
-        ([1.0], [10**400], {}, "outside holds something that is no number"),
-        ([1.0], ["x"], {}, "outside holds something that is no number"),
+        ([1.0], [10**400], {}, "outside holds something that is not a number"),
+        ([1.0], ["x"], {}, "outside holds something that is not a number"),
         ([1.0] * 90, [0.0] * 10, {"origin": "one-run"}, "90 canaries are inside and 10 outside"),
         ([1.0], [0.0], {"origin": "one"}, 'origin is "one"'),
         ([1.0], [0.0], {"delta": 2}, "delta is 2"),
@@ -160,7 +160,7 @@ def test_parquet_is_read(tmp_path: Path) -> None:
         ("a.csv", "x\n1\nfoo\n", "could not convert"),
         ("a.csv", "", "it is empty"),
         ("a.json", "[1, ", "Expecting value"),
-        ("a.txt", "1", "is none of .npy, .csv, .json and .parquet"),
+        ("a.txt", "1", "must end in .npy, .csv, .json or .parquet"),
         ("a.npy", "nonsense", "a.npy"),
     ],
 )

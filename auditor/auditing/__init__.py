@@ -54,10 +54,10 @@ def audit(
     Args:
         mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
             "module:function"; or a program, ``Command(["node", "mechanism.js"])``.
-        claim: such as ``PureDP(1.0)``.
+        claim: the claim to test, such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
         parameters: passed on to the mechanism as keywords.
-        name: of the audit; part of the seed of every output.
+        name: the audit's name; part of the seed of every output.
         confidence: the chance that a sound mechanism raises no alarm.
 
     Keyword Args:
@@ -65,21 +65,21 @@ def audit(
         outputs (int): instead of samples, the outputs of search, selection and bound together.
         method (str): "fixed", the default, "sequential", "two-intervals", or "one-run" for Canaries.
         search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
-        seconds (float | None): after which the audit ends with the bound it has; outputs are fewer then.
+        seconds (float | None): a time limit. The audit then ends with the bound it has, from fewer outputs.
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
         prove (bool | str): whether to try a proof as well, in this process; or "only" a proof, without any outputs; or "briefly",
-            in another process, for 3 seconds and without a word where it fails.
+            in another process, for 3 seconds and without a message if it fails.
         seed (int): the root of all randomness.
-        workers (int): how many at once; -1, the default, for one for each core. Changes no result.
+        workers (int): how many workers; -1, the default, is one for each core. Changes no result.
         backend (str): "auto" or "loky", processes of this machine; "threading"; "dask"; "ray".
         address (str | None): where the scheduler of a Dask or Ray cluster is.
         batch (int): outputs asked for in one call, 65,536 by default.
-        timeout (float | None): seconds for a batch; what takes longer is an output of its own kind.
-        isolate (bool): whether the mechanism runs in a process of its own, where its crash is an output.
+        timeout (float | None): seconds for a batch; a timeout is an output of its own kind.
+        isolate (bool): whether the mechanism runs in a process of its own. A crash is then an output.
 
-    Raises InvalidInputError for settings out of range or unknown, MechanismError when the mechanism cannot be called.
+    Raises InvalidInputError for settings out of range or unknown, MechanismError if the mechanism cannot be called.
 
     >>> import auditor
     >>> def leaky(dataset, size, rng):
@@ -131,7 +131,7 @@ def measure(
     delta: float = 0.0,
     **options: Unpack[AuditKeywords],
 ) -> Measured:
-    """Prove the largest lower bound that outputs allow, where nothing is claimed: ε at ``delta``, μ, or ρ.
+    """Prove the largest lower bound that outputs allow, without a claim: ε at ``delta``, μ, or ρ.
 
     The options are those of ``audit``; ``outputs`` says what search, selection and bound may draw together. Raises as ``audit``
     does.

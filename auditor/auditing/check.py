@@ -16,7 +16,7 @@ from auditor.neighbours.pair import Pair
 
 
 def check(plan: Plan) -> None:
-    """Raise MechanismError where the mechanism cannot be imported, or the program not be found."""
+    """Raise MechanismError if the mechanism cannot be imported, or the program not be found."""
     if plan.source.command is not None:
         plan.source.command.find()
     else:

@@ -1,6 +1,6 @@
-"""Several audits at once, which share the workers: each in a thread of its own, so that a slow one does not hold the others back.
+"""Several audits at once, which share the workers: each in a thread of its own. So a slow one does not hold the others back.
 
-What an audit draws follows from its name and seed, so that the results are those of one audit after the other.
+The draws of an audit follow from its name and seed. So the results are those of one audit after the other.
 """
 
 import queue

@@ -49,7 +49,7 @@ def fit_outputs(plan: Plan, drawing: Drawing) -> Plan:
     search = plan.settings.search
     if fit >= plan.settings.samples or search != Search() or len(plan.domain.corners()) == 1:
         return fitted
-    # Of few outputs the usual share is no search at all, and a bound on the first pair would say nothing of the others.
+    # Of few outputs the usual share is not a search at all, and a bound on the first pair would say nothing of the others.
     in_all = ALL_PHASES * fit
     outputs = round(min(max(fitted.settings.search_outputs, LEAST_SEARCH), MOST_OF_FEW * in_all))
     left = max(FEWEST, math.floor((in_all - outputs) / ALL_BUT_SEARCH))

@@ -143,7 +143,7 @@ class Drawing:
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
     def left(self) -> int:
-        """Return how many outputs are left for the bound: of the whole budget, where there is one, or of the samples."""
+        """Return how many outputs are left for the bound: of the whole budget, if there is one, or of the samples."""
         settings, spent = self.plan.settings, self.spent
         if settings.outputs is None:
             return settings.samples - spent.bound

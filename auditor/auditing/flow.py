@@ -120,7 +120,7 @@ def _start(plan: Plan, drawing: Drawing) -> _Start:
 def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
     """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
 
-    Each of these may take as long as the limit, so that it is not left to the search to find that out.
+    Each of these may take as long as the limit. So the search does not have to find that out.
     """
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
     failure = None

@@ -21,17 +21,17 @@ from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
 
-# What is kept: as what data sets arrived, and whether outputs differed.
+# The names of kept notes: how data sets arrived, and whether outputs differed.
 ARRIVE, ALIKE = "arrive", "alike"
 # Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
 # sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
 PAIRS, MOST = 10, 10_000
-# A share of the outputs that are one and the same, from which on an audit is weak; and the factor by which outputs are far fewer.
+# A share of identical outputs, from which on an audit is weak; and the factor by which outputs are far fewer.
 NEARLY_ALL, FAR_FEWER = 0.995, 10
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
-    """Return as what a mechanism in Python receives data sets, since one that raises may expect something else.
+    """Return how data sets are passed to a mechanism in Python, since one that raises may expect something else.
 
     A clause to be added to a sentence; nothing for a program.
     """
@@ -46,13 +46,13 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     except MechanismError:  # what is said here must not take a verdict
         works = works_else = False
     if works_else and not works:
-        instead = "lists it works: write container: list" if arrays else "arrays it works: leave container out"
+        instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"
         return f"{arrive}, on which it fails; on {instead}"
-    return f"{arrive}{' (as lists by container: list)' if arrays else ''}"
+    return f"{arrive}{' (as lists by `container: list`)' if arrays else ''}"
 
 
 def _answers(plan: Plan, pair: Pair) -> bool:
-    """Whether an output on each side is no exception."""
+    """Whether an output on each side is not an exception."""
     in_this_process = not plan.settings.execution.isolate
     drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK, 3)))
@@ -60,7 +60,7 @@ def _answers(plan: Plan, pair: Pair) -> bool:
 
 
 def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
-    """Return why there is no answer where every output was an exception."""
+    """Return why there is no answer if every output was an exception."""
     return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
 
 
@@ -80,7 +80,7 @@ def exceptions(plan: Plan, pair: Pair, sample: Sample) -> tuple[str, ...]:
 def commonest(sample: Sample) -> float:
     """Return the share of an output that makes up more than half of them, or less than half where none does.
 
-    The share is 0 where all outputs of a side are one exception.
+    The share is 0 if all outputs of a side are one exception.
     """
     keys = [shown_keys(side, side.size) for side in (sample.left, sample.right)]
     if not all(side.size for side in keys):
@@ -92,10 +92,10 @@ def commonest(sample: Sample) -> float:
 
 
 def all_alike(outputs: int) -> str:
-    """Return why there is no answer where all outputs are one: an event is learned from what differs."""
+    """Return why there is no answer if all outputs are identical: an event is learned from differences."""
     return (
-        f"all {outputs:,} outputs that were learned from are one and the same, on both data sets, so that nothing can distinguish "
-        "these: check that the mechanism returns its result, and that the neighbours contain data on which it varies"
+        f"all {outputs:,} selection outputs are identical on both data sets, so no event can separate them: check that the "
+        "mechanism returns its result, and that the neighbours contain data on which it varies"
     )
 
 
@@ -104,8 +104,8 @@ def nearly_all_alike(share: float) -> tuple[str, ...]:
     if share < NEARLY_ALL:
         return ()
     return (
-        f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are one and the same on both data sets, so that all rests on "
-        "the few others: choose data sets on which outputs vary, or raise samples",
+        f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the few "
+        "others: choose data sets on which outputs vary, or raise `samples`",
     )
 
 
@@ -119,8 +119,8 @@ def cut_short(asked: Plan, drawing: Drawing) -> tuple[str, ...]:
     pairs = len(asked.domain.corners()) if not spent.search and settings.search.outputs is None else 1
     if pairs > 1:
         warnings.append(
-            "weak: there was no search, for which there were too few outputs, so that only one pair was looked at: raise "
-            f"{'samples' if settings.seconds is None else 'seconds'}, or set search"
+            "weak: there were too few outputs for a search, so only one pair was looked at: raise "
+            f"`{'samples' if settings.seconds is None else 'seconds'}`, or set `search`"
         )
     return tuple(warnings)
 
@@ -133,7 +133,7 @@ def _arrive(plan: Plan, pair: Pair) -> str:
 def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
     """Return a warning where the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
 
-    Drift is no error and does not raise the false-alarm rate: a coin picks the side of each output. With a single batch there is
+    Drift is not an error and does not raise the false-alarm rate: a coin picks the side of each output. With one batch there is
     nothing to compare.
     """
     if len(tables) < 2:
@@ -146,8 +146,8 @@ def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
         return ()
     return (
         "outputs drawn early and late in the bound differ: the mechanism changes while it is audited, by a state, a cache or a "
-        "budget that is spent. The bound is on its average over the run. A violation stays one, but what was not found may show "
-        f"in another state (such a warning is false with probability {FALSE_WARNING:g})",
+        "budget that is spent. The bound is on its average over the run. A violation found remains a violation. A violation not "
+        f"found may show in another state (this warning is false with probability {FALSE_WARNING:g})",
     )
 
 

@@ -17,9 +17,9 @@ OUT_OF_REACH = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A lower bound, on which pair and by which event it was proved, and what was spent.
+    """A lower bound, the pair and the event that prove it, and the outputs spent.
 
-    Where there is no bound, ``reason`` says why. The bound exceeds the truth with probability at most 1 − its confidence.
+    If there is no bound, ``reason`` says why. The bound exceeds the truth with probability at most 1 − its confidence.
     """
 
     bound: Bound | None
@@ -35,7 +35,7 @@ def can_be_measured(claim: Claim) -> bool:
 
 
 def measured(plan: Plan) -> Measured:
-    """Carry out the search and the bound of a plan for its claim's quantity, whatever the claim says of it.
+    """Carry out the search and the bound of a plan for its claim's quantity. The value that the claim states does not matter.
 
     A plan that bets until its claim is refuted has one bound after all outputs instead. Raises InvalidInputError for claims that
     have no such quantity, and for canaries.

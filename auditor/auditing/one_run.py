@@ -30,7 +30,7 @@ PROFILE_POINTS = 17
 def audit_one_run(plan: Plan, drawing: Drawing) -> Outcome:
     """Audit a claim by the guesses that scores of canaries make, all runs together.
 
-    Coins of different runs are independent, so that several runs are one run with more canaries. Raises MechanismError where the
+    Coins of different runs are independent. So several runs are one run with more canaries. Raises MechanismError if the
     mechanism or the score cannot be had.
     """
     domain = plan.domain
@@ -72,7 +72,8 @@ def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
         return ()
     return (
         "the runs differ in how many guesses are right, by more than chance: canaries affect each other, or the mechanism changes. "
-        f"Where they do, the bound is wrong; leave out apart (such a warning is false with probability {FALSE_WARNING:g})",
+        f"If canaries affect each other, the bound is wrong; leave out `apart` (this warning is false with probability "
+        f"{FALSE_WARNING:g})",
     )
 
 

@@ -16,7 +16,7 @@ from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
 
 
 class Evidence(ABC):
-    """What was counted for or against a claim. It can be judged at any level."""
+    """The counts for or against a claim. They can be judged at any level."""
 
     claim: Claim
 
@@ -93,14 +93,14 @@ class Ended:
 
     @property
     def p_value(self) -> float | None:
-        """The smallest level at which the claim is refuted; None where nothing is random, or nothing known."""
+        """The smallest level at which the claim is refuted; None if nothing is random, or nothing known."""
         found = self.outcome.found
         return found.p_value() if isinstance(found, Evidence) else None
 
     def result(self, alpha: float | None = None) -> AuditResult:
         """Return the result at a level, by default the plan's own.
 
-        The smallest pair and its bound are no part of the judgement. They are reported only where the claim is refuted.
+        The smallest pair and its bound are not part of the judgement. They are reported only if the claim is refuted.
         """
         outcome, plan = self.outcome, self.outcome.plan
         found = outcome.found
@@ -135,8 +135,8 @@ def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str,
     if judgement.verdict is not Verdict.VIOLATION or proof is None or not proof.proved:
         return ()
     return (
-        "the claim is proved over the reals, and outputs refute it, so that one of the two is wrong or floating point makes the "
-        "difference: look whether the event is about bits or about numbers that differ by rounding, repeat the audit with another "
+        "the claim is proved over the reals, and outputs refute it. Either one of the two is wrong, or floating point makes the "
+        "difference: check whether the event is about bits or about numbers that differ by rounding, repeat the audit with another "
         "seed, and check the certificate of `auditor prove --out DIR` with `auditor check-proof`",
     )
 
@@ -148,24 +148,24 @@ def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
         return ()
     more = _to_catch_more(claim, judgement)
     if power["95%"] == math.inf:
-        return (f"weak: on this event no violation could have been caught; {more}",)
+        return (f"weak: on this event the audit cannot detect any violation; {more}",)
     return (
-        f"weak: {claim.symbol} of {WEAK:g} times the claim might have been missed: only {power['95%']:.3g} would have been caught "
-        f"with 95 % chance; {more}",
+        f"weak: the audit may miss {claim.symbol} of {WEAK:g} times the claim: the smallest violation it detects with 95 % "
+        f"probability is {power['95%']:.3g}; {more}",
     )
 
 
 def _to_catch_more(claim: Claim, judgement: Judgement) -> str:
     event = judgement.event
     if not isinstance(event, ObservedCanaries):
-        return "raise samples"
-    # A run that gives all canaries away with probability δ is within the claim, so that no p-value is below δ.
+        return "raise `samples`"
+    # A run that gives all canaries away with probability δ is within the claim. So no p-value is below δ.
     if (
         not event.apart
         and isinstance(claim, ApproximateDP)
         and claim.delta * len(event.guesses) >= (judgement.alpha or 0)
     ):
-        return "δ is not below the error that each number of guesses has, so that no number of canaries would do without apart"
+        return "δ is at least the error allowed per look; without `apart`, no number of canaries can refute this claim"
     return "use more canaries, or more runs"
 
 

@@ -1,4 +1,4 @@
-"""What an audit is to do, and how it reports its progress."""
+"""The plan of an audit, and how it reports its progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
 from auditor.verdict import Verdict
 
-# The chances for which a result says what violation would have been caught.
+# The probabilities for which a result states the smallest violation detected.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
@@ -28,7 +28,7 @@ class Plan:
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
     audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
-    looked at beside those that the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
+    looked at in addition to those the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
     repeated without its mechanism.
     """
 
@@ -63,7 +63,7 @@ class Plan:
     def method(self, outputs: int | None = None) -> AnyMethod:
         """Return the method of the audit, for a bound of this number of outputs, by default all of the settings.
 
-        Raises InvalidInputError where the claim has no such method.
+        Raises InvalidInputError if the claim has no such method.
         """
         settings = self.settings
         planned = settings.samples if outputs is None else outputs

@@ -172,7 +172,7 @@ def drawn(plan: Plan, tally: Tally, asked: int) -> str:
     if tally.time_is_up:
         return f"{settings.seconds:g} seconds were over: {tally.outputs:,} of {asked:,} outputs drawn"
     if settings.samples < asked and settings.seconds is not None:
-        return f"{settings.samples:,} outputs drawn, which fit into {settings.seconds:g} seconds, of {asked:,}"
+        return f"{settings.samples:,} of {asked:,} outputs drawn: {settings.seconds:g} seconds allow no more"
     return f"all {settings.samples:,} outputs drawn"
 
 
@@ -184,10 +184,10 @@ MOST_FAILURES = 100
 def _affordable(plan: Plan, sample: Sample) -> tuple[Plan, str]:
     """Return the plan with fewer outputs for the bound where too many would fail, and a note on that.
 
-    The number depends on the outputs of the selection only, so that it says nothing about those of the bound.
+    The number depends on the outputs of the selection only. So it says nothing about those of the bound.
     """
     if not sample.failures:
         return plan, ""
     samples = min(plan.settings.samples, max(100, round(MOST_FAILURES * sample.size / sample.failures)))
-    note = f"; more would take long, since {sample.failures} of {sample.size} ended their process or were late"
+    note = f"; more would take long: {sample.failures} of {sample.size} ended their process or were late"
     return plan.with_settings(samples=samples), note

@@ -32,7 +32,7 @@ from auditor.verdict import Verdict
 def audit_probability(plan: Plan, drawing: Drawing) -> Outcome:
     """Audit a claim on single data sets; every data set of the domain's pairs is a candidate.
 
-    Raises MechanismError where the mechanism returns anything but whether the event happened.
+    Raises MechanismError if the mechanism returns anything but whether the event happened.
     """
     claim = plan.claim
     assert isinstance(claim, Probability)

@@ -1,4 +1,4 @@
-"""A proof beside the audit by sampling, or in its place."""
+"""A proof in addition to the audit by sampling, or in its place."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -18,8 +18,8 @@ from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
 
-# For an attempt beside an audit, for one in its place, and for a brief one. A brief one looks at the clock between steps, and is
-# killed when it is LATE.
+# For an attempt together with an audit, for one in its place, and for a brief one. A brief one looks at the clock between steps. It
+# is killed when it is LATE.
 SECONDS, SECONDS_ALONE, SECONDS_BRIEFLY, LATE = 10.0, 60.0, 3.0, 4.0
 BRIEFLY = "briefly"
 PROOF = "proof"

@@ -72,7 +72,7 @@ def _answer_words(answer: Any) -> str:
 def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted | Program]) -> Outcome:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
-    A program is a query where it answers alike whatever its seed.
+    A program is a query if its answers do not depend on its seed.
 
     ``load`` returns the query, which a replay does not need.
 
@@ -112,7 +112,7 @@ def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hos
     found = max(seen.values(), key=lambda difference: difference.excess)
     if found.size == -math.inf:
         raise InvalidInputError(
-            f"a claim of {claim} compares a data set with a part of it; no pair of these neighbours is such, use add_remove"
+            f"a claim of {claim} compares a data set with a part of it; these neighbours have no such pair, use add_remove"
         )
     drawing.pairs.update(seen)
     violated = found.excess > 0
@@ -139,13 +139,13 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
     left, right = _same(name, pair, "left", *answers[:2]), _same(name, pair, "right", *answers[2:])
     if are_rows(left, right) and isinstance(claim, Sensitivity):
         if claim.norm != "l1":
-            raise MechanismError(f'"{name}" answers with rows, which are counted; leave out norm: {claim.norm}')
+            raise MechanismError(f'"{name}" answers with rows, which are counted; leave out `norm: {claim.norm}`')
         changed = rows_changed(left, right)
         return _Difference(pair, left, right, changed, changed - claim.value)
     a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
     answered = f'"{name}" answers {left!r} on {plain(pair.left)} and {right!r} on {plain(pair.right)}'
     if a.shape != b.shape:
-        raise MechanismError(f"{answered}; both must have one shape")
+        raise MechanismError(f"{answered}; both must have the same shape")
     if isinstance(claim, Sensitivity):
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is an error below
             size = _length(np.abs(a - b).ravel(), claim.norm)
@@ -174,7 +174,7 @@ def _length(moved: npt.NDArray[np.float64], norm: Norm) -> float:
 
 
 def rows_changed(left: Sequence[Any], right: Sequence[Any]) -> float:
-    """Return how many rows one frame has and the other has not, whatever their order: those to add and those to remove.
+    """Return how many rows one frame has and the other has not, in any order: those to add and those to remove.
 
     >>> rows_changed([{"x": 1}, {"x": 1}], [{"x": 1}, {"x": 2}])
     2.0

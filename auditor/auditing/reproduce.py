@@ -11,7 +11,7 @@ from auditor.neighbours.pair import Pair, Relation, Side
 def command(plan: Plan, pair: Pair | None) -> str | None:
     """Return the command that repeats an audit; without one, a call in Python that finds the violation on a pair, or data set.
 
-    None where there is neither a command nor a pair.
+    None if there is neither a command nor a pair.
     """
     if plan.rerun:
         fitted = () if plan.settings.search.fitted is None else ("--search", str(plan.settings.search.fitted))

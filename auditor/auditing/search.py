@@ -32,7 +32,7 @@ SHARE_FOR_STEP = 0.1
 MOST_PAIRS = 96
 # A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
-# Fewer pairs are no search.
+# Fewer pairs are not a search.
 FEWEST_PAIRS = 24
 MOST_STEPS = 101
 

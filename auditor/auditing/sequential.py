@@ -224,7 +224,7 @@ class _Play:
         sampler = self.drawing.sampler()
         batches = sampler.batches(pair, size, Phase.BOUND, one_by_one, form, number)
         sample = join_samples(list(sampler.map(batches, as_drawn)))
-        # The sides of trials are independent coins, so that any order of them is as good as that of the draws.
+        # The sides of trials are independent coins. So any order of them is as good as that of the draws.
         seed = np.random.SeedSequence(self.plan.settings.seed, spawn_key=(Phase.BOUND, *number))
         order = np.random.default_rng(seed).permutation(size)
         labels = np.arange(size) < sample.left.size

@@ -1,4 +1,4 @@
-"""How an audit is carried out, whatever it audits: declared here once, for calls, configurations and the pytest plugin."""
+"""How an audit is carried out, for every kind of audit: declared here once, for calls, configurations and the pytest plugin."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from auditor.events.selection import VALUES
 # to be counted in the bound.
 SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.15
-# A search with fewer outputs does not try each of a few values, so that small audits give more for it, up to this share.
+# A search with fewer outputs does not try each of a few values. So small audits give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
-# An event learned from fewer is mostly luck, so that small audits give up to a quarter of their outputs for it.
+# An event learned from fewer is mostly luck. So small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
 # The same shares of a budget for all of it.
 SEARCH_OF_BUDGET, SELECTION_OF_BUDGET = 0.25, 0.1
@@ -29,7 +29,7 @@ ENOUGH = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What the search over pairs may spend: outputs, by default SEARCH_SHARE of the bound's, or seconds.
+    """The budget of the search over pairs: outputs, by default SEARCH_SHARE of the bound's, or seconds.
 
     Where it has seconds, ``outputs`` is the number that fits into them, None until that is measured.
     """
@@ -54,7 +54,7 @@ class Search:
 
     @property
     def fitted(self) -> int | None:
-        """How many outputs fit into the seconds; None before that is known, or where there are none."""
+        """How many outputs fit into the seconds; None before that is known, or if there are none."""
         return None if self.seconds is None else self.outputs
 
 
@@ -107,8 +107,8 @@ class Settings:
         chosen["search"] = Search.of(chosen.get("search"))
         if "samples" in chosen and chosen.get("outputs") is not None:
             raise InvalidInputError(
-                "samples and outputs are both given; samples counts the outputs of the bound, outputs those of the search and of "
-                "the selection as well; give one"
+                "samples and outputs are both given; give one. `samples` counts the outputs of the bound. `outputs` counts those "
+                "of the search and of the selection as well"
             )
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
@@ -116,7 +116,7 @@ class Settings:
         left = settings.outputs - settings.search_outputs - settings.selection_outputs
         if left < FEWEST:
             raise InvalidInputError(
-                f"outputs is {settings.outputs}, of which search and selection leave {left} for the bound; it must leave {FEWEST}"
+                f"outputs is {settings.outputs}; search and selection leave {left} of them for the bound, and must leave {FEWEST}"
             )
         return replace(settings, samples=left)
 
@@ -160,7 +160,7 @@ class ExecutionKeywords(TypedDict, total=False):
 
 
 class SettingsKeywords(ExecutionKeywords, total=False):
-    """Settings as keywords of a call, with those of the execution beside them."""
+    """Settings as keywords of a call, together with those of the execution."""
 
     samples: int
     outputs: int | None

@@ -9,7 +9,7 @@ What may go wrong, and how often. The verdict, its bound and its p-value rest on
 shrinking cannot turn a verdict: the chance of a false alarm stays alpha. The bound on the smallest pair is a number of its own.
 Pair, event and number of trials are fixed by earlier outputs, a single confirmation is made, and its outputs are fresh. So given
 all that went before, it exceeds the truth with probability at most alpha. That holds after a sequential audit as well: its end is
-among what went before, and the confirmation has a fixed number of outputs whatever the method.
+among what went before, and the confirmation has a fixed number of outputs for every method.
 
 For a sound mechanism both errors need the first, a false alarm, and together have probability at most alpha. For one that does
 break its claim, the chance that either of the two numbers is too large is at most 2 alpha. The level is the one that the plan fixed
@@ -54,7 +54,7 @@ def without_harm(drawing: Drawing, find: Callable[[], Smallest | None]) -> tuple
     """Return what ``find`` returns; or a warning, where the mechanism breaks the protocol or holds up the audit on the way.
 
     The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised, for
-    the same audit to be drawn again: its verdict is the same, and so is the smallest pair whatever the workers.
+    the same audit to be drawn again: its verdict is the same, and so is the smallest pair, with any workers.
     """
     try:
         return find(), []
@@ -69,7 +69,7 @@ def without_harm(drawing: Drawing, find: Callable[[], Smallest | None]) -> tuple
 def shrink(
     plan: Plan, drawing: Drawing, found: Pair, sample: Sample | None = None, outputs: int | None = None
 ) -> Smallest | None:
-    """Return the smallest pair that still breaks the claim; None where there is none smaller, with no simpler event either.
+    """Return the smallest pair that still breaks the claim; None if there is none smaller, with no simpler event either.
 
     ``sample`` holds outputs on the pair found that were drawn to learn from, which decide how many outputs candidates get;
     without it some are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair with probability at
@@ -97,7 +97,7 @@ def shrink(
     screening = Screening(int(SCREENING * to_learn), _enough(claim, strategy, sample), int(LAST_LOOK * to_learn))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
     smaller = list(reversed(path))[:TRIES]
-    # Bets are no event that could be read: a rule is learned on the pair found as well.
+    # Bets are not an event that a person can read: a rule is learned on the pair found as well.
     bets = plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
         if pair is not found or bets:
@@ -126,7 +126,7 @@ class _Strategy:
 
 
 def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
-    """Return the cheapest strategy by which the violation would be seen again on the pair found; None where none would."""
+    """Return the cheapest strategy by which the violation would be seen again on the pair found; None if none would."""
     claim = plan.claim
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))

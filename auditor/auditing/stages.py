@@ -1,6 +1,6 @@
 """The search on neighbours, in stages of known purpose: simple pairs, corners, what outputs react to, and halving on the best.
 
-Small scope comes first: most faults show on one or two records. What is rare does so too, so that a few of the simplest pairs get
+Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
 outputs enough for it.
 """
 
@@ -92,7 +92,7 @@ class Stages:
         best = [*reacting, *edges, *best]
         left = round((1 - OF_LAST) * outputs) - (self.looks.drawing.spent.search - before)
         found = self._halving(left, distinct(best))
-        # The best of many looks was lucky, so that it is looked at again beside the others.
+        # The best of many looks was lucky. So it is looked at again together with the others.
         finalists = distinct([found.pair, *first, *(pair for pair, _ in _best_quarter(closely, 2))])
         forecast = replace(self.looks.cautious(LAST_MARGIN), held_out=True)
         last = self._stage("the best of all, and of the simplest pairs", finalists, OF_LAST * outputs, forecast)

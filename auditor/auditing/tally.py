@@ -1,4 +1,4 @@
-"""What a test counts in a batch, and the sum over the batches of a bound: of one size, however many they are."""
+"""The counts of a test in a batch, and the sum over the batches of a bound: of one size, however many they are."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
@@ -62,7 +62,7 @@ class Tally:
 
     @property
     def counts(self) -> Any:
-        """What was counted in all; None where nothing was."""
+        """What was counted in all; None if nothing was."""
         total = None
         for span in self.spans:
             total = span if total is None else total + span

@@ -55,11 +55,11 @@ def from_batch(batch: Any, size: int) -> Outputs:
         ) from None
     if length != size:
         raise MechanismError(
-            f"the mechanism returned {length} outputs for a batch of {size}; the first axis of what it returns must be size"
+            f"the mechanism returned {length} outputs for a batch of {size}; the first axis of the result must be size"
         )
     if isinstance(batch, np.ma.MaskedArray):
         raise MechanismError(
-            "the mechanism returned a masked array; return an array, with NaN or None for what is missing"
+            "the mechanism returned a masked array; return an array, with NaN or None for missing values"
         )
     if isinstance(batch, np.ndarray) and batch.dtype.kind in "biuf":
         return _from_array(batch)
@@ -284,7 +284,7 @@ def form_of(batch: Any) -> str:
 
 
 def _from_array(array: NDArray[Any]) -> Outputs:
-    # Whether an array holds integers or floats depends on all of its outputs, so it is no property of one output.
+    # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
     size = len(array)
     if array.ndim == 1:
         return Outputs(size, (*number_columns("output", array), constant("type", "number", size)))

@@ -24,7 +24,7 @@ from auditor.neighbours.pair import Pair, plain
 
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
-LONGER = "; if it only needs longer, set execution: {timeout: seconds}"
+LONGER = "; if it only needs longer, set `execution: {timeout: seconds}`"
 # The most outputs of a request. With more, a program would wait while its last answer is read.
 LARGEST = 16_384
 # Lines that are compared at once with how Python writes their numbers.
@@ -151,7 +151,7 @@ class Program(Isolated):
         """
         if pair.form is not None and not pair.form.is_json:
             raise MechanismError(
-                f"a program receives JSON, and data sets arrive as {pair.form}: write as: rows, or as: csv"
+                f"a program receives JSON, and data sets arrive as {pair.form}: write `as: rows` or `as: csv`"
             )
         silent = list[NoAnswerError]()
         for side in SIDES:
@@ -189,12 +189,12 @@ class Program(Isolated):
             raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
         if clean and in_time < wanted:
             raise MechanismError(
-                f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others when its input '
-                f"ended: it must flush its standard output after each answer, and read line by line{LONGER}"
+                f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others after its '
+                f"input ended: it must flush its standard output after each answer, and read line by line{LONGER}"
             )
         # A program that does not end with its input hangs. Under a limit this is an output; without one the audit would never end.
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
-            waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor when its input ended"
+            waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor after its input ended"
             raise NoAnswerError(
                 f'command "{self.command.name}" answered nothing in {patience:g} s{waits}: it must answer each line of its input '
                 f"at once, flush, and not wait for the end (docs/how-to/program.md){LONGER}"
@@ -267,7 +267,7 @@ def from_answer(answer: bytes, size: int) -> Outputs:
         if len(values) == size and set(map(type, flat)) <= {int, float}:
             return from_list(_as_written(answer, values))
     lines = answer[:-1].split(b"\n")
-    # Outputs that are no numbers often have few distinct values.
+    # Outputs that are not numbers often have few distinct values.
     distinct: dict[bytes, int] = {}
     places = [distinct.setdefault(line, len(distinct)) for line in lines]
     if len(distinct) > size // 2:

@@ -22,7 +22,7 @@ ARRAY_OF_NUMBERS = "array of numbers"
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
-# Parts of the scalars of pandas that are no numbers themselves.
+# Parts of the scalars of pandas that are not numbers themselves.
 PANDAS = {"Period": ("ordinal", "freqstr"), "Interval": ("left", "right", "closed")}
 # The default repr of objects: a memory address.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
@@ -240,7 +240,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
     if text is str:
         return repr(found)
     if not isinstance(value, str | bytes) and _ADDRESS.search(found):
-        raise MechanismError(f"an output is {found}, which does not say what it holds; {_instead(value)}")
+        raise MechanismError(f"an output is {found}, which does not show what it holds; {_instead(value)}")
     return found
 
 
@@ -253,4 +253,4 @@ def _instead(value: Any) -> str:
         return "name the function that draws outputs, not one that makes it"
     if hasattr(value, "__next__"):
         return "return a list of what it yields"
-    return "return numbers, text, lists or dicts, or give its class a __repr__ that says all"
+    return "return numbers, text, lists or dicts, or give its class a __repr__ that shows all it holds"

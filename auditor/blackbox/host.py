@@ -84,7 +84,7 @@ def _pickled(source: Source) -> bytes:
     except Exception as error:  # whatever an object's own pickling raises
         raise MechanismError(
             f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '
-            "name, module:function, or set isolate to false: then it runs in the auditor's process, and may end it"
+            "name, module:function, or set `isolate` to false: then it runs in the auditor's process, and may end it"
         ) from None
 
 
@@ -133,7 +133,7 @@ class Hosted(Isolated):
             return failure
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Raises MechanismError where its process fails."""
+        """Raises MechanismError if its process fails."""
         done = 0
         try:
             for answers in self._answers("answers", pairs):
@@ -146,7 +146,7 @@ class Hosted(Isolated):
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return ``function(mechanism, *arguments)``, called in a copy of its process, which keeps nothing of the call.
 
-        Raises ProcessFailure where the copy ends or is late, and whatever pickle raises.
+        Raises ProcessFailure if the copy ends or is late, and whatever pickle raises.
         """
         [answer] = self._answers("apply", function, *arguments)
         return answer  # type: ignore[no-any-return]

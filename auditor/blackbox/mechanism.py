@@ -123,7 +123,7 @@ def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     if wanted and wanted.origin and found and found.origin and not Path(wanted.origin).samefile(found.origin):
         raise MechanismError(
             f'two modules are called "{top}": {wanted.origin}, which is meant, and {found.origin}, which was imported '
-            f"before; rename one of them, or write {Path(wanted.origin).name}:function"
+            f"earlier; rename one of them, or write {Path(wanted.origin).name}:function"
         )
     return module
 
@@ -159,7 +159,7 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 
 
 def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
-    """Return the signature of a mechanism. Raises MechanismError where Python can read none."""
+    """Return the signature of a mechanism. Raises MechanismError if Python can read none."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):
@@ -219,9 +219,8 @@ class Mechanism(Drawer):
         default = takes["size"].default if batched else None
         if default not in (inspect.Parameter.empty, None, 1):
             raise MechanismError(
-                f'mechanism "{name}" has the parameter size={default!r}, which the auditor sets: size is the number of outputs '
-                "of a call. If it means that, leave its default out; if not, give it another name, or wrap the mechanism in a "
-                "function of (dataset, rng)"
+                f'mechanism "{name}" has the parameter size={default!r}: `size` is reserved for the number of outputs. If that is '
+                "what it means, remove the default; otherwise rename it, or wrap the mechanism in a function of (dataset, rng)"
             )
         own = {key: None for key, wanted in (("size", batched), ("rng", takes_rng)) if wanted}
         try:
@@ -230,8 +229,8 @@ class Mechanism(Drawer):
             raise MechanismError(
                 f'mechanism "{name}" has the signature {signature}, which cannot be called as '
                 f"f(dataset, rng, **parameters) or f(dataset, size, rng, **parameters) "
-                f"with the parameters {sorted(parameters)}: {error}; the data set comes first, the generator is called rng "
-                f"and the number of outputs size, and all else needs a default or an entry in parameters"
+                f"with the parameters {sorted(parameters)}: {error}; the data set comes first, the generator is called `rng`, "
+                f"the number of outputs is called `size`, and all else needs a default or an entry in `parameters`"
             ) from None
         copied = {key: value for key, value in parameters.items() if isinstance(value, CONTAINERS)}
         kept = {key: value for key, value in parameters.items() if key not in copied}

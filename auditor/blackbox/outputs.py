@@ -15,7 +15,7 @@ ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
 class Column:
     """One place in every output: a number, or an atom (a category, such as None or a string).
 
-    ``codes`` index into ``atoms``, with NUMBER where the cell is a number; None where all cells are. Numbers are
+    ``codes`` index into ``atoms``, with NUMBER where the cell is a number; None if all cells are. Numbers are
     finite or infinite, never NaN (which is an atom) and never −0.0.
     """
 

@@ -33,9 +33,9 @@ CONSTANTS = 3  # different constants on one data set that are refused
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
 ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 ADVICE = (
-    "repeated outputs are not independent, and bounds would be invalid. Draw all randomness, anew for each output, from the rng "
-    "that is passed in (a program: from the seed of each request), and seed nothing inside; a mechanism with entropy of its own "
-    "leaves rng out of its signature, and is then run by one worker"
+    "repeated outputs are not independent, and bounds would be invalid. Draw all randomness, anew for each output, from the `rng` "
+    "that is passed in (a program: from the seed of each request). Seed nothing inside. If the mechanism has entropy of its own, "
+    "leave `rng` out of its signature; then one worker runs it"
 )
 
 
@@ -72,7 +72,7 @@ def _mixed(column: Column, n: int) -> Keys | np.uint64:
 
 
 def _atom_key(place: str, atom: str) -> np.uint64:
-    # A place that an output does not have is no part of its key, since other batches may have no such column.
+    # A place that an output does not have is not part of its key, since other batches may have no such column.
     return np.uint64(0) if atom == ABSENT else _named(place, atom)
 
 
@@ -177,7 +177,7 @@ class RepeatGuard:
         repeat.times += 1
         if repeat.bits * (repeat.times - 1) >= CERTAIN + repeat.times * math.log2(self.windows):
             raise MechanismError(
-                f"the mechanism repeats itself: {width} outputs in a row of the {where} are those of the "
+                f"the mechanism repeats itself: {width} outputs in a row of the {where} are identical to outputs of the "
                 f"{before}, in the same order ({repeat.times} times so far); {ADVICE}"
             )
 
@@ -187,7 +187,7 @@ class RepeatGuard:
         if len(known) >= CONSTANTS:
             raise MechanismError(
                 f"the mechanism repeats itself: on the same data set, all outputs of the {', of the '.join(known.values())} "
-                f"were one value, each time another; {ADVICE}"
+                f"were identical within the batch, and differed from batch to batch; {ADVICE}"
             )
 
 

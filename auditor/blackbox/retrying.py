@@ -1,4 +1,4 @@
-"""Samplers that retry, such as rejection samplers: one attempt is a function, so that a proof can compute what they return."""
+"""Samplers that retry, such as rejection samplers: one attempt is a function. So a proof can compute their outputs."""
 
 import functools
 from collections.abc import Callable

@@ -69,7 +69,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:
-    """Return the outputs of all batches. Raises MechanismError where their forms differ."""
+    """Return the outputs of all batches. Raises MechanismError if their forms differ."""
     forms = sorted({sample.form for sample in samples if sample.form})
     if len(forms) > 1:
         raise changed_form(*forms[:2])
@@ -85,7 +85,7 @@ def join_samples(samples: Sequence[Sample]) -> Sample:
 def changed_form(one: str, other: str) -> MechanismError:
     """Return the error for two batches of different form."""
     return MechanismError(
-        f"the mechanism returned {one} for one batch and {other} for another; what a batch looks like must not depend on the "
+        f"the mechanism returned {one} for one batch and {other} for another; the form of a batch must not depend on the "
         "outputs in it, or one rare output would show on all of them: return a list, or always the same kind of array"
     )
 
@@ -105,7 +105,7 @@ class Patience:
 
     most: int
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
-    answered: bool = False  # whether some output was no failure
+    answered: bool = False  # whether some output was not a failure
 
     def is_over(self, label: bool) -> bool:
         """Enter a failure; return whether enough is known: ``most`` of them, or a few on both sides where nothing answered."""

@@ -49,7 +49,7 @@ def run_once(source: Source, domain: Canaries, address: tuple[str, int, int], ho
     """Toss the coins of a run, run the mechanism on what is in, and score.
 
     ``address`` is the audit's name, the seed, and the number of the run. From it come two streams, one for the coins and one
-    for the mechanism. Raises MechanismError where the mechanism or the score cannot be had.
+    for the mechanism. Raises MechanismError if the mechanism or the score cannot be had.
     """
     name, seed, number = address
     batch = Batch(Pair(None, None, Relation.ALONE), 1, Phase.BOUND, (number,))

@@ -321,7 +321,7 @@ class AuditStore:
         try:
             value = decode(content)
         except SPOILT as error:
-            raise self._error(f"{what} is nothing that was recorded ({type(error).__name__}: {error})") from None
+            raise self._error(f"{what} was not recorded like this ({type(error).__name__}: {error})") from None
         if isinstance(value, MechanismError):
             raise value
         return value

@@ -32,7 +32,7 @@ ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(2**25),
     "MALLOC_TRIM_THRESHOLD_": str(2**26),
 }
-LOST = "a worker process ended while it ran the mechanism: a crash, or no memory left"
+LOST = "a worker process ended while it ran the mechanism: it crashed, or memory ran out"
 
 
 class Pool(Protocol):

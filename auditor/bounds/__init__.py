@@ -1,1 +1,1 @@
-"""What is proved: from counts to lower bounds that hold with a stated probability."""
+"""From counts to lower bounds that hold with a stated probability."""

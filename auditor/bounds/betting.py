@@ -35,7 +35,7 @@ class EpsilonNull:
         """Return ln of the factors for target rates of winning, each of shape (rates, grid): on a win, on a loss, on any trial.
 
         The last comes on top of the first or second. The stake is (r − σ)/σ where the target rate r exceeds
-        σ = e^ε/(1 + e^ε), ε at least ``least``, which is the best for that rate at δ = 0. It is 0 where r does not.
+        σ = e^ε/(1 + e^ε), ε at least ``least``, which is the best for that rate at δ = 0. It is 0 if r does not.
         """
         sigma = 1 / (1 + np.exp(-np.maximum(self.grid, self.least)))
         stake = np.maximum(0.0, np.asarray(rates)[..., None] / sigma - 1)

@@ -8,7 +8,7 @@ N = TypeVar("N", int, float)
 
 
 def doubled(holds: Callable[[N], bool], low: N, high: N, most: float = math.inf) -> tuple[N, N] | None:
-    """Return two numbers such that a condition fails at the first and holds at the second; None where it fails up to ``most``.
+    """Return two numbers such that a condition fails at the first and holds at the second; None if it fails up to ``most``.
 
     The second is ``high`` times a power of two, and the first is half of it. At ``low``, the first where ``high`` will do, the
     condition is not asked.

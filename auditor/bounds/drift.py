@@ -29,7 +29,7 @@ def drift_p_value(early: Table, late: Table) -> float:
 
     Under it, given its total over both rows, each cell's early count is hypergeometric (as in Fisher's exact test): each is tested
     on both sides, and the smallest p-value counts once for each cell and side (Bonferroni), so that the result is below p with
-    probability at most p, for any numbers of outputs. Raises InvalidInputError where the rows differ in length.
+    probability at most p, for any numbers of outputs. Raises InvalidInputError if the rows differ in length.
 
     >>> drift_p_value([500, 500], [510, 490]) == 1.0, drift_p_value([500, 500], [900, 100]) < 1e-9
     (True, True)

@@ -21,7 +21,7 @@ def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[Floats, Fl
 def clopper_pearson_lower(hits: ArrayLike, trials: ArrayLike, alpha: float) -> Floats:
     """Return the one-sided lower limit: it exceeds the true proportion with probability at most ``alpha``.
 
-    The limit is the proportion p at which P[Bin(trials, p) ≥ hits] = alpha, and 0 where hits = 0
+    The limit is the proportion p at which P[Bin(trials, p) ≥ hits] = alpha, and 0 if hits = 0
     (Clopper & Pearson 1934). ``hits`` and ``trials`` are integers of any one shape, or broadcast to one.
 
     >>> float(clopper_pearson_lower(10, 10, 0.05).round(4))

@@ -210,7 +210,7 @@ class Looks:
     def bound(self, claim: PrivacyClaim, alpha: float) -> float:
         """Return a lower bound on the quantity of a kind of claim; it exceeds the truth with probability at most ``alpha``.
 
-        Claims with a larger value allow more, so that what is refuted is an interval. Bounds on several quantities, and those of
+        Claims with a larger value allow more. So the refuted values are an interval. Bounds on several quantities, and those of
         :meth:`deltas`, hold together: each follows from the look whose number of right guesses the truth makes unlikely.
         """
         least = -max(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else 0.0

@@ -1,4 +1,4 @@
-"""What violation a test would have caught: the honest companion of "no violation found"."""
+"""The smallest violation that a test detects: the honest companion of "no violation found"."""
 
 import math
 from collections.abc import Callable, Sequence

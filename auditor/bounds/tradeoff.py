@@ -6,7 +6,7 @@ output, or abstains, is right with probability R and wrong with probability W. U
     R ≤ e^ε W + δ,
 
 which is the definition, applied to the event of each guess and averaged over the coin. A claim states this for some ε or for all.
-A finite number of them allows more than all of them do, so that a bound that holds for every mechanism within these
+A finite number of them allows more than all of them do. So a bound that holds for every mechanism within these
 lines holds for every mechanism within the claim. Where a claim is (ε, δ) or a list of such points, nothing is lost.
 """
 

@@ -1,6 +1,6 @@
 """What is promised: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
 
-Whatever depends on the kind of claim alone is said here. How a claim is tested is said by its method (:mod:`auditor.methods`).
+Everything that depends on the kind of claim alone is here. How a claim is tested is said by its method (:mod:`auditor.methods`).
 """
 
 from auditor.claims.base import KINDS as KINDS

@@ -35,11 +35,11 @@ class Claim(ABC):
 
     @property
     def value(self) -> float:
-        """What the claim says of its quantity; 0 where that is no number of the claim, such as an excess."""
+        """The claim's number for its quantity; 0 if the claim has no such number, as for an excess."""
         return float(self.to_dict().get(self.quantity, 0.0))
 
     def excess(self, value: float) -> float:
-        """Return how far a value of the quantity lies beyond what is claimed; above 0 where it breaks the claim."""
+        """Return how far a value of the quantity lies beyond what is claimed; above 0 if it breaks the claim."""
         return value - self.value
 
     def implies(self, other: "Claim") -> bool:
@@ -71,7 +71,7 @@ KINDS: dict[frozenset[str], type[Claim]] = {}
 
 
 def register_claim(kind: type[Claim]) -> None:
-    """Let configurations and reports name a kind of claim by its keys. Raises InvalidInputError where another kind has them."""
+    """Let configurations and reports name a kind of claim by its keys. Raises InvalidInputError if another kind has them."""
     for keys in kind.forms():
         if KINDS.setdefault(keys, kind) is not kind:
             raise InvalidInputError(

@@ -134,7 +134,7 @@ class RenyiDP(DivergenceClaim):
         return self.order
 
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """See DivergenceClaim; D does not fall with its order, so that the claim bounds it at every lower one."""
+        """See DivergenceClaim; D does not fall with its order. So the claim bounds it at every lower order."""
         return (*(order for order in some if order < self.order), self.order)
 
     def scale(self, order: float) -> float:
@@ -190,7 +190,7 @@ class GaussianDP(PrivacyClaim):
 class PrivacyProfile(PrivacyClaim):
     """(ε, δ)-differential privacy for every pair of the list.
 
-    What is bounded is the excess: by how many nats ε is passed, at the δ where it is passed most. Raises InvalidInputError
+    The bound is on the excess: by how many nats ε is passed, at the δ where it is passed most. Raises InvalidInputError
     for an empty list, or a pair out of range.
 
     >>> PrivacyProfile([(0.5, 0.1), (1, 1e-5)]).to_dict()

@@ -20,7 +20,7 @@ class QueryClaim(Claim):
 class Sensitivity(QueryClaim):
     """A query moves by at most ``sensitivity`` between neighbours; a vector in L1, or in the ``norm``: l1, l2 or linf.
 
-    Where it answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
+    If it answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
 
     Raises InvalidInputError unless sensitivity is a finite number of at least 0, and norm one of these.
     """
@@ -89,7 +89,7 @@ class Probability(Claim):
             raise InvalidInputError("a probability claim needs either at_most: true or at_least: true")
 
     def excess(self, value: float) -> float:
-        """Return by how much a probability is too large; where it is promised to be large, too small."""
+        """Return by how much a probability is too large; or too small, if it is promised to be large."""
         return value - self.probability if self.at_most else self.probability - value
 
     def implies(self, other: Claim) -> bool:

@@ -73,11 +73,11 @@ def _run(options: argparse.Namespace) -> int:
         raise
     except Exception:  # Python's exit status would be 1, which says that a violation was found
         traceback.print_exc()
-        print("auditor: no answer, because of the error above, which is a defect of the auditor", file=sys.stderr)
+        print("auditor: internal error (above); no verdict. Please report it", file=sys.stderr)
         return NO_ANSWER
     except KeyboardInterrupt as stopped:
         print(
-            "auditor: interrupted; what is done is kept, and the same command with --resume goes on from there",
+            "auditor: interrupted; finished work is kept, and the same command with --resume continues from there",
             file=sys.stderr,
         )
         return TERMINATED if isinstance(stopped, _Terminated) else INTERRUPTED

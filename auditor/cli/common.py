@@ -1,4 +1,4 @@
-"""What several commands share: exit statuses, the console, configurations and their overrides."""
+"""The common parts of several commands: exit statuses, the console, configurations and their overrides."""
 
 import argparse
 import contextlib
@@ -56,7 +56,7 @@ def all_to_stderr() -> Iterator[None]:
 
 
 def write_to(target: str, text: str) -> None:
-    """Write text to a file, or to standard output. Raises InvalidInputError where that fails."""
+    """Write text to a file, or to standard output. Raises InvalidInputError if that fails."""
     from auditor.results.files import write_whole
 
     if target == STANDARD_OUTPUT:
@@ -73,7 +73,7 @@ SETTINGS = ("samples", "outputs", "seed", "workers", "backend", "seconds", "addr
 
 
 def load_all(options: argparse.Namespace) -> "list[Configuration]":
-    """Read all configurations. Raises InvalidInputError where two have one name: reports are named after them."""
+    """Read all configurations. Raises InvalidInputError if two have one name: reports are named after them."""
     from auditor.config.load import load_configuration
 
     overrides = {name: value for name in SETTINGS if (value := getattr(options, name, None)) is not None}
@@ -111,7 +111,7 @@ def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for reports. Raises InvalidInputError where that fails."""
+    """Make a folder for reports. Raises InvalidInputError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`auditor measure`: what outputs prove of each audit's mechanism, whatever is claimed of it."""
+"""`auditor measure`: the bound that outputs prove for each audit's mechanism, without a verdict on its claim."""
 
 import argparse
 
@@ -17,7 +17,7 @@ def add_commands(commands: Commands) -> None:
         "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
     )
     parser.add_argument("--seed", type=int, metavar="S")
-    parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
+    parser.add_argument("--workers", type=int, metavar="N", help="number of workers; -1: one for each core")
     parser.set_defaults(command=_measure)
 
 

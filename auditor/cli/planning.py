@@ -66,7 +66,7 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
     hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
     if any(isinstance(output, TimedOut) for output in raised):
         limit = plan.settings.execution.timeout or CHECK_SECONDS
-        hint = f"; the limit was {limit:g} s, execution: {{timeout: seconds}} sets another"
+        hint = f"; the limit was {limit:g} s; `execution: {{timeout: seconds}}` sets another"
     if len(raised) == 2:
         return f"it fails on both data sets of every pair tried; if it always fails, the audit is inconclusive{hint}"
     return f"it fails on one of two neighbours only, which distinguishes the data sets; unless rare, this violates the claim{hint}"

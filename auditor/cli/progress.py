@@ -1,4 +1,4 @@
-"""What `auditor run` shows while it works: phase, rate, time left and the bound so far. Without a terminal, a line a minute."""
+"""The progress that `auditor run` shows: phase, rate, time left and the bound so far. Without a terminal, a line a minute."""
 
 import time
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LOOK = 0.25
 # Seconds between two lines on an audit, where there is no terminal to change a line in.
 LINE = 60.0
-# Columns of a terminal that leave room for a name beside a bar.
+# Columns of a terminal that leave room for a name next to a bar.
 ROOM_FOR_BAR = 80
 
 

@@ -29,11 +29,9 @@ MOST_BYTES, MOST_LETTERS = 200_000_000, 500  # of a certificate, and of a text o
 
 def add_commands(commands: Commands) -> None:
     """Add both to the command line."""
-    prove_parser = commands.add_parser(
-        "prove", help="prove the claims of a configuration's Python mechanisms, where that can be done"
-    )
+    prove_parser = commands.add_parser("prove", help="try to prove the claims of a configuration's Python mechanisms")
     add_configs(prove_parser)
-    prove_parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="for each audit")
+    prove_parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="time limit for each audit")
     prove_parser.add_argument("--out", type=Path, metavar="DIR", help="write certificates to DIR/<config name>/")
     prove_parser.set_defaults(command=_prove)
     check_parser = commands.add_parser(
@@ -69,7 +67,7 @@ def _prove(options: argparse.Namespace) -> int:
             table.add_row(escape(plan.name), str(plan.claim), escape(words))
             if proof is None:
                 continue
-            # A proof is about real numbers. So a violation that is expected may be one of floating point, beside a proof.
+            # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
             if not proof.proved and plan.expect is not Verdict.VIOLATION:
                 status = PROVED_FOR_PAIRS if proof.holds and status != UNEXPECTED else UNEXPECTED
             if options.out is not None and proof.certificate is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add_commands(commands: Commands) -> None:
     """Add it to the command line."""
     parser = commands.add_parser(
-        "compare", help="compare two reports: what got worse, better, appeared, vanished; fails when worse"
+        "compare", help="compare two reports: changes for the worse and for the better; fails if something got worse"
     )
     parser.add_argument("old", type=Path, metavar="OLD.json")
     parser.add_argument("new", type=Path, metavar="NEW.json")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from auditor.report.compare import Change
     from auditor.results.result import AuditResult, RunResult
 
-# Beside the report: what a run has done so far, and the reports of runs that ended.
+# Next to the report: what a run has done so far, and the reports of runs that ended.
 RUNS = "runs.sqlite"
 
 
@@ -56,17 +56,17 @@ def add_commands(commands: Commands) -> None:
     )
     run_parser.add_argument("--search", type=int, metavar="N", help="outputs for the search of each audit")
     run_parser.add_argument("--seed", type=int, metavar="S")
-    run_parser.add_argument("--workers", type=int, metavar="N", help="-1 for one for each core")
+    run_parser.add_argument("--workers", type=int, metavar="N", help="number of workers; -1: one for each core")
     run_parser.add_argument("--backend", choices=get_args(BackendName))
-    run_parser.add_argument("--address", metavar="ADDRESS", help="of the scheduler of a Dask or Ray cluster")
-    run_parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")
+    run_parser.add_argument("--address", metavar="ADDRESS", help="address of the scheduler of a Dask or Ray cluster")
+    run_parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
     run_parser.add_argument(
         "--baseline",
         action="append",
         default=[],
         type=Path,
         metavar="FILE",
-        help="an earlier report.json of the same configuration; fail where something got worse since",
+        help="an earlier report.json of the same configuration; fail if something got worse since",
     )
     run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
     run_parser.set_defaults(command=_run)
@@ -81,12 +81,12 @@ def add_commands(commands: Commands) -> None:
         parser.add_argument(
             "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
         )
-        parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit's XML, too")
+        parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
         parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
         parser.add_argument(
             "--json",
             metavar="FILE",
-            help=f"write report.json to FILE, too; {STANDARD_OUTPUT} is standard output, and then all else goes to standard error",
+            help=f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error",
         )
 
 

@@ -13,7 +13,11 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "inside", metavar="INSIDE", help="scores of canaries in the data: .npy, .csv, .json or .parquet"
     )
-    parser.add_argument("outside", metavar="OUTSIDE", help="scores of canaries not in the data; FILE:COLUMN of several")
+    parser.add_argument(
+        "outside",
+        metavar="OUTSIDE",
+        help="scores of canaries not in the data; FILE:COLUMN if there are several columns",
+    )
     parser.add_argument(
         "--from",
         dest="origin",
@@ -21,7 +25,9 @@ def add_commands(commands: Commands) -> None:
         choices=("independent-runs", "one-run", "one-run-apart"),
         help="a run for each score; one run, with a fair coin for each canary; or that, and no canary affects another",
     )
-    parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="at which ε is bounded; 1e-5 by default")
+    parser.add_argument(
+        "--delta", type=float, default=1e-5, metavar="D", help="the δ at which ε is bounded; 1e-5 by default"
+    )
     parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C", help=f"{CONFIDENCE} by default")
     parser.add_argument("--guesses", type=int, nargs="+", metavar="K", help="how many of the surest guesses count")
     parser.add_argument("--json", action="store_true", help="print JSON")

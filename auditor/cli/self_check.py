@@ -15,8 +15,7 @@ def _measure(options: argparse.Namespace) -> int:
     from auditor.selfcheck import CONFIDENCE, OUTPUTS, self_check
 
     print(
-        f"audits of {OUTPUTS:,} outputs at a confidence of {CONFIDENCE:.0%}, so that false alarms show: they are allowed in "
-        f"{1 - CONFIDENCE:.0%}"
+        f"audits of {OUTPUTS:,} outputs at a confidence of {CONFIDENCE:.0%}; {1 - CONFIDENCE:.0%} false alarms are allowed"
     )
     sound = True
     for row in self_check():

@@ -21,10 +21,10 @@ def _show(options: argparse.Namespace) -> int:
     from auditor.results.reader import read_report
 
     # The folder, or another file that `auditor run` wrote there, means the report in it.
-    beside = options.report if options.report.is_dir() else options.report.parent
+    near = options.report if options.report.is_dir() else options.report.parent
     written = {Path(form.file).suffix for form in FORMATS if form.file is not None}
     is_meant = options.report.is_dir() or options.report.suffix in written
-    result = read_report(beside / "report.json" if is_meant else options.report)
+    result = read_report(near / "report.json" if is_meant else options.report)
     asked = [form for form in FORMATS if getattr(options, form.option) is not None]
     for form in asked:
         write_to(getattr(options, form.option), form.write(result))

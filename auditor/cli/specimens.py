@@ -13,7 +13,10 @@ def add_commands(commands: Commands) -> None:
         "package", nargs="?", default="mechanisms", help="the package of specimens (default: mechanisms)"
     )
     parser.add_argument(
-        "--reports", type=Path, metavar="DIR", help="with what the reports in DIR found, written to DIR/README.md"
+        "--reports",
+        type=Path,
+        metavar="DIR",
+        help="add the findings of the reports in DIR, and write the list to DIR/README.md",
     )
     parser.set_defaults(command=_list)
 

@@ -15,19 +15,19 @@ def add_commands(commands: Commands) -> None:
         "mechanism",
         nargs="+",
         metavar="MECHANISM",
-        help='file.py:function, module:function, or a command and its arguments; "--" before it where these begin with a dash',
+        help='file.py:function, module:function, or a command and its arguments; write "--" before it if these begin with a dash',
     )
     init_parser.add_argument(
         "-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml"
     )
-    init_parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    init_parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     init_parser.set_defaults(command=_init)
 
     schema_parser = commands.add_parser(
         "schema",
         help="print the JSON Schema of configurations, for completion in editors",
-        description="Print the JSON Schema of configurations. Keep it in a file, and name that in the first line of a "
-        "configuration, and editors with a YAML language server complete and check it:  "
+        description="Print the JSON Schema of configurations. Keep it in a file, and name the file in the first line of a "
+        "configuration. Editors with a YAML language server then complete and check it:  "
         "# yaml-language-server: $schema=schema.json",
     )
     schema_parser.set_defaults(command=_schema)
@@ -37,7 +37,9 @@ def _init(options: argparse.Namespace) -> int:
     from auditor.config.scaffold import scaffold
 
     if options.out.exists() and not options.force:
-        raise InvalidInputError(f"{options.out} is there already; give another name by -o, or --force to write over it")
+        raise InvalidInputError(
+            f"{options.out} exists already; give another name by `-o`, or `--force` to overwrite it"
+        )
     written = scaffold(options.mechanism, options.out)
     write_to(str(options.out), written.text)
     print(f"written: {options.out}")

@@ -42,7 +42,7 @@ class OneValue(Form):
     domain: Literal["value"]
     """One value, the local model."""
     values: list[Any] | None = None
-    """What the value may be."""
+    """The possible values."""
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     """The ends of a range, instead of values."""
 
@@ -69,7 +69,7 @@ class ChoiceRecord(Strict):
 
 
 def _without_null(given: Any) -> Any:
-    """Remove the keys that are null: they set nothing, in whatever form."""
+    """Remove the keys that are null: they set nothing, in any form."""
     return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
@@ -93,22 +93,22 @@ class ListOfRecords(Apart):
     domain: Literal["records"]
     """A list of records."""
     record: Record | None = None
-    """What each record may be: {low, high}, or {choices}."""
+    """The possible values of each record: {low, high}, or {choices}."""
     size: LowHigh
     """How many records there may be."""
     columns: int | list[Record] | None = None
     """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
     container: Literal["array", "list"] | None = None
-    """What a Python mechanism receives, a NumPy array (the default) or a list."""
+    """The type that a Python mechanism receives, a NumPy array (the default) or a list."""
     relation: RelationName | None = None
-    """What neighbours may differ in."""
+    """How neighbours may differ."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
         record, columns = arguments.pop("record", None), arguments.get("columns")
         if isinstance(columns, list) is not (record is None):
             raise InvalidInputError(
-                "records need either record, or columns: [{low, high}, {choices}, ...], and not both"
+                "records need either `record`, or `columns: [{low, high}, {choices}, ...]`, and not both"
             )
         if isinstance(columns, list):
             return self._mixture({**arguments, "columns": {f"{i}": _column(each) for i, each in enumerate(columns)}})
@@ -147,7 +147,7 @@ class TotalsOfPeople(Form):
     integer: bool | None = None
     """With cells: whether the numbers are integers (the default)."""
     relation: RelationName | None = None
-    """What neighbours may differ in."""
+    """How neighbours may differ."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Totals(**self.arguments())
@@ -163,7 +163,7 @@ class CanariesByCoins(Form):
     score: str
     """file.py:function(output, canary), a number that is larger where the canary is in the data."""
     records: str | list[Any] | None = None
-    """file.py:function that returns the records beside them; or the list."""
+    """file.py:function that returns the other records; or the list."""
     runs: int | None = None
     """How many runs there are, each with coins of its own; 1 by default."""
     guesses: int | list[int] | None = None
@@ -183,10 +183,10 @@ class CanariesByCoins(Form):
 
 
 class ColumnOfFrame(Strict):
-    """What one column of a frame may hold."""
+    """The possible values of one column of a frame."""
 
     type: Literal["number", "integer", "categorical", "boolean", "date", "datetime", "text"]
-    """What its values are."""
+    """The type of its values."""
     low: Number | str | None = None
     """The least number, or date; by default the least that the dtype has."""
     high: Number | str | None = None
@@ -219,13 +219,13 @@ class FrameOfRows(Apart):
     rows_per_person: LowHigh | None = None
     """With an id: how many rows a person may have; one by default."""
     relation: RelationName | None = None
-    """What neighbours may differ in."""
+    """How neighbours may differ."""
     unit: Literal["person", "row"] | None = None
-    """What is added, removed or substituted: a person with all rows (the default with an id), or a row."""
+    """The unit that is added, removed or substituted: a person with all rows (the default with an id), or a row."""
     order: Literal["kept", "shuffled"] | None = None
     """Whether neighbours have their rows in one order (the default), or in any."""
     form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """As what it arrives: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
+    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -247,7 +247,7 @@ class ListOfPairs(Form):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """What neighbours may differ in; each pair is checked."""
+    """How neighbours may differ; each pair is checked."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -259,7 +259,7 @@ class Generated(Form):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """What neighbours may differ in; each pair is checked. A domain has its own."""
+    """How neighbours may differ; each pair is checked. A domain has its own."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
@@ -299,7 +299,7 @@ class DrawnByStrategy(Form):
     strategy: str
     """module:function or file.py:function that returns a strategy of Hypothesis, which draws pairs (left, right)."""
     relation: RelationName | None = None
-    """What neighbours may differ in; each pair is checked."""
+    """How neighbours may differ; each pair is checked."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         strategy = load(self.strategy, search_path)()

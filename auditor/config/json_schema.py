@@ -41,7 +41,7 @@ def _claim() -> dict[str, Any]:
         }
         for keys, kind in KINDS.items()
     ]
-    return {"description": "What is promised, with numbers in nats.", "anyOf": forms}
+    return {"description": "The promise, with numbers in nats.", "anyOf": forms}
 
 
 def _named(kind: type[Any], keys: Iterable[str]) -> list[Field[Any]]:

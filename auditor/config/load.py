@@ -103,7 +103,7 @@ def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
         )
     if not isinstance(audit.neighbours, Apart) or audit.neighbours.distance is not None:
         raise InvalidInputError(
-            "a sensitivity by distance needs neighbours of the domain records or frame, without a distance of their own"
+            "a sensitivity by distance needs neighbours of the domain records or frame, without a `distance`"
         )
     return {int(distance): {**claim, "sensitivity": most} for distance, most in given.items()}
 
@@ -211,7 +211,7 @@ def _problem(problem: Any, document: Document) -> str:
 
 # What to write, by key, where a value of another kind is given.
 _EXAMPLES = {
-    "claim": "it must say what is promised, such as {epsilon: 1.0}",
+    "claim": "it must state the promise, such as {epsilon: 1.0}",
     "command": "it must be a list of the program and its arguments, such as [node, mechanism.js]",
     "parameters": "it must be a mapping, such as {epsilon: 1.0}",
     "range": "it must be the two ends, such as [0, 10]",

@@ -16,7 +16,7 @@ MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
 
 
 def record(configuration: Configuration, folder: Path) -> Configuration:
-    """Return the configuration with plans that keep their outputs below ``folder``, in one open store, beside a copy of the file.
+    """Return the configuration with plans that keep their outputs below ``folder``, in one open store, with a copy of the file.
 
     Raises InvalidInputError if there is a recording of that name, or if the folder cannot be made.
     """
@@ -61,7 +61,9 @@ def _replay(manifest: Path) -> Configuration:
         version, name, audits = (kept[key] for key in ("version", "configuration", "audits"))
         digest, overrides = kept["sha256"], dict(kept["overrides"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInputError(f"{manifest} is no manifest of a recording ({type(error).__name__}: {error})") from None
+        raise InvalidInputError(
+            f"{manifest} is not the manifest of a recording ({type(error).__name__}: {error})"
+        ) from None
     if version != VERSION:
         raise InvalidInputError(
             f"{manifest} has version {version!r}; this auditor replays version {VERSION}: record anew"

@@ -66,7 +66,7 @@ def scaffold(words: Sequence[str], file: Path) -> Scaffold:
     exist or cannot be written to, and MechanismError if the mechanism cannot be imported.
     """
     if not file.parent.is_dir():
-        raise InvalidInputError(f"there is no folder {file.parent} to write {file.name} to")
+        raise InvalidInputError(f"the folder {file.parent} for {file.name} does not exist; make it first")
     if len(words) == 1 and words[0].endswith(".py") and not os.access(words[0], os.X_OK):
         raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
     found = _python(words[0], file) if len(words) == 1 and ":" in words[0] else _program(words)
@@ -134,10 +134,10 @@ def _python(name: str, file: Path) -> _Found:
     batched, takes_rng = (taken.pop(key, None) is not None for key in ("size", "rng"))
     parameters = dict(_parameters(taken.values()))
     kind = (
-        "many outputs a call" if batched else "one output a call; a parameter size, for many at once, would be faster"
+        "many outputs a call" if batched else "one output a call; a parameter `size`, for many at once, would be faster"
     )
     if not takes_rng:
-        kind += "; it has no parameter rng, so that its randomness is its own, and no run can be repeated"
+        kind += "; no `rng` parameter: runs are not reproducible"
     others = (_RECORDS, _RECORDS_IN_A_LIST, _LISTS)
     one_value = dataset.name in _ONE_VALUE or _kind_of(dataset) in ("bool", "int", "float")
     return _Found(
@@ -232,7 +232,9 @@ def _check(text: str, file: Path) -> str:
         if isinstance(output, BaseException):
             message = output.message() if isinstance(output, ProcessFailure) else output
             raised = f"{type(output).__name__}: {message}"
-            return f"on a first data set the mechanism raises {raised}; write data sets that it takes under neighbours"
+            return (
+                f"on a first data set the mechanism raises {raised}; write data sets that it takes under `neighbours`"
+            )
     sizes = [(_length(output), _length(data)) for output, data in zip(outputs, (pair.left, pair.right), strict=True)]
     if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:
         return "it returns one number for each record of the data set, which reveals their number"

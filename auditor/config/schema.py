@@ -17,7 +17,7 @@ class Execution(Strict):
     """How outputs are drawn."""
 
     backend: BackendName = _DEFAULT.execution.backend
-    """What runs the workers: processes of this machine (loky, or auto), threads, a Dask or Ray cluster."""
+    """How workers run: processes of this machine (loky, or auto), threads, a Dask or Ray cluster."""
     address: str | None = None
     """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
     workers: int = _DEFAULT.execution.workers
@@ -27,11 +27,11 @@ class Execution(Strict):
     timeout: Number | None = None
     """Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."""
     isolate: bool = _DEFAULT.execution.isolate
-    """Whether the mechanism runs in a process of its own, where its crash is an output; false for a debugger's sake."""
+    """Whether the mechanism runs in a process of its own, and a crash is an output; false for use with a debugger."""
 
 
 class Search(Strict):
-    """What the search over pairs may spend: outputs or seconds. Sequential audits search as they go, and ignore both."""
+    """The budget of the search over pairs: outputs or seconds. Sequential audits search as they go, and ignore both."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
@@ -49,13 +49,13 @@ class Shared(Strict):
     samples: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.samples
     """Outputs for the bound of an audit, both sides together."""
     outputs: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.outputs
-    """Instead of samples: outputs for search, selection and bound together. What the search leaves goes to the bound."""
+    """Instead of samples: outputs for search, selection and bound together. The bound gets outputs that the search leaves."""
     method: MethodName | None = _DEFAULT.method
     """fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: the textbook form; one-run: canaries."""
     execution: Execution | None = None
     """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
     search: Search | None = None
-    """What the search over pairs may spend."""
+    """The budget of the search over pairs."""
     shrink: bool | None = _DEFAULT.shrink
     """Whether to look for the smallest pair that still breaks a refuted claim."""
     prove: Prove | None = False
@@ -74,7 +74,7 @@ class Program(Strict):
     """The program and its arguments; it speaks JSON lines."""
 
 
-# Distinguished before they are checked, so that an error in one is not also reported for the other.
+# Distinguished before they are checked. Otherwise an error in one is also reported for the other.
 Mechanism = Annotated[
     Annotated[str, Tag("a function")] | Annotated[Program, Tag("a program")],
     Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
@@ -85,19 +85,19 @@ class Audit(Shared):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 
     name: str
-    """Of the audit, in reports and for --only; part of the seed of every output."""
+    """The audit's name, in reports and for `--only`; part of the seed of every output."""
     mechanism: Mechanism
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}."""
     parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords."""
     claim: dict[str, Any] | list[dict[str, Any]]
-    """What is promised; or a list of claims, one for each contribution of totals."""
+    """The promise; or a list of claims, one for each contribution of totals."""
     neighbours: Neighbours
     """The data sets it may see, and which of them are neighbours."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
     events: list[EventKind] = Field([*_DEFAULT.events])
-    """What events look at: values, and bits, the floating-point representation."""
+    """The parts that events look at: values, and bits, the floating-point representation."""
     implied_mu: bool = False
     """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
 

@@ -206,8 +206,8 @@ def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Forecast) -> tuple[int, int] | None:
-    """Return how many blocks to guess left on if right had a mirror image, and the other way round; None where both do not fit."""
-    # A rule and its mirror image share all outputs, so that one has half of them at most, and what chance adds.
+    """Return how many blocks to guess left on if right had a mirror image, and the other way round; None if both do not fit."""
+    # A rule and its mirror image share all outputs. So one has half of them at most, and what chance adds.
     ends, most = [], trials / 2 + CHANCE * math.sqrt(trials) / 2
     for side in (left, right):
         wins, losses = (np.where(side[0] + side[1] <= most, x, 0.0) for x in side)

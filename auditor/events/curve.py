@@ -1,7 +1,7 @@
 """The log-likelihood ratio of the sides along a line of cells, learned as few ramps and boxes as the counts support.
 
 Mechanisms that add noise have ratios that are level, sloped, or jump at some values: Laplace noise makes one ramp between two
-plateaus, discrete values make boxes. On a plateau all cells then share one ratio, so that no cell looks best by luck, and
+plateaus, discrete values make boxes. On a plateau all cells then share one ratio. So no cell looks best by luck, and
 where the plateau ends is known better than by any threshold's own counts.
 """
 

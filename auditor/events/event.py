@@ -24,7 +24,7 @@ class Event:
 
     @classmethod
     def of(cls, seen: ObservedRule) -> "Event":
-        """Return the event that was reported. Raises InvalidInputError where a report of an earlier auditor lacks its rule."""
+        """Return the event that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
         return cls(*read(seen.rule or {}, "feature", "cells"))
 
     def count(self, sample: Sample) -> GuessCounts:
@@ -50,8 +50,8 @@ class Event:
     def report(self, counts: GuessCounts) -> ObservedRule:
         """Return the event with what was counted.
 
-        The event is the one that speaks for the left side (for the right side, where there is no other); its
-        opposite, guessed for the other side, stands beside it where there are both.
+        The event is the one that speaks for the left side (for the right side, if there is no other). Its
+        opposite, guessed for the other side, is next to it if there are both.
         """
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:

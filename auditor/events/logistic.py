@@ -75,7 +75,7 @@ class LogisticScore:
 
 
 def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | None:
-    """Fit the score to the first ``most`` labelled outputs by penalised maximum likelihood; None where nothing varies."""
+    """Fit the score to the first ``most`` labelled outputs by penalised maximum likelihood; None if nothing varies."""
     sample = Sample(sample.left[: most // 2], sample.right[: most // 2])
     both = concatenate([sample.left, sample.right])
     terms = tuple(t for t in (_terms_of(column, len(both.columns)) for column in both.columns) if t is not None)

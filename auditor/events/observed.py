@@ -187,7 +187,7 @@ def sides_of(event: Observed | None) -> list[Guessed]:
 def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:
     """Return descriptions of events, with (hits, trials) on the left and the right, or on the one data set.
 
-    The list is empty where no single event was counted.
+    The list is empty if no single event was counted.
     """
     if isinstance(event, ObservedReport):
         return [(event.description, [event.counts.left])]

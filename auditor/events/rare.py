@@ -1,6 +1,6 @@
 """Rare events that one side alone shows: values that repeat among others that never do, atoms, and ends of the support.
 
-Evidence here is a count on one side and none on the other. Such events are few, and what makes them stand out is no matter of luck:
+Evidence here is a count on one side and none on the other. Such events are few, and they do not stand out by luck:
 of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
 """
 
@@ -36,7 +36,7 @@ class RareChoice(Choice):
 
 
 def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> RareChoice | None:
-    """Return the rule on rare events of a feature with the best forecast; None where one side alone shows nothing."""
+    """Return the rule on rare events of a feature with the best forecast; None if one side alone shows nothing."""
     found = [*_one_sided(feature, fit, judge, forecaster), *_beyond(feature, fit, judge, forecaster)]
     return max(found, key=lambda choice: choice.forecast, default=None)
 
@@ -155,7 +155,7 @@ def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) 
 def _ends(left: SortedColumn, right: SortedColumn) -> Cells | None:
     """Return the rule that guesses a side below and above all numbers of the other, but for the quarter of them nearest to those.
 
-    None where a side has no number, or where the sides do not overlap, which rules on frequent events see.
+    None if a side has no number, or if the sides do not overlap, which rules on frequent events see.
     """
     if not (len(left.numbers) and len(right.numbers)):
         return None

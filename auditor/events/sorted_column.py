@@ -67,7 +67,7 @@ class SortedColumn:
         return below[1:] - below[:-1]
 
     def distinct(self, most: int) -> NDArray[np.float64] | None:
-        """Return each number once, in rising order; None where there are more than ``most``."""
+        """Return each number once, in rising order; None if there are more than ``most``."""
         is_last = np.append(self.numbers[1:] != self.numbers[:-1], True)[: len(self.numbers)]
         return self.numbers[is_last] if np.count_nonzero(is_last) <= most else None
 

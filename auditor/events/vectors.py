@@ -156,7 +156,7 @@ def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
 
 
 def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:
-    # How a number is written is no number of the output, to be compared with the others.
+    # How a number is written is not a number of the output, to be compared with the others.
     return tuple(place for place in places if outputs.column(place).codes is None and not place.startswith(WRITTEN))
 
 

@@ -29,7 +29,7 @@ RECORDS: dict[str, type] = {
 
 
 def written(**parts: Any) -> Written | None:
-    """Return the parts of a rule as plain data; None where a part is of a kind that this module does not know."""
+    """Return the parts of a rule as plain data; None if a part is of a kind that this module does not know."""
     try:
         return {name: _plain(part) for name, part in parts.items()}
     except KeyError:

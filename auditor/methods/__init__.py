@@ -27,7 +27,7 @@ from auditor.methods.profile import ProfileGuesses
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What a kind of claim can be tested by; None where there is no such method."""
+    """What a kind of claim can be tested by; None if there is no such method."""
 
     fixed: type[AnyMethod]
     sequential: type[Game] | None = None
@@ -55,7 +55,7 @@ def method_for(
 ) -> AnyMethod:
     """Return the method of that name for a claim and a fixed number of trials; a sequential audit searches by the fixed one.
 
-    For probabilities there is one method only. Raises InvalidInputError where there is none, or none that can look at such events.
+    For probabilities there is one method only. Raises InvalidInputError if there is none, or none that can look at such events.
     """
     methods = _methods_for(claim)
     kind = methods.fixed
@@ -76,7 +76,7 @@ def method_for(
 
 
 def game_for(claim: Claim) -> type[Game]:
-    """Return the sequential game for a claim. Raises InvalidInputError where there is none."""
+    """Return the sequential game for a claim. Raises InvalidInputError if there is none."""
     game = _methods_for(claim).sequential
     if game is None:
         raise InvalidInputError(f"method sequential has no bets against a claim of {claim}; use method: fixed")

@@ -78,7 +78,7 @@ class Method(ABC, Generic[K, T, C]):
     """A way to bound a claim's quantity: lower bounds that exceed the truth with probability at most ``alpha``.
 
     ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the test that the
-    method learns and ``C`` what that counts. Beside what outputs suggest, rules look at the features that are ``given``.
+    method learns and ``C`` what that counts. In addition to what outputs suggest, rules look at the features ``given``.
     A subclass is registered for its claims in :mod:`auditor.methods`.
 
     Raises InvalidInputError for kinds of events that the method cannot look at.
@@ -167,12 +167,12 @@ class Method(ABC, Generic[K, T, C]):
     def interval(self, counts: C, error: float) -> Interval | None:
         """Return limits of what the event truly shows, in units of the claim's quantity; more is worse.
 
-        Each limit is wrong with probability at most ``error``. None where counts give no upper limit.
+        Each limit is wrong with probability at most ``error``. None if counts give no upper limit.
         """
         return None
 
     def exact(self, truth: Truth) -> ExactNumber | None:
-        """Return the quantity's true value on a pair; None where it cannot be computed."""
+        """Return the quantity's true value on a pair; None if it cannot be computed."""
         return None
 
 

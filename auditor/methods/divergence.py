@@ -36,7 +36,7 @@ MOST_CELLS = 256
 OUTPUTS_IN_CELL = 100  # at least, both sides together, or their shares would be mostly noise
 # Of the cells at either end of the score, of which guesses are counted for a curve of δ over ε.
 SHARES = (0.5, 0.25, 0.125, 0.0625)
-# Beyond this exponent payoffs are no use, and their squares overflow.
+# Beyond this exponent payoffs are useless, and their squares overflow.
 MOST_EXPONENT = 100.0
 # Cells with fewer outputs on Q's side are also judged by what the score expects there.
 FEW = 8
@@ -85,7 +85,7 @@ class ScoreTest:
 
     @classmethod
     def of(cls, seen: ObservedScore) -> "ScoreTest":
-        """Return the test that was reported. Raises InvalidInputError where a report of an earlier auditor lacks its rule."""
+        """Return the test that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
         feature, edges = read(seen.rule or {}, "feature", "edges")
         return cls(
             feature, tuple(map(float, edges)), Wager(seen.order, seen.values, seen.swapped, seen.stake, seen.tilt)

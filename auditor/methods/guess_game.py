@@ -29,7 +29,7 @@ Guessable = PureDP | ApproximateDP | GaussianDP
 # Quick bettors: guess one side below a quantile of the past outputs and the other above its mirror image.
 QUANTILES = (0.45, 0.35, 0.25)
 # The rates they bet on, as ε (or μ) above the claim, and the share of their wealth on each. In between, the next rate is nearly as
-# good. A rate for an excess more than twice too high loses, so that the smallest faults need rates of their own.
+# good. A rate for an excess more than twice too high loses. So the smallest faults need rates of their own.
 TARGETS = {0.005: 0.02, 0.02: 0.03, 0.06: 0.04, 0.2: 0.11, 0.5: 0.25, 1.0: 0.35, 2.0: 0.2}
 # The learned bettor's share of the starting wealth: small, since it cannot play in the first outputs.
 LEARNED_SHARE = 0.1

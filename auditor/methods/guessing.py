@@ -119,7 +119,7 @@ LEAST_SIZE = 1e-3
 class Guesses(_EpsilonMethod):
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
 
-    Every rule is taken to have won and lost ``prior`` guesses each beside those seen: ln of its odds is shrunk as if it came
+    Every rule is taken to have won and lost ``prior`` guesses each on top of those seen: ln of its odds is shrunk as if it came
     from a distribution of variance 2/prior.
     """
 

@@ -47,8 +47,8 @@ class History:
     def halves(self) -> list[list[list[int]]]:
         """Count either half of what was kept; see Game.halves.
 
-        Cells are quantiles of all numbers at a place, and one cell for all that is no number. They depend on what was drawn and not
-        on the order, so that without drift, given the cells, every order is as likely.
+        Cells are quantiles of all numbers at a place, and one cell for everything else. They depend on what was drawn and not
+        on the order. So without drift, given the cells, every order is as likely.
         """
         if self.size == 0:
             return []

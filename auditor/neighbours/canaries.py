@@ -17,11 +17,11 @@ class Canaries(Domain):
 
     Args:
         canaries: records, as a list or a NumPy array, in an order that says nothing.
-        score: ``f(output, canary)``, a number that is larger where the canary is in the data; or its name, "module:function".
-        records: which are always in the data, as a list or a NumPy array.
+        score: ``f(output, canary)``, a number that is larger if the canary is in the data; or its name, "module:function".
+        records: the records that are always in the data, as a list or a NumPy array.
         runs: how many runs there are; each has coins of its own. More runs prove more.
         guesses: how many of the surest guesses count, of all runs together, one or several; by default all, a half, and so on.
-        apart: that no canary affects another one's score, which proves far more where it is so. Else the bound is **wrong**.
+        apart: whether no canary affects another one's score. This proves far more. If it is not true, the bound is **wrong**.
 
     Raises InvalidInputError for no canaries, and for numbers out of range.
     """
@@ -45,8 +45,8 @@ class Canaries(Domain):
         self.guesses = numbers_of_guesses(guesses, runs * len(canaries))
 
     def __str__(self) -> str:
-        beside = f", beside {len(self.records):,} records" if len(self.records) else ""
-        return f"{len(self.canaries):,} canaries, each in the data or not by a fair coin{beside}"
+        others = f", in addition to {len(self.records):,} records" if len(self.records) else ""
+        return f"{len(self.canaries):,} canaries, each in the data or not by a fair coin{others}"
 
     def dataset(self, inside: NDArray[np.bool_]) -> Any:
         """Return the records and the canaries that are inside; ``inside`` is of shape (canaries,)."""

@@ -67,7 +67,7 @@ class Column:
         outside: whether values just outside the bounds may occur too, for functions that clamp.
         dtype: float64, float32, int8 to int64, uint8 to uint64; of times s, ms, us or ns; "category" of a categorical column.
 
-    Raises InvalidInputError where these do not go together.
+    Raises InvalidInputError if these do not go together.
     """
 
     type: str
@@ -105,20 +105,20 @@ class Column:
             allowed = did_you_mean(str(self.dtype), TYPES[self.type])
             raise InvalidInputError(f'dtype of a column of type {self.type} is "{self.dtype}"; {allowed}')
         if self.type != "number" and (self.nan or self.infinite):
-            raise InvalidInputError(f"nan and infinite are of numbers; the type is {self.type}")
+            raise InvalidInputError(f"nan and infinite go with the type number; the type is {self.type}")
         bounded = self.low is not None or self.high is not None
         if bounded and (self.type not in BOUNDED or self.choices is not None):
             raise InvalidInputError(
-                f"low and high are of {', '.join(BOUNDED)} without choices; the type is {self.type}"
+                f"low and high go with {', '.join(BOUNDED)}, without choices; the type is {self.type}"
             )
         if self.type == "categorical" and not self.choices:
-            raise InvalidInputError("a categorical column needs choices: what it may hold")
+            raise InvalidInputError("a categorical column needs choices: the values it may hold")
         if self.choices is not None and (not self.choices or len(set(map(repr, self.choices))) < len(self.choices)):
-            raise InvalidInputError(f"choices are {list(self.choices)!r}; there must be some, each once")
+            raise InvalidInputError(f"choices are {list(self.choices)!r}; at least one is needed, each once")
         for choice in self.choices or ():
             if not isinstance(choice, bool | int | float | str):
                 raise InvalidInputError(
-                    f"choices hold {choice!r}; each must be a number, a boolean or text; null: true adds null"
+                    f"choices hold {choice!r}; each must be a number, a boolean or text; `null: true` adds null"
                 )
         if self.type in BOUNDED:
             limits, ends = self._limits(), self._range()
@@ -147,7 +147,7 @@ class Column:
         return _microseconds("0001-01-01T00:00:00"), _microseconds("9999-12-31T23:59:59.999999")
 
     def _range(self) -> Range | None:
-        """Return the numbers that stand for values between the bounds; None where the bounds are no such values."""
+        """Return the numbers that stand for values between the bounds; None if the bounds are no such values."""
         least, greatest = self._limits()
         try:
             low = least if self.low is None else self._number(self.low)
@@ -213,7 +213,7 @@ class Column:
         middle = (low + high) // 2 if ends.integer else (low + high) / 2
         least, greatest = self._limits()
         marks = [min(high, max(low, plainest[0])), high, low, middle, 1, -1, low + 1, high - 1]
-        # Without bounds, the range leaves out the largest floats, whose difference is no float.
+        # Without bounds, the range leaves out the largest floats, whose difference is not a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
 

@@ -21,7 +21,7 @@ from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, 
 
 # Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
 MOST_CORNERS = 400
-# Enough for each of a hundred values alone, and beside one of its kind.
+# Enough for each of a hundred values alone, and next to one of its kind.
 MOST_SIMPLE = 256
 FIRST_CORNERS = 6
 # The numbers of one data set. The corners alone hold several hundred data sets.
@@ -32,8 +32,8 @@ def require_memory(name: str, given: str, numbers: int) -> None:
     """Raise InvalidInputError for data sets of too many numbers. ``given`` says how large the setting ``name`` is."""
     if numbers > MOST_NUMBERS:
         raise InvalidInputError(
-            f"{name} {given}, so that a data set has up to {numbers:,} numbers; it may have {MOST_NUMBERS:,}, since a search holds "
-            "hundreds of data sets. Write larger ones as pairs, or let a generator yield them"
+            f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_NUMBERS:,} are allowed: a search "
+            "holds hundreds of data sets. Write larger ones as pairs, or let a generator yield them"
         )
 
 
@@ -75,7 +75,7 @@ class Domain(Protocol):
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        """Return the pair of a vector of numbers and the one moved by so much; None where it is not known to be of this domain."""
+        """Return the pair of a vector of numbers and the one moved by so much; None if it is not known to be of this domain."""
         return None
 
 
@@ -107,9 +107,9 @@ class Value(Domain):
 
     Args:
         values: the possible values, at least two, each once.
-        range: instead of values, the ends [low, high] of an interval, of integers where both ends are.
+        range: instead of values, the ends [low, high] of an interval, of integers if both ends are integers.
 
-    Raises InvalidInputError where neither or both are given, or fewer than two values are possible.
+    Raises InvalidInputError if neither or both are given, or fewer than two values are possible.
     """
 
     def __init__(self, values: Sequence[Any] | None = None, range: Sequence[Number] | None = None) -> None:
@@ -148,7 +148,7 @@ class Value(Domain):
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
         return self._pair_unless_equal(pair.left, self._draw(rng))
 
-    # Nothing lies between: any two values are neighbours, so that two kinds of output make a pair of their own.
+    # Nothing lies between: any two values are neighbours. So two kinds of output make a pair of their own.
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         simpler = self._range.simpler if self._range is not None else lambda value: self.values

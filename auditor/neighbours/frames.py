@@ -1,6 +1,6 @@
 """Frames: tables with columns of different types, missing values, and persons with several rows.
 
-A pair is a row of slots. Each holds a row of both sides, of one side, or two different ones. Whatever changes a pair changes its
+A pair is a row of slots. Each holds a row of both sides, of one side, or two different ones. Every change of a pair changes its
 slots, and ``_pair`` makes sure that the two sides are still neighbours.
 """
 
@@ -37,7 +37,7 @@ from auditor.neighbours.slots import (
 from auditor.neighbours.tables import form_named
 
 Rows = Sequence[Row]
-# Rows of the corners, beside the fewest and the most; or persons, who have the fewest rows each.
+# Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
 SIZES = (1, 2, 3, 10, 30)
 UNITS = ("person", "row")
 ORDERS = ("kept", "shuffled")
@@ -54,16 +54,16 @@ class Frame(Domain):
         columns: by name, each a dict such as {"type": "number", "low": 0, "high": 1, "null": True}. The types are number,
             integer, categorical, boolean, date, datetime and text.
         size: [low, high], how many rows a frame may have.
-        id: the name of a column, beside these, that says whose row it is. Ids are integers from 1 up.
-        rows_per_person: [low, high], how many rows a person may have, where there is an id.
+        id: the name of one more column, which says whose row it is. Ids are integers from 1 up.
+        rows_per_person: [low, high], how many rows a person may have, if there is an id.
         relation: "add_remove" or "substitute".
-        unit: what is added, removed or substituted: a "person" with all rows (the default where there is an id), or a "row".
-        order: "kept", or "shuffled" where neighbours may have their rows in any order.
+        unit: what is added, removed or substituted: a "person" with all rows (the default if there is an id), or a "row".
+        order: "kept", or "shuffled" if neighbours may have their rows in any order.
         distance: how many rows or persons apart the pairs may be (group privacy).
-        form: as what the mechanism receives a frame: rows (a list of dicts), columns (a dict of arrays), pandas, polars, lazy
+        form: how the frame is passed: rows (a list of dicts), columns (a dict of arrays), pandas, polars, lazy
             (polars), arrow, or csv (text). ``as`` in YAML.
 
-    Raises InvalidInputError where these do not go together, or no pair is possible.
+    Raises InvalidInputError if these do not go together, or no pair is possible.
     """
 
     columns: Mapping[str, Column | dict[str, Any]]
@@ -89,9 +89,11 @@ class Frame(Domain):
             if value not in allowed:
                 raise InvalidInputError(f'{name} is "{value}"; {did_you_mean(str(value), allowed)}')
         if self.id is None and (unit == "person" or self.rows_per_person is not None):
-            raise InvalidInputError("unit: person and rows_per_person need an id: the column that says whose row it is")
+            raise InvalidInputError(
+                "`unit: person` and `rows_per_person` need an `id`: the column that says whose row it is"
+            )
         if self.id in self._columns:
-            raise InvalidInputError(f'"{self.id}" is the id and a column; the id is named once, as id')
+            raise InvalidInputError(f'"{self.id}" is the id and a column; name the id once, as `id`')
         if not 1 <= self.distance <= MOST_NUMBERS:
             raise InvalidInputError(f"distance is {self.distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
         self._by_person = unit == "person"
@@ -230,7 +232,7 @@ class Frame(Domain):
         return (owner, *row) if self.id else row
 
     def _pair(self, slots: Iterable[Slot], turned: int = 0) -> Pair | None:
-        """Return the pair, or None where its sides are no neighbours of this domain.
+        """Return the pair, or None if its sides are not neighbours of this domain.
 
         ``turned`` says how the right side is ordered: 0 as it is, one of TURNED, else at random with this seed.
         """

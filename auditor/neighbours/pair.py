@@ -35,7 +35,7 @@ def relation_named(name: str, *others: Relation) -> Relation:
 
 
 class Form(Protocol):
-    """As what mechanisms receive the plain data that a pair holds. ``str`` says it in words; ``mark`` stands before data shown.
+    """How the plain data that a pair holds is passed to mechanisms. ``str`` says it in words; ``mark`` stands before data shown.
 
     ``is_json`` says whether programs can receive it.
     """
@@ -186,7 +186,7 @@ def data_words(data: object, most: int = 60, near: object = None) -> str:
 
 
 def _window(data: list[Any], near: list[Any], most: int) -> str | None:
-    """Return the records around the first in which two data sets differ; None where such a piece is too long."""
+    """Return the records around the first in which two data sets differ; None if such a piece is too long."""
     parts, others = _parts(data), _parts(near)
     common = (i for i, (part, other) in enumerate(zip(parts, others, strict=False)) if part != other)
     low = next(common, min(len(parts), len(others), len(parts) - 1))
@@ -231,7 +231,7 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
         neighbours = relation is Relation.SUBSTITUTE and list not in (type(a), type(b)) and not same(a, b)
     if not neighbours:
         rule = {
-            Relation.ADD_REMOVE: "one of them must be the other with a single record left out",
+            Relation.ADD_REMOVE: "one of them must be the other without one record",
             Relation.SUBSTITUTE: "they must have the same length and differ in exactly one record",
         }[relation]
         raise InvalidInputError(f"the pair {a!r} and {b!r} is not neighbouring under {relation}: {rule}")
@@ -256,7 +256,7 @@ def distinct(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:
-    """Raise InvalidInputError where both sides of a pair are one data set.
+    """Raise InvalidInputError if both sides of a pair are one data set.
 
     1 and 1.0 are different data: a mechanism may distinguish them. Objects that a report cannot show in full are not compared.
     """

@@ -15,7 +15,7 @@ class Move:
 
 
 def moved_by(base: tuple[Record, ...], moves: tuple[Move, ...]) -> tuple[Record, ...] | None:
-    """Return the records after the moves; None where there is no record to move."""
+    """Return the records after the moves; None if there is no record to move."""
     moved = list(base)
     for i, move in enumerate(moves):
         if move.op == "insert":
@@ -23,7 +23,7 @@ def moved_by(base: tuple[Record, ...], moves: tuple[Move, ...]) -> tuple[Record,
             continue
         if not moved:
             return None
-        # Replacements at one place move on, one place each, so that they change several records.
+        # Replacements at one place move on, one place each. So they change several records.
         place = (min(int(move.at * len(moved)), len(moved) - 1) + i) % len(moved)
         if move.op == "remove":
             del moved[place]

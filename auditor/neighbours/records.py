@@ -72,7 +72,7 @@ class Records(Domain):
         for choice in self._choices:
             if isinstance(choice, list | tuple | dict | set | np.ndarray):
                 raise InvalidInputError(
-                    f"choices hold {choice!r}; each must be a single value, columns says how many make a record"
+                    f"choices hold {choice!r}; each must be a single value; `columns` says how many make a record"
                 )
         self._size = Range.of("size", self.size)
         low, high = self._size.low, self._size.high
@@ -104,7 +104,7 @@ class Records(Domain):
         return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
 
     def all_values(self) -> list[Any] | None:
-        """Return all values that a number of a record may have; None where these are not integers or choices."""
+        """Return all values that a number of a record may have; None if these are not integers or choices."""
         if self._range is None:
             return list(self._choices)
         return list(range(int(self._range.low), int(self._range.high) + 1)) if self.integer else None
@@ -130,7 +130,7 @@ class Records(Domain):
         return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
 
     def _simple_inserts(self) -> Iterator[tuple[tuple[Record, ...], tuple[Move, ...]]]:
-        """Yield few records, and one more: first each value alone, then beside its equals, then two that differ."""
+        """Yield few records, and one more: first each value alone, then next to its equals, then two that differ."""
         records, least = self._simple_records(), int(self._size.low)
 
         def insert(record: Record, at: float = 1.0) -> tuple[Move, ...]:

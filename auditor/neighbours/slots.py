@@ -110,7 +110,7 @@ def reordered(rows: Sequence[Row], how: int, owned: bool) -> list[Row]:
 
 
 def last_owner(slots: Iterable[Slot], owned: bool) -> int:
-    """Return the largest id; 0 where rows have none."""
+    """Return the largest id; 0 if rows have none."""
     rows = [row for slot in slots for row in (slot.left, slot.right) if row is not None]
     return max((row[0] for row in rows), default=0) if owned else 0
 

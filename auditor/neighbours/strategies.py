@@ -13,7 +13,7 @@ MOST_EXAMPLES = 400
 def drawn_pairs(strategy: Any, seed: int = 0) -> list[tuple[Any, Any]]:
     """Return different pairs (left, right) that a strategy draws, the same for the same seed.
 
-    Raises InvalidInputError where Hypothesis is not installed, or where what is drawn is no pair.
+    Raises InvalidInputError if Hypothesis is not installed, or if it draws something that is not a pair.
     """
     if importlib.util.find_spec("hypothesis") is None:
         raise InvalidInputError("a strategy needs hypothesis, which is not installed: pip install hypothesis")

@@ -1,4 +1,4 @@
-"""As what a mechanism receives a frame: rows, columns, pandas, polars, Arrow or CSV.
+"""How a frame is passed to a mechanism: rows, columns, pandas, polars, Arrow or CSV.
 
 A pair holds rows, each a dict of plain values. The types of what is built follow from the columns, never from the values in them.
 Each library is imported when its form is built, and is an extra.
@@ -286,7 +286,7 @@ FORMS: dict[str, Callable[[Mapping[str, Column]], TableForm]] = {
 
 
 def form_named(name: str, columns: Mapping[str, Column]) -> TableForm:
-    """Return the form of that name. Raises InvalidInputError where there is none, or where its library is not installed."""
+    """Return the form of that name. Raises InvalidInputError if there is none, or if its library is not installed."""
     if name not in FORMS:
         raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(FORMS))}')
     form = FORMS[name](columns)

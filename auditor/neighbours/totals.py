@@ -232,7 +232,7 @@ def _in_words(vector: Sequence[Number]) -> str:
 def _added(value: float, step: float) -> float:
     """Add a step. Rounding must not lengthen it: the pair would no longer be neighbouring."""
     moved = value + step
-    # fsum rounds once, at the end, so that its sign is right.
+    # fsum rounds once, at the end. So its sign is right.
     excess = math.fsum((moved, -value, -step))
     too_far = excess > 0 if step > 0 else excess < 0
     return math.nextafter(moved, value) if too_far else moved
@@ -268,7 +268,7 @@ class Totals(_Totals):
         contribution (dict[str, int | float]): and how far one person moves it, {"l1": s} or {"linf": s}.
         integer (bool): whether those numbers are integers, as they are by default.
 
-    Raises InvalidInputError where the two forms are mixed, a range is empty, or no pair is possible.
+    Raises InvalidInputError if the two forms are mixed, a range is empty, or no pair is possible.
 
     >>> isinstance(Totals([(1, 1), (0, 1)], (0, 10)), Totals)
     True

@@ -11,7 +11,7 @@ event, which no interval covers. So a bound rose beyond chance, and fails the ch
 - The later interval lies above the earlier one by more than MATERIAL_RISE of the claim, or of the earlier interval's end if that
   is larger. This is room for the thresholds.
 
-Any other rise is reported and fails nothing. `auditor run --baseline` then audits the baseline's pair again, so that a rise there
+Any other rise is reported and fails nothing. `auditor run --baseline` then audits the baseline's pair again. So a rise there
 is not missed. With the seed of the baseline, a mechanism that did not change gives the same numbers.
 
 Sequential audits, and audits of Rényi and zero-concentrated claims, are compared by verdict and outputs only. Their bets give no
@@ -35,8 +35,8 @@ from auditor.verdict import Verdict
 FALSE_RISE = 0.001
 # The least distance of intervals, as a share of the claim or of the earlier interval's end, whichever is larger.
 MATERIAL_RISE = 0.1
-# Power fell where the excess over the claim that would be caught with 95 % chance grew by this factor. The excess shrinks with
-# the square root of the outputs, so that this takes less than 44 % of the outputs.
+# Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess shrinks with
+# the square root of the outputs. So this takes less than 44 % of the outputs.
 MATERIAL_POWER = 1.5
 
 # Audits the pair of an earlier result with the mechanism of today.
@@ -102,18 +102,18 @@ Found = Iterator[tuple[Kind, str]]
 
 def _claim(old: AuditResult, new: AuditResult) -> Found:
     if old.mechanism != new.mechanism:
-        yield Kind.NOTE, f"the mechanism was {old.mechanism} and is {new.mechanism}"
+        yield Kind.NOTE, f"mechanism changed from {old.mechanism} to {new.mechanism}"
     if old.pair is not None and new.pair is not None and old.pair.relation is not new.pair.relation:
-        yield Kind.WORSE, f"the relation was {old.pair.relation} and is {new.pair.relation}: another promise"
+        yield Kind.WORSE, f"relation changed from {old.pair.relation} to {new.pair.relation}; not comparable"
     if old.claim == new.claim:
         return
-    was = f"the claim was {old.claim} and is {new.claim}"
+    was = f"claim changed from {old.claim} to {new.claim}"
     if new.claim.implies(old.claim):
         yield Kind.BETTER, f"{was}, which promises more"
     elif old.claim.implies(new.claim):
-        yield Kind.WORSE, f"{was}: it was weakened"
+        yield Kind.WORSE, f"{was}, which promises less"
     else:
-        yield Kind.WORSE, f"{was}: a different claim, not comparable with the earlier run"
+        yield Kind.WORSE, f"{was}; not comparable"
 
 
 def _verdict(old: AuditResult, new: AuditResult) -> Found:
@@ -124,7 +124,7 @@ def _verdict(old: AuditResult, new: AuditResult) -> Found:
     elif new.verdict is Verdict.VIOLATION:
         yield Kind.WORSE, f"a new violation: {bound_words(new)}, above the claimed {new.claim}"
     elif old.verdict is Verdict.VIOLATION and not new.passed:
-        yield Kind.WORSE, f"the violation that is expected is not found any more: {bound_words(new)}"
+        yield Kind.WORSE, f"the expected violation is no longer found: {bound_words(new)}"
     elif old.verdict is Verdict.VIOLATION:
         yield Kind.BETTER, f"the violation is gone: {bound_words(new)}, within the claimed {new.claim}"
     else:
@@ -157,7 +157,7 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
 def _proof(old: AuditResult, new: AuditResult) -> Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
     if before and new.proof is None:
-        yield Kind.NOTE, "there is no proof now; `prove: true` tries for longer, and says why there is none"
+        yield Kind.NOTE, "there is no proof now; `prove: true` tries for longer, and reports the reason"
     elif before and new.proof is not None and not after:
         yield Kind.WORSE, f"the proof is lost: {new.proof.reason}"
     elif after and not before:
@@ -204,7 +204,7 @@ def _power(old: AuditResult, new: AuditResult) -> Found:
     outputs = f"{new.outputs.bound:,} outputs, before {old.outputs.bound:,}"
     if old.power and new.power:
         before, after = (abs(audit.power["95%"] - audit.claim.value) for audit in (old, new) if audit.power)
-        caught = f"{number(new.power['95%'])} would be caught with 95 % chance, before {number(old.power['95%'])}"
+        caught = f"detects {number(new.power['95%'])} with 95 % probability, before {number(old.power['95%'])}"
         # Where no fewer outputs were drawn, another event was learned, by chance.
         if drawn < 1 and after > MATERIAL_POWER * before:
             yield Kind.WORSE, f"power fell: {caught} ({outputs})"
@@ -220,7 +220,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     """Return limits, each wrong with probability at most ``error / 2``, of what the event truly shows.
 
     They are in units of the claim's quantity, and more is always worse: for probabilities that are promised to be large, the
-    sign is turned. None where the counts give no upper limit.
+    sign is turned. None if the counts give no upper limit.
     """
     match audit.event:
         case None | ObservedBets() | ObservedCanaries():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form of a report: its option of `auditor show`, what it is, and the file beside report.json, if it has one there."""
+    """A form of a report: its option of `auditor show`, what it is, and the file next to report.json, if it has one there."""
 
     option: str
     noun: str
@@ -33,7 +33,7 @@ FORMATS = [
 
 
 def write_reports(result: "RunResult", folder: Path) -> Path:
-    """Write report.json and the files beside it, and return the path of report.json. The folder is made if it is missing.
+    """Write report.json and the files next to it, and return the path of report.json. The folder is made if it is missing.
 
     The files show the numbers of report.json, with the digits that it has.
     """

@@ -1,6 +1,6 @@
 """report.html: one file that needs no other file, for readers who did not run the audits.
 
-The templates beside this module say what stands where. Here are the words that depend on the audit.
+The templates next to this module say what stands where. Here are the words that depend on the audit.
 """
 
 import functools
@@ -40,7 +40,7 @@ from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profil
 from auditor.results.result import AuditResult, RunResult, Smallest, Stage
 from auditor.verdict import Verdict, refuting_side
 
-# From this number of audits on, a list of them stands beside the cards where there is room.
+# From this number of audits on, a list of them stands next to the cards if there is room.
 MANY = 6
 
 
@@ -146,7 +146,7 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
 # The caption of sequential audits.
 NO_PROFILE = (
     "None. A sequential audit bets against the claim as it stands, to stop as soon as it is sure. Its bets prove nothing about δ "
-    "at other values of ε. An audit with method: fixed does."
+    "at other values of ε. An audit with `method: fixed` does."
 )
 
 
@@ -158,7 +158,7 @@ def _profile_caption(claim: PrivacyClaim) -> str:
             "verdict rests on the bound alone. A mechanism that keeps the claim lies below the dashes (Canonne, Kamath & Steinke "
             "2020), but not every mechanism below them keeps it."
         )
-    return f"{line}. The claim allows what lies below the dashes."
+    return f"{line}. The claim allows values below the dashes."
 
 
 KEY = Markup('<span class="key"><i class="swatch {0}"></i>{0} data set</span> ')
@@ -167,22 +167,22 @@ KEY = Markup('<span class="key"><i class="swatch {0}"></i>{0} data set</span> ')
 def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
     says = "the last bets say" if is_sequential else "the event says"
     origin = (
-        "of those that were bet on. Each bet used only what was learned from earlier outputs."
+        "of those that were bet on. Each bet used earlier outputs only."
         if is_sequential
-        else "of the selection, from which the audit learned where to look. None of them counts for the bound."
+        else "of the selection. The audit learned from them where to look. None of them counts for the bound."
     )
-    feature = "" if shown.feature == "output" else f"Shown is the {shown.feature}. "
+    feature = "" if shown.feature == "output" else f"The plot shows the {shown.feature}. "
     parts = [f"{feature}{sum(shown.outputs):,} outputs {origin}"]
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
-        parts.append(f" Shaded is where {says} which side an output came from.")
+        parts.append(f" In the shaded parts, {says} which side an output came from.")
     if shown.edges:
-        parts.append(" The outermost steps hold everything beyond.")
+        parts.append(" The outermost steps hold all outputs beyond them.")
     return KEY.format("left") + KEY.format("right") + visible("".join(parts))
 
 
 def _bound_caption(audit: AuditResult) -> str:
     if isinstance(audit.claim, QueryClaim):
-        return "A query is deterministic: one pair beyond what is claimed refutes it. The diamond is the largest value found."
+        return "A query is deterministic: one pair above the claim refutes it. The diamond is the largest value found."
     alone = isinstance(audit.claim, Probability)
     ranges = (
         "The claim allows the first bar; the true value on this data set is proved to lie in the second."
@@ -193,7 +193,7 @@ def _bound_caption(audit: AuditResult) -> str:
         return ranges if alone else f"{ranges} They do not meet: the claim is broken."
     if (audit.power or {}).get("95%", math.inf) == math.inf:
         return ranges
-    return f"{ranges} A true value at the diamond “would be caught” is detected with 95 % chance."
+    return f"{ranges} A true value at the diamond (“would be caught”) is detected with 95 % probability."
 
 
 def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
@@ -223,36 +223,36 @@ def tried(audit: AuditResult) -> list[str]:
         else:
             lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
         if (fitted := audit.tried.search) is not None:
-            fits = f"Outputs that fitted into the seconds of the search: {fitted:,}"
-            lines.append(f"{fits}; search: {{outputs: {fitted}}} repeats it.")
+            repeats = f"`search: {{outputs: {fitted}}}` repeats this search"
+            lines.append(f"The time limit allowed {fitted:,} search outputs; {repeats}.")
         if isinstance(audit.claim, PrivacyClaim):
             lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
         if BITS in audit.tried.events:
             lines.append("Events on floating-point representations, too.")
     lines += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
     if audit.power:
-        caught = [f"{number(value)} ({chance.replace('%', ' %')} chance)" for chance, value in audit.power.items()]
+        caught = [f"{number(value)} ({chance.replace('%', ' %')} probability)" for chance, value in audit.power.items()]
         on = "down" if refuting_side(audit.claim) == "upper" else "on"
-        lines.append(f"On this event, violations from these values {on} would have been caught: {', '.join(caught)}.")
+        lines.append(f"On this event, the audit detects violations from these values {on}: {', '.join(caught)}.")
     elif isinstance(audit.claim, QueryClaim) and audit.bound is not None:
-        lines.append("On any of the pairs looked at, a violation would have been found.")
+        lines.append("On each pair looked at, the audit would have found a violation.")
     return lines
 
 
 def stage_words(stage: Stage, claim: PrivacyClaim) -> str:
     """Say what a stage of the search looked at."""
     looked_at = f"{stage.name[:1].upper()}{stage.name[1:]}: {stage.pairs:,} looks, {stage.outputs:,} outputs"
-    seen = f"{claim.symbol} of {number(stage.caught)}, spread over all outputs of a pair,"
-    return f"{looked_at}. Seen by this: {seen} with 95 % chance."
+    detected = f"{claim.symbol} = {number(stage.caught)} with 95 % probability, if all outputs of a pair show it"
+    return f"{looked_at}. Detects {detected}."
 
 
 def not_tried(audit: AuditResult) -> list[str]:
     """Say where an audit did not look."""
     if isinstance(audit.event, ObservedCanaries):
-        return ["Other canaries, other data beside them, and other scores."]
+        return ["Other canaries, other data next to them, and other scores."]
     lines = ["Data sets outside those named, and pairs of them not reached by the search."]
     if audit.tried is not None and BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
         lines.insert(0, "Floating-point representations of the outputs.")
     if not isinstance(audit.claim, QueryClaim | Probability):
-        lines.append("Events other than the one chosen, beyond what was seen of them while choosing.")
+        lines.append("Events other than the one chosen. The audit looked at them only to choose.")
     return lines

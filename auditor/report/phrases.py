@@ -99,7 +99,7 @@ ASSUMED = (
 
 
 def proof_words(audit: AuditResult) -> str | None:
-    """Say how an attempt at a proof ended; None where there was none."""
+    """Say how an attempt at a proof ended; None if there was none."""
     proof = audit.proof
     if proof is None:
         return None
@@ -108,7 +108,7 @@ def proof_words(audit: AuditResult) -> str | None:
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"{'Proved' if proof.proved else 'Proved for pairs only'}: {bound}. {ASSUMED}"
-    return f"Not proved: {proof.reason}." + (f" Proved all the same: {bound}." if proof.bound is not None else "")
+    return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
 
 
 def ended(audit: AuditResult) -> str:
@@ -153,13 +153,14 @@ def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
     if not audit.power:
         return f"{within}."
     if audit.verdict is Verdict.INCONCLUSIVE:
-        return f"No answer: {audit.stop_reason}, by which no violation whatever could refute {audit.claim}. {within}."
+        too_few = f"too few outputs to refute {audit.claim}, however large the violation"
+        return f"No answer: {audit.stop_reason}; {too_few}. {within}."
     caught = audit.power["95%"]
     seen_by = "event" if isinstance(event, ObservedRule) else "evidence"
     would = (
-        f"a mechanism with {audit.claim.symbol} of {number(caught)} on this {seen_by} would have been caught with 95 % chance"
+        f"on this {seen_by}, the audit detects {audit.claim.symbol} = {number(caught)} with 95 % probability"
         if caught < math.inf
-        else f"on this {seen_by} no violation could have been caught with these outputs"
+        else f"on this {seen_by}, the audit cannot detect any violation with these outputs"
     )
     return f"{within}; {would}."
 
@@ -190,7 +191,7 @@ def _query_finding(audit: AuditResult, answered: str) -> str:
 def _probability_finding(audit: AuditResult, event: ObservedReport, bound: str) -> str:
     seen = f"On {pair_words(audit.pair)} {_event_words(event)}: {bound}"
     if audit.verdict is Verdict.VIOLATION:
-        return f"{seen}, where {audit.claim} is claimed.{_smallest_words(audit)}"
+        return f"{seen}; the claim is {audit.claim}.{_smallest_words(audit)}"
     state = "which confirms the claim there" if event.confirmed else "which neither refutes nor confirms the claim"
     return f"{seen}, {state} ({audit.claim}); other data sets were only searched, not tested."
 
@@ -203,10 +204,10 @@ def _canary_finding(audit: AuditResult, event: ObservedCanaries, bound: str) -> 
         return f"{proved}, above the claimed {audit.claim}."
     caught = (audit.power or {}).get("95%", math.inf)
     would = (
-        f"a mechanism with {audit.claim.symbol} of {number(caught)} on each canary, none of which affects another, would have been "
-        "caught with 95 % chance"
+        f"the audit detects {audit.claim.symbol} = {number(caught)} on each canary with 95 % probability, if no canary affects "
+        "another"
         if caught < math.inf
-        else "no violation could have been caught with this number of canaries"
+        else "the audit cannot detect any violation with this number of canaries"
     )
     return f"{proved}, within the claimed {audit.claim}; {would}."
 
@@ -354,7 +355,7 @@ def relation_words(relation: Relation) -> str:
     return {
         Relation.ADD_REMOVE: "one record or person, added or removed",
         Relation.SUBSTITUTE: "one record or person, replaced by another",
-        Relation.AS_GIVEN: "as given: who wrote the pairs down calls them neighbours",
+        Relation.AS_GIVEN: "as given: the author of the pairs calls them neighbours",
         Relation.ALONE: "none: the claim is about single data sets",
     }[relation]
 

@@ -30,7 +30,7 @@ SIDES = {"left": LEFT, "right": RIGHT}
 CLAIMED: dict[str, Any] = {"color": CLAIM, "lw": 1.2, "dashes": (4, 2)}
 SHARE = "share of outputs"
 
-# Inches. Two plots stand beside each other on a screen, and one fills a phone.
+# Inches. Two plots stand next to each other on a screen, and one fills a phone.
 WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
 LONGEST_LABEL = 26
 # Matplotlib cannot draw numbers beyond LARGE, nor numbers that differ by less than the share CLOSE of themselves.
@@ -370,6 +370,6 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
     described = (
         f"At ε = {worst[0]:.3g}, where they are furthest apart, δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."
         if broken
-        else "At no ε is the proved δ above what the claim allows."
+        else "The proved δ is nowhere above the δ that the claim allows."
     )
     return svg(name, "Privacy profile: δ over ε", described, HEIGHT, draw)

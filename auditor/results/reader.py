@@ -1,4 +1,4 @@
-"""Read report.json back into results. Whatever shows or compares a stored report reads it here."""
+"""Read report.json back into results. All code that shows or compares a stored report reads it here."""
 
 import json
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def _run(data: Any) -> RunResult:
     try:
         return TypeAdapter(RunResult).validate_python(data)
     except ValidationError as errors:
-        # A file without a list of audits is no report. That is said first, whatever else the file lacks.
+        # A file without a list of audits is not a report. That is said first, even if the file lacks more.
         first = min(errors.errors(), key=lambda error: error["loc"][:1] != ("audits",))
         raise InvalidInputError(_sentence(dict(first))) from None
 

@@ -17,9 +17,9 @@ from auditor.methods.profile import ProfileTest
 
 
 def frozen_test(event: Observed) -> Test[Any] | None:
-    """Return the test that a report holds: what it counts in any outputs. None where the event is no rule that was learned.
+    """Return the test that a report holds: what it counts in any outputs. None if the event is not a rule that was learned.
 
-    Raises InvalidInputError where an earlier auditor wrote the report, without the rule.
+    Raises InvalidInputError if an earlier auditor wrote the report, without the rule.
     """
     match event:
         case ObservedRule():
@@ -33,9 +33,9 @@ def frozen_test(event: Observed) -> Test[Any] | None:
 
 
 def recounted(event: Observed, samples: Iterable[Sample]) -> Observed | None:
-    """Return the event with what it counts in these outputs; None where it holds no counts.
+    """Return the event with what it counts in these outputs; None if it holds no counts.
 
-    Raises InvalidInputError where there are no outputs, or where the report lacks the rule.
+    Raises InvalidInputError if there are no outputs, or if the report lacks the rule.
     """
     if isinstance(event, ObservedReport):
         trials = [(hits(sample), sample.size) for sample in samples]
@@ -47,7 +47,7 @@ def recounted(event: Observed, samples: Iterable[Sample]) -> Observed | None:
 def counted(test: Test[Any], samples: Iterable[Sample]) -> Any:
     """Return what a test counts in all of these outputs.
 
-    Raises InvalidInputError where there are none.
+    Raises InvalidInputError if there are none.
     """
     counts = [test.count(sample) for sample in samples]
     if not counts:

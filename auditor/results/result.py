@@ -102,7 +102,7 @@ class Stage:
 class Tried:
     """Where an audit looked: the neighbours in words, the number of pairs tried, and the kinds of events.
 
-    ``search`` is the number of outputs of the search, where that followed from its seconds. The same number repeats the search.
+    ``search`` is the number of outputs of the search, if a time limit set it. The same number repeats the search.
     """
 
     neighbours: str
@@ -114,7 +114,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Illustration:
-    """What the plots show. The verdict does not rest on it.
+    """The data of the plots. The verdict does not rest on it.
 
     ``histograms`` are of the outputs that the event was chosen on, or of those that a sequential audit bet on. ``growth`` lists
     (outputs, the bound they gave alone). Only its last bound has the stated confidence, unless the audit was sequential.
@@ -128,12 +128,12 @@ class Illustration:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the outputs say of the claim, at one level.
+    """The judgement of a claim by its outputs, at one level.
 
-    ``stop_reason`` says why no more outputs were drawn. ``bound`` is what was proved. ``event`` is what was looked at and
-    counted; its fields have the names of report.json. ``power`` holds the values of the quantity that would have been caught
-    with a chance of "80%" and of "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute the
-    claim, and ``alpha`` the chance that was allowed. Both are None where nothing is random.
+    ``stop_reason`` says why no more outputs were drawn. ``bound`` is the proved bound. ``event`` is the event that was
+    counted; its fields have the names of report.json. ``power`` holds the smallest violations that the audit detects with
+    probability "80%" and "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute the
+    claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random.
     """
 
     verdict: Verdict
@@ -150,8 +150,9 @@ class Judgement:
 class Provenance:
     """How the audit was run: what it spent, from which seed, and whether that draws the same outputs again.
 
-    ``drawn_by`` says what drew the outputs of the bound. No number depends on it. ``seconds`` and ``drawn_by`` differ from run
-    to run and are in no report: read back, they are None and "". ``tried`` is None in a report of an earlier auditor.
+    ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. ``seconds`` and ``drawn_by``
+    differ from run to run and are not in reports: read back, they are None and "". ``tried`` is None in a report of an earlier
+    auditor.
     """
 
     outputs: OutputsSpent
@@ -166,11 +167,11 @@ class Provenance:
 class AuditResult:
     """One audit: its verdict, bound, event and power, and what they rest on.
 
-    ``name`` is the audit's, ``mechanism`` the name of what was audited, ``claim`` what was put to the test, and ``expected`` the
-    verdict that was expected. ``exact`` is the true value on the pair, where it is known. ``smallest`` is None unless the claim
+    ``name`` is the audit's name, ``mechanism`` the name of the mechanism, ``claim`` the claim tested, and ``expected`` the
+    expected verdict. ``exact`` is the true value on the pair, if it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
     should know them. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
-    ``proof`` is how an attempt at a proof ended, None where there was none.
+    ``proof`` is the end of an attempt at a proof. It is None if there was no attempt.
     """
 
     name: str
@@ -188,7 +189,7 @@ class AuditResult:
 
     @property
     def verdict(self) -> Verdict:
-        """What the outputs say of the claim."""
+        """The verdict on the claim."""
         return self.judgement.verdict
 
     @property
@@ -198,32 +199,32 @@ class AuditResult:
 
     @property
     def bound(self) -> BoundField | None:
-        """What was proved of the claim's quantity, with its confidence; None where the audit ended before."""
+        """The proved bound on the claim's quantity, with its confidence; None if the audit ended before."""
         return self.judgement.bound
 
     @property
     def event(self) -> EventField | None:
-        """What was looked at and counted; its fields have the names of report.json."""
+        """The event that was counted; its fields have the names of report.json."""
         return self.judgement.event
 
     @property
     def power(self) -> Mapping[str, float] | None:
-        """The values of the quantity that this event would have caught, with a chance of "80%" and of "95%"."""
+        """The smallest violations on this event that the audit detects with probability "80%" and "95%"."""
         return self.judgement.power
 
     @property
     def p_value(self) -> float | None:
-        """The smallest chance of a false alarm at which these outputs refute the claim; None where nothing is random."""
+        """The smallest chance of a false alarm at which these outputs refute the claim; None if nothing is random."""
         return self.judgement.p_value
 
     @property
     def alpha(self) -> float | None:
-        """The chance of a false alarm that was allowed; None where nothing is random."""
+        """The chance of a false alarm that was allowed; None if nothing is random."""
         return self.judgement.alpha
 
     @property
     def illustration(self) -> Illustration:
-        """What the plots show."""
+        """The data of the plots."""
         return self.judgement.illustration
 
     @property
@@ -248,7 +249,7 @@ class AuditResult:
 
     @property
     def drawn_by(self) -> str:
-        """What drew the outputs of the bound; "" in a report that was read."""
+        """The workers that drew the outputs of the bound; "" in a report that was read."""
         return self.provenance.drawn_by
 
     @property
@@ -294,7 +295,7 @@ def _parts(entry: Any) -> Any:
         return entry
     budget = entry.get("budget")
     if not isinstance(budget, dict):
-        raise InvalidInputError('it lacks "budget", or that is no object')
+        raise InvalidInputError('it lacks "budget", or "budget" is not an object')
     judged = {**entry, "alpha": budget.get("allowed_error"), "p_value": budget.get("p_value")}
     return {**entry, "judgement": judged, "provenance": entry}
 
@@ -344,9 +345,9 @@ class RunResult:
         return to_cards(self.audits)
 
     def to_frame(self) -> "DataFrame":
-        """Return a pandas frame with a row for each audit, by name. The columns are what can be compared between audits.
+        """Return a pandas frame with a row for each audit, by name. The columns can be compared between audits.
 
-        Raises InvalidInputError where pandas is not installed.
+        Raises InvalidInputError if pandas is not installed.
         """
         return _frame(self.audits)
 

@@ -37,7 +37,7 @@ print(result.event)
 honest = auditor.audit(
     randomised_response, auditor.PureDP(np.log(3)), [(0, 1)], parameters=parameters, samples=200_000, seed=7
 )
-print(honest.verdict, f"ε ≥ {honest.bound.value:.3f}; what would have been caught: {honest.power}")
+print(honest.verdict, f"ε ≥ {honest.bound.value:.3f}; smallest violations detected: {honest.power}")
 
 # %% [markdown]
 # ## More outputs, sharper answers

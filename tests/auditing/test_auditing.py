@@ -327,7 +327,7 @@ def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
     assert result.verdict == verdict
     assert len(result.warnings) == len(told)
     for part in (
-        [*told, "arrive as NumPy arrays, on which it fails; on lists it works: write container: list"] if told else []
+        [*told, "arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`"] if told else []
     ):
         assert part in result.warnings[0]
     assert result.to_dict()["warnings"] == list(result.warnings)
@@ -412,7 +412,7 @@ HOW = [{}, {"method": "sequential"}, {"isolate": False}, {"workers": 2}]
 def test_outputs_that_are_all_one_and_the_same_are_no_answer(options: dict[str, Any]) -> None:
     result = audit(forgetful, neighbours=NUMBERS, samples=1000, **options)
     assert result.verdict == "inconclusive"
-    assert "are one and the same, on both data sets" in result.stop_reason
+    assert "are identical on both data sets, so no event can separate them" in result.stop_reason
     assert result.bound is None
 
 
@@ -421,7 +421,7 @@ def test_outputs_that_are_all_one_and_the_same_are_no_answer(options: dict[str, 
 def test_outputs_that_are_nearly_all_the_same_are_a_warning(share: float, method: str) -> None:
     result = audit(lambda bit, size, rng: rng.random(size) < share, samples=100_000, method=method)
     assert result.verdict == "no_violation_found"
-    few = [warning for warning in result.warnings if "of the outputs are one and the same" in warning]
+    few = [warning for warning in result.warnings if "of the outputs are identical" in warning]
     assert len(few) == (share < 0.005)
     assert result.warnings[: len(few)] == tuple(few)
 
@@ -434,7 +434,7 @@ def test_a_violation_has_no_warning_that_a_pass_would_be_weak() -> None:
 
 def test_without_a_search_there_is_a_warning_unless_none_was_wanted() -> None:
     missed = [audit(blind, neighbours=NUMBERS, samples=500, **search) for search in ({}, {"search": 0})]
-    assert ["there was no search" in str(result) for result in missed] == [True, False]
+    assert ["too few outputs for a search" in str(result) for result in missed] == [True, False]
 
 
 @pytest.mark.parametrize("method", ["fixed", "sequential"])
@@ -509,12 +509,12 @@ def needs_an_array(records: Any, rng: np.random.Generator) -> float:
         (
             needs_a_list,
             "array",
-            "data sets arrive as NumPy arrays, on which it fails; on lists it works: write container: list",
+            "data sets arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`",
         ),
         (
             needs_an_array,
             "list",
-            "data sets arrive as list, on which it fails; on arrays it works: leave container out",
+            "data sets arrive as list, on which it fails; on arrays it works: leave `container` out",
         ),
     ],
 )
@@ -529,9 +529,7 @@ def test_a_default_of_size_that_no_number_of_outputs_has_is_doubted() -> None:
     def histogram(records: Any, rng: np.random.Generator, size: int = 4) -> Any:
         return np.histogram(records, size)[0] + rng.laplace(size=size)
 
-    with pytest.raises(
-        auditor.MechanismError, match="has the parameter size=4, which the auditor sets: size is the number"
-    ):
+    with pytest.raises(auditor.MechanismError, match="has the parameter size=4: `size` is reserved for the number"):
         audit(histogram, neighbours=NUMBERS)
 
 
@@ -556,7 +554,5 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     assert silent.splitlines()[1].startswith("No answer: the mechanism failed on every call: raises ValueError")
     assert len(silent) < 400
     nothing = str(audit(lambda bit, rng: None)).splitlines()[1]
-    assert nothing.startswith(
-        "No answer: all 1,000 outputs that were learned from are one and the same, on both data sets"
-    )
+    assert nothing.startswith("No answer: all 1,000 selection outputs are identical on both data sets")
     assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))

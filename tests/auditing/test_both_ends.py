@@ -59,7 +59,7 @@ def test_a_proof_alone_that_fails_is_no_answer() -> None:
     assert (
         result.verdict == "inconclusive"
         and result.proof.bound == 2.0
-        and "Proved all the same: ε ≤ 2.0000" in str(result)
+        and "Weaker bound proved: ε ≤ 2.0000" in str(result)
     )
 
 
@@ -78,7 +78,7 @@ def test_a_violation_beside_a_proof_is_shown_with_a_warning() -> None:
 def test_every_form_of_a_report_shows_both_ends() -> None:
     result = run_of(audited(prove=True), audited(faulty, prove=True, name="other"))
     for text in (to_html(result), to_markdown(result), to_junit(result)):
-        assert "Proved: ε ≤ 1.0000" in text and "Proved all the same: ε ≤ 2.0000" in text
+        assert "Proved: ε ≤ 1.0000" in text and "Weaker bound proved: ε ≤ 2.0000" in text
     assert "by proof" in to_markdown(result)
 
 

@@ -55,7 +55,7 @@ def test_a_search_that_is_given_is_part_of_the_outputs() -> None:
     result = auditor.audit(count, E1, PEOPLE, outputs=40_000, search=20_000, **ONCE)
     assert 19_000 <= result.outputs.search <= 20_000
     assert spent(result) <= 40_000
-    with pytest.raises(InvalidInputError, match="outputs is 20000, of which search and selection leave -2000"):
+    with pytest.raises(InvalidInputError, match="outputs is 20000; search and selection leave -2000"):
         auditor.audit(count, E1, PEOPLE, outputs=20_000, search=20_000, **ONCE)
 
 

@@ -214,8 +214,8 @@ def refuses(records: Any) -> float:
         (lambda records: math.nan if len(records) > 0 else 0.0, "answers 0.0 on [] and nan on [0.0]"),
         (lambda records: None, "answers None on []"),
         (lambda records: math.inf, "answers inf on [] and inf on [0.0]; their difference is not a number"),
-        (lambda records: records, "both must have one shape"),
-        (lambda records: np.zeros(1 + len(records)), "both must have one shape"),
+        (lambda records: records, "both must have the same shape"),
+        (lambda records: np.zeros(1 + len(records)), "both must have the same shape"),
         (lambda records: [[1], [1, 2]], "a query answers with a number, or a vector of numbers"),
         (lambda records, rng: rng.random(), "takes size or rng; a claim of sensitivity 1 is about a deterministic"),
         (lambda records, size, rng: np.zeros(size), "takes size or rng"),
@@ -336,7 +336,7 @@ def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
 
 
 def test_rows_have_no_norm() -> None:
-    with pytest.raises(auditor.MechanismError, match="leave out norm: l2"):
+    with pytest.raises(auditor.MechanismError, match="leave out `norm: l2`"):
         audit(lambda rows: rows, auditor.Sensitivity(1, "l2"), auditor.Frame(FRAMES, size=(0, 8)))
 
 

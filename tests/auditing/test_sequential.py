@@ -378,7 +378,7 @@ def test_outputs_of_any_kind_that_say_nothing_prove_nothing(output: Any) -> None
     for claim in (PURE, auditor.ApproximateDP(0.0, 0.0), auditor.GaussianDP(0.0), auditor.ZeroConcentratedDP(0.0)):
         result = audit(silent, claim, samples=300)
         assert result.verdict == "inconclusive"
-        assert "one and the same" in result.stop_reason
+        assert "are identical on both data sets" in result.stop_reason
 
 
 @pytest.mark.parametrize("claim", [PURE, auditor.GaussianDP(0.5)])
@@ -489,7 +489,7 @@ def laplace_rho(epsilon: float) -> float:
 
 
 def test_what_a_sequential_audit_of_a_divergence_says_it_would_have_caught_it_catches() -> None:
-    """Of 12 audits of Laplace noise at the value said to be caught with 95 % chance, 8 at least (else with 3e-6)."""
+    """Of 12 audits of Laplace noise at the value said to be detected with 95 % probability, 8 at least (else with 3e-6)."""
     claim = auditor.ZeroConcentratedDP(0.5)
     at_claim = brentq(lambda epsilon: laplace_rho(epsilon) - 0.5, 0.1, 5)
     said = audit(laplace, claim, parameters={"epsilon": at_claim}, samples=10_000, confidence=0.999)

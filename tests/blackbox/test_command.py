@@ -226,7 +226,7 @@ def test_a_program_that_does_not_flush_is_told(folder: Path) -> None:
     [
         ("import sys; sys.exit(len(sys.stdin.read()) > 0)", 0.3, "nothing in 0.3 s, and ended when its input did"),
         ("import sys; sys.exit(len(sys.stdin.read()) > 0)", None, "nothing in 0.2 s, and ended when its input did"),
-        ("import time; time.sleep(60)", None, "nothing in 0.2 s, nor when its input ended"),
+        ("import time; time.sleep(60)", None, "nothing in 0.2 s, nor after its input ended"),
     ],
 )
 def test_a_program_that_answers_nothing_is_told_what_it_must_do(
@@ -234,7 +234,9 @@ def test_a_program_that_answers_nothing_is_told_what_it_must_do(
 ) -> None:
     monkeypatch.setattr(command, "TRIAL_SECONDS", 0.2)
     made = Program(Command([sys.executable, "-c", code, str(folder)]), {}, limit)
-    with pytest.raises(NoAnswerError, match=rf"{told}: .* not wait for the end .* set execution: {{timeout: seconds}}"):
+    with pytest.raises(
+        NoAnswerError, match=rf"{told}: .* not wait for the end .* set `execution: {{timeout: seconds}}`"
+    ):
         made.repeats_itself(PAIR)
 
 

@@ -106,7 +106,7 @@ def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
     import threading
 
     lock = threading.Lock()
-    with pytest.raises(MechanismError, match=r"cannot be sent to a process of its own .* set isolate to false"):
+    with pytest.raises(MechanismError, match=r"cannot be sent to a process of its own .* set `isolate` to false"):
         isolated(Source("m", function=lambda value, rng: lock), None)
 
 

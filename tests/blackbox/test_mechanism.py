@@ -105,7 +105,7 @@ def test_parameters_are_passed_on(function: Callable[..., Any]) -> None:
 
 
 MISFITS: list[tuple[str, Callable[..., Any], dict[str, Any], str]] = [
-    ("another name for the generator", lambda dataset, generator: 0, {}, "the generator is called rng"),
+    ("another name for the generator", lambda dataset, generator: 0, {}, "the generator is called `rng`"),
     ("an argument too many", lambda dataset, rng, scale: 0, {}, "missing a required argument: 'scale'"),
     ("an unknown parameter", one, {"epsilon": 1.0}, "unexpected keyword argument 'epsilon'"),
     ("no argument", lambda: 0, {}, "too many positional arguments"),

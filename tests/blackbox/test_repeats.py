@@ -75,7 +75,7 @@ REPEATING = [seeded, seeded_response, seeded_vectors, seeded_words, seeded_rarel
 @pytest.mark.parametrize("function", REPEATING, ids=lambda function: function.__name__)
 def test_a_mechanism_that_seeds_itself_is_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(
-        MechanismError, match=r"repeats itself: .* batch \d.* are not independent.*rng that is passed in"
+        MechanismError, match=r"repeats itself: .* batch \d.* are not independent.*`rng` that is passed in"
     ):
         guard_batches(function)
 
@@ -86,12 +86,14 @@ def test_a_short_period_is_refused_wherever_a_batch_begins_in_it() -> None:
 
 
 def test_the_second_copy_is_told_from_the_first_by_name() -> None:
-    with pytest.raises(MechanismError, match="of the batch 1 are those of the batch 0, in the same order"):
+    with pytest.raises(
+        MechanismError, match="of the batch 1 are identical to outputs of the batch 0, in the same order"
+    ):
         guard_batches(seeded)
 
 
 def test_copies_on_the_two_sides_of_one_batch_are_refused() -> None:
-    with pytest.raises(MechanismError, match="of the batch 0 are those of the batch 0"):
+    with pytest.raises(MechanismError, match="of the batch 0 are identical to outputs of the batch 0"):
         guard_batches(lambda value, size, rng: np.random.default_rng(0).random(size), batches=1)
 
 

@@ -350,4 +350,4 @@ def test_a_folder_without_a_recording_is_told(folder: Path, capsys: pytest.Captu
     assert "there is no recording in nowhere" in capsys.readouterr().err
     (folder / "manifest.json").write_text(text, encoding="utf-8")
     assert main(["replay", "."]) == 2
-    assert "manifest.json is no manifest of a recording" in capsys.readouterr().err
+    assert "manifest.json is not the manifest of a recording" in capsys.readouterr().err

@@ -149,7 +149,7 @@ def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: P
     run.send_signal(signal.SIGINT)
     _, told = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "what is done is kept, and the same command with --resume goes on from there" in told
+    assert "finished work is kept, and the same command with --resume continues from there" in told
     assert "Traceback" not in told
     before = calls(stopped)
     assert start(stopped, "--resume").wait() == 0

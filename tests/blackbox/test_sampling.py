@@ -243,7 +243,7 @@ def test_a_worker_that_dies_is_told_as_that() -> None:
 
 @pytest.mark.parametrize(("backend", "workers"), [("loky", 1), ("loky", 2), ("threading", 2)])
 def test_a_batch_of_the_wrong_size_is_told_from_any_worker(backend: str, workers: int) -> None:
-    with pytest.raises(MechanismError, match="the first axis of what it returns must be size"):
+    with pytest.raises(MechanismError, match="the first axis of the result must be size"):
         draw(sampler(lambda dataset, size, rng: np.zeros(size + 1), workers=workers, backend=backend))
 
 

@@ -441,7 +441,7 @@ WRONG: list[tuple[str, str, int, str]] = [
         "    claim:\n      epsilon: 1.0",
         "    claim: 1.0",
         15,
-        "audits.0.claim is 1.0; it must say what is promised, such as {epsilon: 1.0}",
+        "audits.0.claim is 1.0; it must state the promise, such as {epsilon: 1.0}",
     ),
     (
         "mechanism: somewhere:f",
@@ -480,7 +480,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l1, linf"),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l1: 9}}", "does not fit"),
-        ("{domain: records, size: {low: 0, high: 1}}", "records need either record, or columns"),
+        ("{domain: records, size: {low: 0, high: 1}}", "records need either `record`, or `columns"),
         ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", 'record needs the key "high"'),
         (
             "{domain: records, record: {low: 0, choices: [a]}, size: {low: 0, high: 1}}",

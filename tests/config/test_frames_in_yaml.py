@@ -52,7 +52,7 @@ def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
         ("{domain: frame, columns: {x: {type: float}}}", "number"),
         ("{domain: frame, columns: {x: {type: number, low: 2, high: 1}}}", 'column "x": it goes from 2 to 1'),
         ("{domain: frame, columns: {x: {type: number}}, as: excel}", "pandas"),
-        ("{domain: records, size: {low: 0, high: 2}}", "either record, or columns"),
+        ("{domain: records, size: {low: 0, high: 2}}", "either `record`, or `columns"),
         (
             "{domain: records, columns: [{low: 0, high: 1}], record: {low: 0, high: 1}, size: {low: 0, high: 2}}",
             "not both",
@@ -117,7 +117,7 @@ def test_a_sensitivity_by_distance_is_an_audit_for_each(
         ("{sensitivity: {1: many}}", ONE_COLUMN, "sensitivity is 'many'"),
         ("{sensitivity: {1: 1}, norm: l3}", ONE_COLUMN, "allowed: l1, l2, linf"),
         ("{sensitivity: {1: 1}}", "{domain: value, values: [0, 1]}", "the domain records or frame"),
-        ("{sensitivity: {1: 1}}", ONE_COLUMN[:-1] + ", distance: 2}", "without a distance of their own"),
+        ("{sensitivity: {1: 1}}", ONE_COLUMN[:-1] + ", distance: 2}", "without a `distance`"),
     ],
 )
 def test_a_wrong_sensitivity_by_distance_is_an_error_with_its_line(

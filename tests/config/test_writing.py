@@ -267,7 +267,7 @@ def test_what_is_a_guess_is_marked_and_what_was_read_is_not(folder: Path) -> Non
     assert marked == ["epsilon", "neighbours"]
     main(["init", "mechanisms_to_begin.py:own_entropy", "-o", "own.yaml"])
     text = Path("own.yaml").read_text(encoding="utf-8")
-    assert "its randomness is its own" in text
+    assert "no `rng` parameter: runs are not reproducible" in text
     assert "claim: {epsilon: 1.0}  # a guess: set it" in text
 
 
@@ -296,7 +296,7 @@ def test_a_forgotten_factor_is_not_hidden_by_a_guess_of_1(folder: Path) -> None:
 def test_no_file_is_written_over_unless_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("audit.yaml").write_text("mine", encoding="utf-8")
     assert main(["init", "mechanisms_to_begin.py:count"]) == 2
-    assert "audit.yaml is there already" in capsys.readouterr().err
+    assert "audit.yaml exists already" in capsys.readouterr().err
     assert Path("audit.yaml").read_text(encoding="utf-8") == "mine"
     assert main(["init", "mechanisms_to_begin.py:count", "--force"]) == 0
     assert "mine" not in Path("audit.yaml").read_text(encoding="utf-8")
@@ -308,7 +308,10 @@ def test_no_file_is_written_over_unless_told(folder: Path, capsys: pytest.Captur
         (["mechanisms_to_begin.py:cuont"], 'did you mean "count"?'),
         (["mechanisms_to_begin.py"], "say which function of it is the mechanism: mechanisms_to_begin.py:function"),
         (["no_such_file.py:f"], "there is no file no_such_file.py"),
-        (["mechanisms_to_begin.py:count", "-o", "nowhere/first.yaml"], "there is no folder nowhere"),
+        (
+            ["mechanisms_to_begin.py:count", "-o", "nowhere/first.yaml"],
+            "the folder nowhere for first.yaml does not exist",
+        ),
         (["mechanisms_to_begin.py:count", "-o", "/proc/first.yaml"], "/proc/first.yaml cannot be written"),
         (["mechanisms_to_begin.py:MECHANISM"], "has no MECHANISM"),
     ],
@@ -342,11 +345,11 @@ def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
         encoding="utf-8",
     )
     assert main(["init", "slow.py:f"]) == 2
-    told = "on a first data set the mechanism gave no answer in 3 s; if it only needs longer, set execution: {timeout: seconds}"
+    told = "on a first data set the mechanism gave no answer in 3 s; if it only needs longer, set `execution: {timeout: seconds}`"
     assert told in capsys.readouterr().out
     assert len(Path("calls").read_text(encoding="utf-8")) <= 2  # of one pair
     assert main(["check", "audit.yaml"]) == 3
-    assert "; the limit was 3 s, execution: {timeout: seconds} sets another" in capsys.readouterr().err
+    assert "; the limit was 3 s; `execution: {timeout: seconds}` sets another" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

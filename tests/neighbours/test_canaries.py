@@ -30,7 +30,7 @@ def test_the_pair_to_try_is_of_neighbours() -> None:
     rng = np.random.default_rng(0)
     assert domain.random(rng) == domain.mutate(pair, rng) == pair
     assert list(domain.simpler(pair)) == []
-    assert str(domain) == "3 canaries, each in the data or not by a fair coin, beside 1 records"
+    assert str(domain) == "3 canaries, each in the data or not by a fair coin, in addition to 1 records"
 
 
 def test_numbers_of_guesses_are_of_all_runs_together() -> None:

@@ -444,7 +444,10 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: Records((0, 1), size=(0, 1), relation="as_given"), "allowed: add_remove, substitute"),
     (lambda: Totals([[1]], (0, 3), relation="add_removal"), 'did you mean "add_remove"'),
     (lambda: Totals(cells=0, values=(0, 1), contribution={"l1": 1}), "cells is 0"),
-    (lambda: Totals(cells=10**13, values=(0, 1), contribution={"l1": 1}), "cells is 10,000,000,000,000, so that"),
+    (
+        lambda: Totals(cells=10**13, values=(0, 1), contribution={"l1": 1}),
+        "cells is 10,000,000,000,000: a data set then",
+    ),
     (lambda: Totals(cells=1.5, values=(0, 1), contribution={"l1": 1}), "cells is 1.5"),  # type: ignore[arg-type]
     (lambda: Totals(cells=2, values=(1, 0), contribution={"l1": 1}), "values goes from 1 to 0"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={}), "{l1: s} or {linf: s}"),

@@ -369,10 +369,10 @@ def test_the_limits_of_integers_are_corners(dtype: str) -> None:
         ({"type": "number", "low": "a"}, "low must be at most high"),
         ({"type": "integer", "low": 0, "high": 300, "dtype": "int8"}, "both must be of int8"),
         ({"type": "integer", "dtype": "float32"}, 'dtype of a column of type integer is "float32"'),
-        ({"type": "text", "nan": True}, "nan and infinite are of numbers"),
-        ({"type": "boolean", "low": 0}, "low and high are of"),
+        ({"type": "text", "nan": True}, "nan and infinite go with the type number"),
+        ({"type": "boolean", "low": 0}, "low and high go with"),
         ({"type": "categorical", "choices": ["a", "a"]}, "each once"),
-        ({"type": "categorical", "choices": [None]}, "null: true adds null"),
+        ({"type": "categorical", "choices": [None]}, "`null: true` adds null"),
         ({"type": "date", "low": "yesterday"}, "low must be at most high"),
     ],
 )
@@ -384,8 +384,8 @@ def test_a_wrong_column_is_an_error_that_names_it(column: dict[str, Any], messag
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rows_per_person": (1, 2)}, "need an id"),
-        ({"unit": "person"}, "need an id"),
+        ({"rows_per_person": (1, 2)}, "need an `id`"),
+        ({"unit": "person"}, "need an `id`"),
         ({"unit": "people"}, 'unit is "people"'),
         ({"order": "any"}, 'order is "any"'),
         ({"form": "panda"}, 'as is "panda"; did you mean "pandas"'),
@@ -406,7 +406,7 @@ def test_every_type_has_a_column_here() -> None:
     assert {column["type"] for column in COLUMNS.values()} == set(TYPES)
 
 
-# --- As what it arrives ---
+# --- How the frame is passed ---
 
 LIBRARIES = {"pandas": "pandas", "polars": "polars", "lazy": "polars", "arrow": "pyarrow"}
 

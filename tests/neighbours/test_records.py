@@ -213,8 +213,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"record": (0, 1), "columns": 0}, "columns is 0"),
     ({"record": (0, 1), "distance": 0}, "distance is 0"),
     ({"record": (0, 1), "distance": 10**13}, "at least 1, and at most 1,000,000"),
-    ({"record": (0, 1), "size": (0, 10**13)}, "size goes to 10,000,000,000,000, so that a data set has up to"),
-    ({"record": (0, 1), "size": (0, 600), "columns": 2000}, "up to 1,200,000 numbers; it may have 1,000,000"),
+    ({"record": (0, 1), "size": (0, 10**13)}, "size goes to 10,000,000,000,000: a data set then has up to"),
+    ({"record": (0, 1), "size": (0, 600), "columns": 2000}, "up to 1,200,000 numbers. At most 1,000,000 are allowed"),
     ({"record": (0, 1), "relation": "substitut"}, 'did you mean "substitute"'),
 ]
 

@@ -76,7 +76,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("a known violation", VIOLATION, VIOLATION, []),
     ("a twin that breaks more", TWIN, {**TWIN, **HIGHER}, []),
     ("a violation that is gone", VIOLATION, {}, [("better", "the violation is gone")]),
-    ("a twin not caught", TWIN, {"expected": Verdict.VIOLATION}, [("worse", "the violation that is expected is not found")]),
+    ("a twin not caught", TWIN, {"expected": Verdict.VIOLATION}, [("worse", "the expected violation is no longer found")]),
     ("no answer", {}, {**NO_ANSWER, "stop_reason": "it hangs"}, [("worse", "now inconclusive: it hangs")]),
     ("an answer", NO_ANSWER, {}, [("better", "there is an answer now")]),
     ("expected otherwise", {}, {"expected": Verdict.VIOLATION}, [("worse", "ended as expected before; now no violation")]),
@@ -85,8 +85,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("a bound that moved", {}, {"event": event(60_300, 100_000)}, []),
     ("another pair", {}, {**HIGHER, "pair": Pair(0, 2, Relation.SUBSTITUTE)}, [("note", "the bound rose, on another pair")]),
     ("a rise of no weight", {"event": event(51_000, 100_000)}, {"event": event(52_400, 100_000)}, []),
-    ("another relation", {}, {"pair": Pair(0, 1, Relation.ADD_REMOVE)}, [("worse", "the relation was substitute and is")]),
-    ("another mechanism", {}, {"mechanism": "module:other"}, [("note", "the mechanism was module:function and is module:other")]),
+    ("another relation", {}, {"pair": Pair(0, 1, Relation.ADD_REMOVE)}, [("worse", "relation changed from substitute to")]),
+    ("another mechanism", {}, {"mechanism": "module:other"}, [("note", "mechanism changed from module:function to module:other")]),
     ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0, Relation.SUBSTITUTE)}, [("worse", "the bound rose beyond chance")]),
     (
         "another threshold",
@@ -116,9 +116,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         "power that fell",
         {},
         {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}},
-        [("worse", "power fell: 1.100 would be caught with 95 % chance, before 1.030 (20,000 outputs, before 200,000)")],
+        [("worse", "power fell: detects 1.100 with 95 % probability, before 1.030 (20,000 outputs, before 200,000)")],
     ),
-    ("power lost", {}, {"outputs": FEWER, "power": {"80%": np.inf, "95%": np.inf}}, [("worse", "power fell: ∞ would")]),
+    ("power lost", {}, {"outputs": FEWER, "power": {"80%": np.inf, "95%": np.inf}}, [("worse", "power fell: detects ∞")]),
     ("another event's power", {}, {"power": {"80%": 1.08, "95%": 1.1}}, []),
     ("power that rose", {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}}, {}, [("better", "power rose")]),
     ("fewer outputs", {"power": None}, {"power": None, "outputs": FEWER}, [("worse", "power fell: 20,000 outputs, before")]),
@@ -157,7 +157,7 @@ def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
 ) -> None:
     [(found, what)] = changes({"claim": old}, {"claim": new})
     assert found == kind
-    assert f"the claim was {old} and is {new}" in what
+    assert f"claim changed from {old} to {new}" in what
 
 
 def test_audits_that_vanished_fail_and_those_that_appeared_are_told() -> None:
@@ -311,7 +311,7 @@ def test_a_run_that_is_no_worse_than_its_baseline_passes(config: Path, capsys: p
         (("scale: 1.0", "scale: 0.6"), "worse   first: the bound rose beyond chance: "),
         (("scale: 1.0", "scale: 0.3"), "worse   first: a new violation: "),
         (("name: first", "name: third"), "worse   first: vanished: "),
-        (("epsilon: 2.0", "epsilon: 3.0"), "worse   first: the claim was ε = 2 and is ε = 3: it was weakened"),
+        (("epsilon: 2.0", "epsilon: 3.0"), "worse   first: claim changed from ε = 2 to ε = 3, which promises less"),
         (("samples: 4000", "samples: 1000"), "worse   first: power fell: "),
     ],
 )
@@ -434,6 +434,6 @@ def test_power_on_an_event_that_is_promised_to_be_likely_falls_as_what_would_be_
     made = {"claim": claim, "event": None, "bound": Bound("probability", 0.91, 0.999, "Clopper-Pearson, lower limit")}
     old = {**made, "power": {"80%": 0.88, "95%": 0.87}}
     assert changes(old, {**made, "power": {"80%": 0.86, "95%": 0.8}, "outputs": FEWER}) == [
-        ("worse", "power fell: 0.800 would be caught with 95 % chance, before 0.870 (20,000 outputs, before 200,000)")
+        ("worse", "power fell: detects 0.800 with 95 % probability, before 0.870 (20,000 outputs, before 200,000)")
     ]
     assert changes(old, {**made, "power": {"80%": 0.88, "95%": 0.86}, "outputs": FEWER}) == []

@@ -172,9 +172,9 @@ def test_a_violation_is_told_with_pair_event_rates_bound_and_claim() -> None:
 def test_no_violation_is_told_with_what_would_have_been_caught() -> None:
     told = finding(result(**SOUND))
     assert "within the claimed ε = 1" in told
-    assert "ε of 0.650 on this event would have been caught with 95 % chance" in told
+    assert "on this event, the audit detects ε = 0.650 with 95 % probability" in told
     blind = finding(result(**SOUND, power={"80%": math.inf, "95%": math.inf}))
-    assert "no violation could have been caught" in blind
+    assert "cannot detect any violation" in blind
 
 
 def test_no_answer_is_told_with_its_reason() -> None:
