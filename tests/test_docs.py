@@ -23,11 +23,18 @@ from auditor.results.reader import read_report
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]
+LONG = {f"docs/how-to/{name}" for name in ("frame", "cluster", "release", "proof", "paper")}
 STAND_INS = Path(__file__).parent / "stand_ins"
 
 
 @pytest.mark.usefixtures("without_plots")
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.statistical] * (name in LONG), id=name)
+        for page, name in zip(PAGES, NAMES, strict=True)
+    ],
+)
 def test_a_page_does_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some draw without a seed: they audit a claim of 1 at ε = 0.83 or less, with false alarms below 1e-6."""
     # Libraries that the page calls and the tests do without.

@@ -256,6 +256,7 @@ def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pyte
     result.stdout.fnmatch_lines(["2 audits in 1 test, *at most 0.1 %, of which 0.05 % spent"])
 
 
+@pytest.mark.processes
 def test_the_budget_is_reported_from_workers_too(pytester: pytest.Pytester) -> None:
     result = run(pytester, MANY, "-n", "2", "-v")
     result.stdout.fnmatch_lines(

@@ -149,10 +149,10 @@ def test_one_case_in_many_refutes_a_certainty(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("at_most", "hits", "words"),
     [
-        (True, 80, ["probability ≥ 0.722", "where probability ≤ 0.5 is claimed"]),
+        (True, 80, ["probability ≥ 0.722", "the claim is probability ≤ 0.5"]),
         (True, 20, ["probability ≤ 0.278", "which confirms the claim there"]),
         (True, 52, ["probability ≤ 0.606", "which neither refutes nor confirms the claim"]),
-        (False, 20, ["probability ≤ 0.278", "where probability ≥ 0.5 is claimed"]),
+        (False, 20, ["probability ≤ 0.278", "the claim is probability ≥ 0.5"]),
         (False, 80, ["probability ≥ 0.722", "which confirms the claim there"]),
         (False, 48, ["probability ≥ 0.394", "which neither refutes nor confirms the claim"]),
     ],

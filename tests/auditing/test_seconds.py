@@ -198,7 +198,9 @@ def test_as_many_outputs_repeat_a_search_that_had_seconds(mechanism: Any, claim:
     for name in ("pair", "event", "bound", "p_value", "outputs", "stop_reason", "verdict"):
         assert getattr(again, name) == getattr(first, name), name
     assert first.tried.pairs > 1
-    assert f"search: {{outputs: {first.tried.search}}} repeats it" in to_html(RunResult("some", 0.999, [first], 1.0))
+    assert f"search: {{outputs: {first.tried.search}}} repeats this search" in to_html(
+        RunResult("some", 0.999, [first], 1.0)
+    )
 
 
 def test_what_measures_a_search_serves_for_nothing_else(clock: Clock) -> None:

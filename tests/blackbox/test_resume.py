@@ -127,6 +127,7 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
     assert len(history(killed.parent / "audits" / "runs.sqlite")) >= 1
 
 
+@pytest.mark.processes
 def test_what_was_done_is_not_done_again(whole: Whole, tmp_path: Path) -> None:
     """A task is in flight at a time, by one worker; it is a quarter of a second of batches that take 0.02 s or more."""
     (uninterrupted, _), killed = whole(1), configuration(tmp_path / "killed")

@@ -200,6 +200,7 @@ def plan(name: str, mechanism: Any, **options: Any) -> Plan:
     return Plan(name, Source(name, function=mechanism), auditor.PureDP(1.0), domain, 1e-3, settings)
 
 
+@pytest.mark.processes
 def test_audits_that_share_the_workers_end_as_one_by_one() -> None:
     def refused(dataset: Any, size: int, rng: Any) -> Any:
         return np.zeros(size + 1)
@@ -256,7 +257,7 @@ def test_the_guard_remembers_so_much_and_goes_on_from_its_state() -> None:
             guard.look(pair, *keys[3], "the next")
         told.append(str(caught.value))
     assert told[0] == told[1]
-    assert "those of the batch 3" in told[0]
+    assert "outputs of the batch 3" in told[0]
 
 
 def _laplace(data: Any, size: int, rng: np.random.Generator) -> Any:

@@ -273,6 +273,7 @@ def execute(step: dict[str, Any], folder: Path, **inputs: str) -> subprocess.Com
     )
 
 
+@pytest.mark.processes
 def test_the_steps_of_the_action_check_and_audit(folder: Path) -> None:
     _, check, audit = steps()
     given = {"configs": "audit.yaml", "baseline": "", "out": "found", "junit": "junit.xml", "options": "--seed 3"}

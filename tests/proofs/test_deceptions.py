@@ -41,7 +41,7 @@ def test_there_are_many_of_many_kinds() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("share", [pytest.param(n, marks=[pytest.mark.proofs] * (n % 2)) for n in range(SHARES)])
+@pytest.mark.parametrize("share", [pytest.param(n, marks=[pytest.mark.proofs] * (n % 4 > 0)) for n in range(SHARES)])
 def test_none_is_proved(share: int) -> None:
     wrong = []
     for one in itertools.islice(DECEPTIONS, share, None, SHARES):
@@ -52,7 +52,7 @@ def test_none_is_proved(share: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("share", [pytest.param(n, marks=[pytest.mark.proofs] * (n % 2)) for n in range(SHARES)])
+@pytest.mark.parametrize("share", [pytest.param(n, marks=[pytest.mark.proofs] * (n % 4 > 0)) for n in range(SHARES)])
 def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int) -> None:
     """Each is tried on the pair that breaks it, given by itself: that is never proved, not even for this pair."""
     wrong = []

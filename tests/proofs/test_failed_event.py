@@ -32,6 +32,7 @@ def test_a_failed_proof_returns_two_outputs_that_differ_in_their_numbers() -> No
     assert one != other
 
 
+@pytest.mark.statistical
 def test_its_event_is_found_with_the_proof_and_not_without() -> None:
     """With probability .999 each; the seed is fixed."""
 
