@@ -73,7 +73,19 @@ def seen(value: Any) -> Any:
 
 def given(value: Any) -> Any:
     """Return an argument of the call, which is a copy of its own, as a value."""
-    return _given(value, set())
+    met = set[int]()
+    found = _given(value, met)
+    if met and _holds_an_object(found):
+        raise NotProvedError(
+            "an argument is an object, which may hold a list or an array of another one; pass what it holds"
+        )
+    return found
+
+
+def _holds_an_object(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_an_object, value))
+    return isinstance(value, Foreign) if not isinstance(value, dict) else any(map(_holds_an_object, value.values()))
 
 
 def _given(value: Any, met: set[int]) -> Any:

@@ -109,7 +109,7 @@ def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
 
 def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     """Evaluate the mechanism, and return its output."""
-    own = given(dict(mechanism.copied))
+    own = dict(zip(mechanism.copied, given(tuple(mechanism.copied.values())), strict=True))
     size = {"size": 1} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
     output = evaluated(Evaluator(run, sampled), seen(mechanism.function), [dataset()], keywords)

@@ -223,7 +223,7 @@ def tried(audit: AuditResult) -> list[str]:
         else:
             lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
         if (fitted := audit.tried.search) is not None:
-            repeats = f"`search: {{outputs: {fitted}}}` repeats this search"
+            repeats = f"search: {{outputs: {fitted}}} repeats this search"
             lines.append(f"The time limit allowed {fitted:,} search outputs; {repeats}.")
         if isinstance(audit.claim, PrivacyClaim):
             lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]

@@ -280,3 +280,15 @@ def test_readers_of_certificates_want_integers_for_geometric_noise() -> None:
     check(signed(proof, {}))
     with pytest.raises(ValueError, match="a relation"):
         check(signed(proof, {"domain": proof["domain"] | {"integer": False}}))
+
+
+def test_readers_see_an_array_that_an_object_holds_as_well() -> None:
+    """What is written into the one is read from the other."""
+
+    def shared(x: Any, rng: Any, buffer: Any, model: Any) -> Any:
+        buffer[0] = x[0]
+        return 1e9 + (model.weights[0] + rng.laplace(0, 0.01))
+
+    weights = np.zeros(2)
+    parameters = {"buffer": weights, "model": types.SimpleNamespace(weights=weights)}
+    assert not auditor.prove(shared, auditor.PureDP(1.0), deceptions_of_readers.COUNT, parameters=parameters).holds
