@@ -26,7 +26,9 @@ from auditor.proofs.values import Array, RaisesError, Term
 
 Note = tuple[str, Any, Sequence[float]]  # a method, what it drew, and the parameters of its law
 OWN = object()  # stands in a script for what NumPy draws itself
-CLOSE = 1e-6  # how far computed numbers may be from exact ones, relative to their size
+# How far computed numbers may be from exact ones, relative to the sizes of what they are added up of: functions of numbers, sums of
+# them, and comparisons, which must not be nearer to equality than this.
+OPAQUE_CLOSE, PRECISE, CLOSE = 1e-7, 1e-11, 1e-6
 
 
 class TooCloseError(Exception):
@@ -132,8 +134,15 @@ for _method in METHODS.keys() - {"permutation", "shuffle"}:
     setattr(Noting, _method, _noting(_method))
 
 
-def _are_close(expected: float, given: float) -> bool:
-    return abs(expected - given) <= CLOSE * abs(expected) + 1e-9
+def _are_close(expected: Sequence[float], given: Sequence[float]) -> bool:
+    """Whether the parameters of a law are the expected ones. The place of noise may be off by a little of its scale."""
+    if len(expected) != len(given):
+        return False
+    widths = [0.0] * len(expected) if len(expected) != 2 else [abs(expected[1]), 0.0]
+    return all(
+        abs(one - other) <= PRECISE * max(abs(one), abs(other), width)
+        for one, other, width in zip(expected, given, widths, strict=True)
+    )
 
 
 class GuidedRun(TracedRun):
@@ -156,7 +165,7 @@ class GuidedRun(TracedRun):
         if real != method:
             raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {method}")
         expected = parameters()
-        if len(expected) != len(given) or not all(map(_are_close, expected, given)):
+        if not _are_close(expected, given):
             raise NotProvedError(f"on numbers, the function draws {method}{tuple(given)}, and not {tuple(expected)}")
         if name is not None:
             self._numbers[name] = decode(value)
@@ -166,6 +175,12 @@ class GuidedRun(TracedRun):
 
     def value(self, form: Form) -> float:
         return float(form.constant) + math.fsum(float(value) * self._symbol(name) for name, value in form.terms.items())
+
+    def error(self, form: Form) -> float:
+        """Return how far a form may be from what floats give."""
+        sizes = [abs(float(form.constant)), *(abs(float(by) * self._symbol(name)) for name, by in form.terms.items())]
+        precise = all(name[0] != OPAQUE for name in form.terms)
+        return (PRECISE if precise else OPAQUE_CLOSE) * sum(sizes)
 
     def _symbol(self, name: str) -> float:
         if name not in self._numbers and name[0] == OPAQUE:
@@ -245,7 +260,7 @@ def confirmed(
     try:
         with without_warnings():
             output = output_of(mechanism, dataset, run)
-            said = output.error if isinstance(output, RaisesError) else shown_at(output, run.number)
+            said = output.error if isinstance(output, RaisesError) else shown_at(output, run)
             finished(run, output)
     except TooCloseError:
         return None
@@ -282,20 +297,21 @@ class Number:
     value: float
     kind: Any
     plus_zero: bool | None
+    error: float  # of a computed number
 
 
-def shown_at(value: Any, number: Any) -> Any:
+def shown_at(value: Any, run: GuidedRun) -> Any:
     """Return an output with the numbers and types of its terms."""
     if isinstance(value, Term):
-        return Number(number(value), value.kind, value.plus_zero)
+        return Number(run.number(value), value.kind, value.plus_zero, run.error(value.form))
     if isinstance(value, Lazy):
-        return number(value)
+        return run.number(value)
     if isinstance(value, Array):
-        return value.dtype, value.shape, [shown_at(item, number) for item in value.flat()]
+        return value.dtype, value.shape, [shown_at(item, run) for item in value.flat()]
     if isinstance(value, list | tuple):
-        return type(value)(shown_at(item, number) for item in value)
+        return type(value)(shown_at(item, run) for item in value)
     if type(value) is dict:
-        return {key: shown_at(item, number) for key, item in value.items()}
+        return {key: shown_at(item, run) for key, item in value.items()}
     return value
 
 
@@ -341,7 +357,7 @@ def _same(said: Any, real: Any) -> bool:
     if one == 0 and other == 0 and isinstance(real, float | np.floating):
         sure = not isinstance(said, Number) or said.plus_zero
         return not sure or math.copysign(1.0, real) == (1.0 if isinstance(said, Number) else math.copysign(1.0, value))
-    return abs(float(one) - float(other)) <= CLOSE * max(1.0, abs(float(one)))
+    return abs(float(one) - float(other)) <= (said.error if isinstance(said, Number) else PRECISE * abs(float(one)))
 
 
 def compared_numbers(

@@ -175,7 +175,10 @@ def without_seconds(data: Any) -> Any:
     return [without_seconds(item) for item in data] if isinstance(data, list) else data
 
 
-@pytest.mark.parametrize("entry", AUDITS.values(), ids=AUDITS)
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(one, marks=[pytest.mark.processes] * (name == "crashing"), id=name) for name, one in AUDITS.items()],
+)
 def test_a_replay_gives_the_same_report_without_the_mechanism(folder: Path, entry: str) -> None:
     status = record(folder, entry)
     assert replay(folder) == status

@@ -1298,3 +1298,27 @@ SHOWN = (
         for claim in (auditor.GaussianDP(1.0), auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0))
     ),
 )
+
+
+# Views of arrays whose columns lie one after the other -------------------------------------------------------------------
+
+
+def view_in_the_order_of_columns(x, rng):
+    """What is written into the flat array is in the table, which the model takes for another array."""
+    table = np.zeros((2, 2), order="F")
+    flat = table.ravel("F")
+    flat[0] = x[0] * 1e-8
+    return table.sum() + rng.laplace(0, 1e-10)
+
+
+def table_that_is_reshaped(x, rng):
+    shares = np.array([x, x]) * 1e-8
+    flat = np.reshape(shares.T, 4, order="F")
+    flat *= 2
+    return shares.sum() + rng.laplace(0, 2e-8)
+
+
+COLUMNS = tuple(
+    (one, auditor.PureDP(1.0), auditor.Totals(cells=2, values=(0, 10), contribution={"l1": 1}))
+    for one in (view_in_the_order_of_columns, table_that_is_reshaped)
+)

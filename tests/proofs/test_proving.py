@@ -218,7 +218,7 @@ def above_threshold(x: Any, rng: Any, *, centre: float, scale: float) -> Any:
     return None
 
 
-@pytest.mark.parametrize("queries", [2, 5, 25])
+@pytest.mark.parametrize("queries", [25, *(pytest.param(n, marks=pytest.mark.proofs) for n in (2, 5))])
 def test_above_threshold_with_gaussian_noise_is_proved_for_many_queries(queries: int) -> None:
     """The claim and the scales of DiPApprox (CCS 2025), for all data sets; half of the noise is not enough."""
     domain = Totals(cells=queries, values=(-1000, 1000), contribution={"linf": 1}, integer=False)
