@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from auditor.auditing.plan import Plan
+from auditor.bounds.digits import error_bound
 from auditor.methods import method_for
 from auditor.methods.base import Truth
 from auditor.neighbours.pair import Pair
@@ -25,4 +26,4 @@ def _exact(plan: Plan, pair: Pair) -> tuple[float, float] | None:
         return None
     method = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples)
     found = method.exact(make(pair.dataset("left"), pair.dataset("right"), **plan.source.parameters))
-    return None if found is None else (found.value, found.error)
+    return None if found is None else (found.value, error_bound(found.error))

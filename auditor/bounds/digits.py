@@ -1,5 +1,6 @@
 """How many digits derived numbers are good for: reports keep those, and so are the same on every processor."""
 
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 # Libraries of different processors differ in the last two or three of the 17 digits that a float has.
@@ -13,6 +14,15 @@ def significant(number: float) -> float:
     (0.3, inf)
     """
     return float(f"{number:.{DIGITS}g}")
+
+
+def error_bound(number: float) -> float:
+    """Return a bound on an error with two digits, rounded up: more are those of the processor.
+
+    >>> error_bound(1.2301e-13), error_bound(0.0)
+    (1.3e-13, 0.0)
+    """
+    return float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(number))
 
 
 def with_significant_digits(data: Any) -> Any:
