@@ -48,7 +48,7 @@ def statements(function: Any) -> tuple[Statement, ...]:
 def truth(make: Callable[..., Any]) -> Callable[[F], F]:
     """Attach what is exactly true of a mechanism's outputs: ``make(left, right, **parameters)`` returns it for a pair.
 
-    It has the methods of :class:`auditor.methods.base.Truth`. Reports then show the exact value next to the sampled bound.
+    It has the methods of :class:`auditor.methods.method.Truth`. Reports then show the exact value next to the sampled bound.
     """
 
     def attach(function: F) -> F:

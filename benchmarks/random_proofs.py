@@ -19,7 +19,7 @@ from typing import Any
 from auditor import PureDP, Totals, prove
 from auditor.proofs import Proof, attributes, evaluator, expressions, generator
 from auditor.proofs.checker import check
-from auditor.proofs.domains import listing_of
+from auditor.proofs.domains_as_data import listing_of
 from auditor.proofs.outside import LISTED
 from benchmarks import _random_templates as templates
 from benchmarks._random_programs import (

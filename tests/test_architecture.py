@@ -127,6 +127,12 @@ def in_circles(trees: dict[str, ast.Module]) -> set[str]:
         reached = further
 
 
+def test_no_two_modules_have_one_name() -> None:
+    """So that a module is found by its name."""
+    names = [file.stem for file in MODULES if file.stem != "__init__"]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_no_modules_import_each_other() -> None:
     assert in_circles(TREES) == set()
 

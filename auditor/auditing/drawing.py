@@ -15,7 +15,7 @@ from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Share
-from auditor.methods.base import Test
+from auditor.methods.method import Test
 from auditor.neighbours.pair import Pair
 from auditor.results.result import OutputsSpent, Stage
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.check import imported, query_of
 from auditor.auditing.concurrent import run_concurrently
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.health_checks import nothing_differs
-from auditor.auditing.one_run import audit_one_run
 from auditor.auditing.outcome import Ended, Outcome, inconclusive
+from auditor.auditing.pairwise_flow import audit_privacy
 from auditor.auditing.plan import Listener, Plan
-from auditor.auditing.privacy import audit_privacy
-from auditor.auditing.probability import audit_probability
-from auditor.auditing.proof import brief_proof, proof_alone, tried_proof
-from auditor.auditing.queries import audit_query
-from auditor.auditing.sequential import audit_sequentially
+from auditor.auditing.probability_flow import audit_probability
+from auditor.auditing.proof_attempt import brief_proof, proof_alone, tried_proof
+from auditor.auditing.query_flow import audit_query
+from auditor.auditing.sequential_flow import audit_sequentially
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import held
 from auditor.blackbox.mechanism import Source

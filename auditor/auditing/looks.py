@@ -14,7 +14,7 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.outputs import Column
 from auditor.blackbox.sample import Sample
-from auditor.methods.base import AnyMethod
+from auditor.methods.method import AnyMethod
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND, find_edges
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Stage

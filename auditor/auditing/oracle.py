@@ -5,7 +5,7 @@ from collections.abc import Callable
 from auditor.auditing.plan import Plan
 from auditor.bounds.digits import error_bound
 from auditor.methods import method_for
-from auditor.methods.base import Truth
+from auditor.methods.method import Truth
 from auditor.neighbours.pair import Pair
 from auditor.results.result import ExactValue
 

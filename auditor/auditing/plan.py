@@ -12,7 +12,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
 from auditor.methods import method_for
-from auditor.methods.base import AnyMethod
+from auditor.methods.method import AnyMethod
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from auditor.blackbox.sample import Sample
-from auditor.methods.base import Test
+from auditor.methods.method import Test
 
 
 class Addable(Protocol):

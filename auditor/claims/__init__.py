@@ -3,11 +3,11 @@
 Everything that depends on the kind of claim alone is here. How a claim is tested is said by its method (:mod:`auditor.methods`).
 """
 
-from auditor.claims.base import KINDS as KINDS
-from auditor.claims.base import STRONGER_IF_LARGER as STRONGER_IF_LARGER
-from auditor.claims.base import Claim as Claim
-from auditor.claims.base import claim_from_dict as claim_from_dict
-from auditor.claims.base import register_claim as register_claim
+from auditor.claims.claim import KINDS as KINDS
+from auditor.claims.claim import STRONGER_IF_LARGER as STRONGER_IF_LARGER
+from auditor.claims.claim import Claim as Claim
+from auditor.claims.claim import claim_from_dict as claim_from_dict
+from auditor.claims.claim import register_claim as register_claim
 from auditor.claims.privacy import ApproximateDP as ApproximateDP
 from auditor.claims.privacy import DivergenceClaim as DivergenceClaim
 from auditor.claims.privacy import GaussianDP as GaussianDP

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from auditor.claims.base import NOT_BELOW_0, SHARE, STRONGER_IF_LARGER, Claim
+from auditor.claims.claim import NOT_BELOW_0, SHARE, STRONGER_IF_LARGER, Claim
 from auditor.errors import InvalidInputError
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
-from auditor.claims.base import NOT_BELOW_0, SHARE, Claim
+from auditor.claims.claim import NOT_BELOW_0, SHARE, Claim
 from auditor.errors import InvalidInputError, did_you_mean
 
 # The stricter ones first.

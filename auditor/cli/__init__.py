@@ -21,7 +21,19 @@ from typing import Any
 import shtab
 
 from auditor import __version__
-from auditor.cli import measure, planning, proof, recount, release, run, scores, self_check, show, specimens, writing
+from auditor.cli import (
+    list_command,
+    measure,
+    plan_command,
+    prove_command,
+    recount_command,
+    release,
+    run_command,
+    scores_command,
+    self_check,
+    show,
+    writing,
+)
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED
 from auditor.errors import AuditorError
 
@@ -118,7 +130,19 @@ def _parser() -> argparse.ArgumentParser:
         parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (run, measure, show, recount, planning, proof, release, writing, scores, self_check, specimens):
+    for module in (
+        run_command,
+        measure,
+        show,
+        recount_command,
+        plan_command,
+        prove_command,
+        release,
+        writing,
+        scores_command,
+        self_check,
+        list_command,
+    ):
         module.add_commands(commands)
     for command in commands.choices.values():  # behind the command as well, where what was said before it stays
         command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)

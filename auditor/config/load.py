@@ -14,7 +14,7 @@ from auditor.blackbox.mechanism import Source
 from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
-from auditor.config.domains import Apart
+from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.totals import groups

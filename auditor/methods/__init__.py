@@ -15,12 +15,12 @@ from auditor.claims import (
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
 from auditor.events.selection import VALUES
-from auditor.methods.base import AnyMethod
 from auditor.methods.divergence import Divergence
 from auditor.methods.divergence_game import DivergenceGame
 from auditor.methods.game import Game
 from auditor.methods.guess_game import GuessGame
 from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
+from auditor.methods.method import AnyMethod
 from auditor.methods.probability import Rate
 from auditor.methods.profile import ProfileGuesses
 

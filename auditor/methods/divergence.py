@@ -26,7 +26,7 @@ from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
 from auditor.events.written import read, written
-from auditor.methods.base import ExactNumber, Learned, Method, Truth, profile_points
+from auditor.methods.method import ExactNumber, Learned, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)

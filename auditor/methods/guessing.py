@@ -23,7 +23,7 @@ from auditor.events.blocks import RuleCounts
 from auditor.events.event import Event
 from auditor.events.selection import select_event
 from auditor.events.simplify import simplify_event
-from auditor.methods.base import (
+from auditor.methods.method import (
     ExactNumber,
     Interval,
     Learned,

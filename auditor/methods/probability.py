@@ -12,8 +12,8 @@ from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.events.observed import Hits, ObservedReport
-from auditor.methods.base import Interval, Learned, Method, wilson_lower, z_of
 from auditor.methods.guessing import limits
+from auditor.methods.method import Interval, Learned, Method, wilson_lower, z_of
 
 
 def hits(sample: Sample) -> int:

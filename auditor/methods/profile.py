@@ -10,8 +10,8 @@ from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
-from auditor.methods.base import Interval, Learned, Method, profile_points
 from auditor.methods.guessing import Guesses
+from auditor.methods.method import Interval, Learned, Method, profile_points
 
 
 @dataclass(frozen=True, slots=True)

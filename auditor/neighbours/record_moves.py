@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from auditor.neighbours.alignment import Record
+from auditor.neighbours.record_alignment import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.alignment import NO_RECORD, Record, Slot, aligned, blocks, in_both
 from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, MOST_SIMPLE, Domain, require_memory, retried
 from auditor.neighbours.numbers import Number, Range, one_changed, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named, same
+from auditor.neighbours.record_alignment import NO_RECORD, Record, Slot, aligned, blocks, in_both
 from auditor.neighbours.record_moves import Move, moved_by
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.

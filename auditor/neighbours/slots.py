@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.neighbours.alignment import blocks
 from auditor.neighbours.columns import Column
 from auditor.neighbours.pair import Relation
+from auditor.neighbours.record_alignment import blocks
 
 Row = tuple[Any, ...]
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from auditor.blackbox.mechanism import Mechanism, Source
 from auditor.claims import Claim
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.proofs.clock import until
+from auditor.proofs.proof import Proof, Scope, Status
 from auditor.proofs.proving import Attempt
-from auditor.proofs.result import Proof, Scope, Status
 
 __all__ = ["SECONDS", "Proof", "Scope", "Status", "attempt", "prove"]
 

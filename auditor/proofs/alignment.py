@@ -23,12 +23,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from auditor.proofs.cells import Cell, Row, bound_conditions, contradiction
 from auditor.proofs.clock import check_time
 from auditor.proofs.form import INPUT, NOISE, Law
 from auditor.proofs.linear import Sparse, made_exact, solve
 from auditor.proofs.logarithms import log_above
 from auditor.proofs.moves import Box, Hull
+from auditor.proofs.path_cells import Cell, Row, bound_conditions, contradiction
 from auditor.proofs.run import Condition, Names
 
 Vector = tuple[Fraction, ...]

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from auditor.proofs.alignment import Aligned
-from auditor.proofs.cells import Multipliers, bound_conditions, contradiction
 from auditor.proofs.form import OPAQUE, Form
 from auditor.proofs.gaussian import all_seen
 from auditor.proofs.masses import Law
 from auditor.proofs.moves import Box, Hull
+from auditor.proofs.path_cells import Multipliers, bound_conditions, contradiction
 from auditor.proofs.run import SIGNS, Compared, Condition, Drawn, Names, Path
 from auditor.proofs.trace import Trace
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from auditor.blackbox.mechanism import Mechanism
-from auditor.proofs.cells import bound_conditions, contradiction
 from auditor.proofs.clock import check_time
 from auditor.proofs.confirm import OWN, GuidedRun, Noting, TooCloseError, confirmed
 from auditor.proofs.form import INPUT, OPAQUE, Form
 from auditor.proofs.lazy import CURRENT, NotProvedError
+from auditor.proofs.path_cells import bound_conditions, contradiction
 from auditor.proofs.run import CONTINUOUS, Condition, Names, Path
 from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
 

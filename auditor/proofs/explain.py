@@ -8,7 +8,7 @@ from typing import Any
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
 from auditor.proofs.alignment import Aligned, Aligner, Failure, gap
-from auditor.proofs.domains import Vectors
+from auditor.proofs.domains_as_data import Vectors
 from auditor.proofs.form import NOISE, Form
 from auditor.proofs.linear import solve
 from auditor.proofs.run import Path

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from auditor.proofs.alignment import Failure, Shift, Vector, gap
-from auditor.proofs.cells import Cell, Row
 from auditor.proofs.form import NOISE, Form
 from auditor.proofs.linear import Sparse, made_exact
 from auditor.proofs.moves import Box, Hull
+from auditor.proofs.path_cells import Cell, Row
 from auditor.proofs.run import Compared
 from auditor.proofs.trace import Trace
 

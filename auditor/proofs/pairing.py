@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from auditor.proofs.alignment import Aligned, Aligner, Failure
-from auditor.proofs.cells import Cell, cells, crossed
 from auditor.proofs.explain import cost_of, why
 from auditor.proofs.form import NOISE, OPAQUE, Form
 from auditor.proofs.linear import Sparse, solve
 from auditor.proofs.logarithms import exp_above, log_above
 from auditor.proofs.moves import Box, Hull
+from auditor.proofs.path_cells import Cell, cells, crossed
 from auditor.proofs.run import Condition, Names, Path
 from auditor.proofs.trace import Trace
 

@@ -16,12 +16,11 @@ from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
-from auditor.proofs.cells import Cell
 from auditor.proofs.checker import check
 from auditor.proofs.clock import check_time, seconds_left
 from auditor.proofs.confirm import Noting, compared_numbers, confirmed
 from auditor.proofs.directed import confirm_each
-from auditor.proofs.domains import Listing, Vectors, listing_of, vectors_of
+from auditor.proofs.domains_as_data import Listing, Vectors, listing_of, vectors_of
 from auditor.proofs.explain import DATA, event_of, outputs_of, pair_inside
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.lazy import NotProvedError
@@ -29,7 +28,8 @@ from auditor.proofs.logarithms import log_above
 from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of, unresolved
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.pairing import Matched, NotMatchedError, Pairing
-from auditor.proofs.result import Proof, Scope, shown_above, within
+from auditor.proofs.path_cells import Cell
+from auditor.proofs.proof import Proof, Scope, shown_above, within
 from auditor.proofs.retrace import form_of, plain_data
 from auditor.proofs.run import Names, Path
 from auditor.proofs.selecting import known_of, pair_of, words

@@ -8,7 +8,7 @@ from fractions import Fraction
 from auditor.claims import ApproximateDP
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
-from auditor.proofs.domains import Vectors
+from auditor.proofs.domains_as_data import Vectors
 from auditor.proofs.form import INPUT, Form
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.selections import bound

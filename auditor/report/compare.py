@@ -25,7 +25,7 @@ from enum import StrEnum
 from auditor.claims import PrivacyClaim
 from auditor.events.observed import ObservedBets, ObservedCanaries, QueryAnswers, sides_of
 from auditor.methods import method_for
-from auditor.methods.base import Interval
+from auditor.methods.method import Interval
 from auditor.report.phrases import bound_words, number, verdict_words
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult

@@ -20,7 +20,7 @@ from auditor.events.observed import (
     counted_events,
 )
 from auditor.neighbours.pair import Relation, pair_words
-from auditor.proofs.result import Scope, shown_above
+from auditor.proofs.proof import Scope, shown_above
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict, is_weak
 

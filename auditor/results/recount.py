@@ -10,8 +10,8 @@ from auditor.blackbox.sample import Sample
 from auditor.errors import InvalidInputError
 from auditor.events.event import Event
 from auditor.events.observed import Hits, Observed, ObservedProfile, ObservedReport, ObservedRule, ObservedScore
-from auditor.methods.base import Test
 from auditor.methods.divergence import ScoreTest
+from auditor.methods.method import Test
 from auditor.methods.probability import hits
 from auditor.methods.profile import ProfileTest
 

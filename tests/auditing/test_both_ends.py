@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import proof as attempts
+from auditor.auditing import proof_attempt as attempts
 from auditor.report.compare import Kind, compare
 from auditor.report.html import to_html
 from auditor.report.junit import to_junit

@@ -12,7 +12,7 @@ import pytest
 
 import auditor
 from auditor.auditing import planned
-from auditor.auditing.planning import foresee
+from auditor.auditing.foresight import foresee
 from auditor.cli import main
 from auditor.config import load_configuration
 from auditor.errors import InvalidInputError, MechanismError

@@ -9,8 +9,8 @@ import pytest
 import auditor
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.looks import ends
+from auditor.auditing.pair_search import FoundPair, find_pair, steps_apart
 from auditor.auditing.plan import Plan
-from auditor.auditing.search import FoundPair, find_pair, steps_apart
 from auditor.auditing.settings import Search, Settings
 from auditor.blackbox.mechanism import Source
 from auditor.claims import PrivacyClaim

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import auditor
+from auditor.auditing.foresight import EXCESS, SHARES, foresee, smallest_caught
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.planning import EXCESS, SHARES, foresee, smallest_caught
 from auditor.auditing.settings import Settings
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs

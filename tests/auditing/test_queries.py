@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing import Plan, Settings, carry_out, settle
-from auditor.auditing.queries import rows_changed
+from auditor.auditing.query_flow import rows_changed
 from auditor.blackbox.mechanism import Source
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict

@@ -16,7 +16,7 @@ from scipy.stats import binom
 import auditor
 from auditor.auditing import Ended, carry_out, planned
 from auditor.auditing.drawing import Drawing
-from auditor.auditing.sequential import FIRST_STAGE, Wealth
+from auditor.auditing.sequential_flow import FIRST_STAGE, Wealth
 from auditor.blackbox.sample import TRIAL
 from auditor.bounds.betting import EpsilonNull, GaussianNull
 from auditor.errors import AuditorError

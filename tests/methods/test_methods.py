@@ -23,9 +23,9 @@ from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import BITS
 from auditor.methods import method_for
-from auditor.methods.base import profile_points
 from auditor.methods.divergence import mildest_refuted
 from auditor.methods.guessing import GaussianGuesses, Guesses
+from auditor.methods.method import profile_points
 from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
 from auditor.selfcheck import gaussian, laplace, revealing

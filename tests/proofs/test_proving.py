@@ -13,7 +13,7 @@ from auditor import GaussianDP, PureDP, Records, RenyiDP, Totals, Value, ZeroCon
 from auditor.claims import ApproximateDP, Claim, PrivacyProfile
 from auditor.proofs import prove
 from auditor.proofs.checker import check
-from auditor.proofs.result import Scope
+from auditor.proofs.proof import Scope
 from mechanisms import (
     additive,
     classics,

@@ -17,9 +17,9 @@ from auditor.auditing.drawing import Drawing, as_drawn
 from auditor.auditing.health_checks import all_alike, commonest, cut_short, drift, nearly_all_alike
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.pair_search import find_pair
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.search import find_pair
-from auditor.auditing.shrink import shrink, without_harm
+from auditor.auditing.smallest import shrink, without_harm
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample, join_samples

@@ -27,7 +27,7 @@ from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.errors import MechanismError, WorkerLostError
-from auditor.methods.base import AnyMethod
+from auditor.methods.method import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest

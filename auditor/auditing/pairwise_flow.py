@@ -25,9 +25,9 @@ from auditor.auditing.implied import smaller_noise
 from auditor.auditing.looks import ends
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair, method_at_distance
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.search import FoundPair, affordable_pairs, find_pair, method_at_distance
-from auditor.auditing.shrink import shrink, without_harm
+from auditor.auditing.smallest import shrink, without_harm
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
@@ -35,7 +35,7 @@ from auditor.claims import Claim, PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.rare import some_repeat
 from auditor.events.selection import VALUES
-from auditor.methods.base import AnyMethod, Test
+from auditor.methods.method import AnyMethod, Test
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
 

@@ -17,7 +17,7 @@ from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
 from auditor.auditing.plan import Plan
 from auditor.auditing.stages import Stages, halves_of
 from auditor.claims import PrivacyClaim, PureDP
-from auditor.methods.base import AnyMethod
+from auditor.methods.method import AnyMethod
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs

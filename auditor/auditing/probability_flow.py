@@ -15,9 +15,9 @@ from auditor.auditing.drawing import Drawing
 from auditor.auditing.growth import added_up, growth
 from auditor.auditing.health_checks import cut_short, drift
 from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.pairwise_flow import drawn
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.privacy import drawn
-from auditor.auditing.shrink import shrink, without_harm
+from auditor.auditing.smallest import shrink, without_harm
 from auditor.blackbox.batches import Batch, Phase
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import Probability

@@ -19,7 +19,7 @@ from auditor.auditing.deadline import FITTING_SEARCH
 from auditor.auditing.drawing import Drawing
 from auditor.auditing.outcome import Outcome
 from auditor.auditing.plan import Plan
-from auditor.auditing.shrink import without_harm
+from auditor.auditing.smallest import without_harm
 from auditor.blackbox.answered_rows import are_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted

@@ -93,7 +93,7 @@ def _plan(options: argparse.Namespace) -> int:
     from rich.markup import escape
     from rich.table import Table
 
-    from auditor.auditing.planning import EXCESS, foresee
+    from auditor.auditing.foresight import EXCESS, foresee
     from auditor.neighbours.canaries import Canaries
     from auditor.report.phrases import number
 

@@ -52,7 +52,7 @@ def _recount(options: argparse.Namespace) -> int:
 
 def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]":
     """Yield what was counted again, and whether it is as the report says."""
-    from auditor.auditing.privacy import CountEvidence
+    from auditor.auditing.pairwise_flow import CountEvidence
     from auditor.blackbox.batches import Phase
     from auditor.blackbox.sample import join_samples
     from auditor.results.recount import counted, frozen_test, recounted
