@@ -175,6 +175,9 @@ SYMMETRIC = (
 SAME: dict[str, set[str]] = {name: {"arguments swapped"} for name in SYMMETRIC} | {
     "rng.standard_normal": {"keywords dropped"},
     "rng.standard_exponential": {"keywords dropped"},
+    # It is the number itself, and `strict` makes a difference only where it raises, which ends an attempt.
+    "np.positive": {"the first argument"},
+    "zip": {"keywords dropped"},
 }
 
 
