@@ -474,8 +474,6 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         raise unmodelled(TypeError(f"{operation} between a number and {other!r}"))
     if not isinstance(other, Term | SCALARS):
         raise NotProvedError(f"a number of the data or of noise is compared with {other!r}")
-    if isinstance(other, np.float16 | np.float32) and not all(is_numpy(kind_of(value)) for value in (a, b)):
-        raise NotProvedError("a float of Python is compared with one of fewer bits, and loses some; use np.float64")
     of_numpy = is_numpy(kind_of(a)) or is_numpy(kind_of(b))
     x, y = as_form(a), as_form(b)
     if x is None or y is None:  # infinity or NaN: the same for each finite number

@@ -20,7 +20,7 @@ from auditor.blackbox.retrying import retrying
 from auditor.proofs.form import INPUT, OPAQUE, Form, exact
 from auditor.proofs.generator import METHODS
 from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError
-from auditor.proofs.run import Compared, Drawn, Names, TracedRun, label_of
+from auditor.proofs.run import Compared, Draw, Drawn, Names, TracedRun, label_of
 from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
 from auditor.proofs.values import Array, RaisesError, Term
 
@@ -153,22 +153,17 @@ class GuidedRun(TracedRun):
         self._numbers: dict[str, Any] = dict(data)
         self._drawn = iter(drawn)
 
-    def drew(
-        self,
-        method: str,
-        name: str | None,
-        decode: Callable[[Any], Any],
-        parameters: Callable[[], Sequence[float]] = tuple,
-        encode: Callable[[Any], Any] | None = None,
-    ) -> None:
+    def drew(self, draw: Draw) -> None:
         real, value, given = next(self._drawn, ("nothing", None, ()))
-        if real != method:
-            raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {method}")
-        expected = parameters()
+        if real != draw.method:
+            raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {draw.method}")
+        expected = draw.parameters()
         if not _are_close(expected, given):
-            raise NotProvedError(f"on numbers, the function draws {method}{tuple(given)}, and not {tuple(expected)}")
-        if name is not None:
-            self._numbers[name] = decode(value)
+            raise NotProvedError(
+                f"on numbers, the function draws {draw.method}{tuple(given)}, and not {tuple(expected)}"
+            )
+        if draw.name is not None:
+            self._numbers[draw.name] = draw.decode(value)
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
         self._numbers[name] = value()

@@ -19,7 +19,7 @@ from auditor.proofs.confirm import OWN, GuidedRun, Noting, TooCloseError, confir
 from auditor.proofs.form import INPUT, OPAQUE, Form
 from auditor.proofs.lazy import CURRENT, NotProvedError
 from auditor.proofs.path_cells import bound_conditions, contradiction
-from auditor.proofs.run import CONTINUOUS, Condition, Names, Path
+from auditor.proofs.run import CONTINUOUS, Condition, Draw, Names, Path
 from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
 
 # Attempts to come upon a path whose conditions are not linear, and runs at ends of the data on each path of few.
@@ -39,20 +39,12 @@ class _Directed(GuidedRun):
         self._wanted, self._path = wanted, path
         self._attempt, self._rng = attempt, np.random.default_rng(attempt)
 
-    def drew(
-        self,
-        method: str,
-        name: str | None,
-        decode: Callable[[Any], Any],
-        parameters: Callable[[], Sequence[float]] = tuple,
-        encode: Callable[[Any], Any] | None = None,
-    ) -> None:
+    def drew(self, draw: Draw) -> None:
         drawn = OWN
-        if name is not None:
-            number = self._number(name)
-            drawn = self._drawn_for(method, number, decode, encode)
-            self._numbers[name] = decode(drawn)
-        self.script.append((method, drawn))
+        if draw.name is not None:
+            drawn = self._drawn_for(draw, self._number(draw.name))
+            self._numbers[draw.name] = draw.decode(drawn)
+        self.script.append((draw.method, drawn))
 
     def _number(self, name: str) -> Any:
         """Return the number of a draw: the one that is wanted, one that the path says, or a random one."""
@@ -79,19 +71,21 @@ class _Directed(GuidedRun):
         times, side = farther[self._attempt % 3], self._attempt // 3 % 3 - 1
         return times * (side * abs(draw) if side and law[0] != "exponential" else draw)
 
-    def _drawn_for(self, method: str, number: Any, decode: Any, encode: Any) -> Any:
+    def _drawn_for(self, draw: Draw, number: Any) -> Any:
         """Return what NumPy draws where a symbol has a number."""
-        if encode is not None:
-            return encode(number)
-        if method in ("geometric", "sampled", "choice", "permutation", "binomial") or isinstance(number, np.generic):
+        if draw.encode is not None:
+            return draw.encode(number)
+        if draw.method in ("geometric", "sampled", "choice", "permutation", "binomial") or isinstance(
+            number, np.generic
+        ):
             return number
         if not isinstance(number, float):
             return number
-        start, step = decode(0), decode(1) - decode(0)
+        start, step = draw.decode(0), draw.decode(1) - draw.decode(0)
         if not step:
             return OWN
         drawn = (number - start) / step
-        return round(drawn) if method == "integers" else drawn
+        return round(drawn) if draw.method == "integers" else drawn
 
 
 def confirm_each(

@@ -33,6 +33,21 @@ LIKELY = {
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """A number that a method of the generator draws, with the parameters of its law in a run on numbers.
+
+    ``decode`` is the symbol's value for what NumPy gives, and ``encode`` what NumPy gives for an outcome. There is no ``name`` of a
+    symbol where nothing is random.
+    """
+
+    method: str
+    name: str | None
+    decode: Callable[[Any], Any]
+    parameters: Callable[[], Sequence[float]] = tuple
+    encode: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """What holds on a path: ``form`` ``relation`` 0, where the relation is >, >= or =. ``place`` is the line that asked."""
 
@@ -255,19 +270,8 @@ class TracedRun:
         self._draws += 1
         return self.names.noise(self._draws - 1, law)
 
-    def drew(
-        self,
-        method: str,
-        name: str | None,
-        decode: Callable[[Any], Any],
-        parameters: Callable[[], Sequence[float]] = tuple,
-        encode: Callable[[Any], Any] | None = None,
-    ) -> None:
-        """Note that a method of the generator drew a number, with parameters. A run on numbers asks which one; see ``confirm``.
-
-        ``decode`` is the symbol's value for what NumPy gives, and ``encode`` what NumPy gives for an outcome. There is no symbol
-        where nothing is random.
-        """
+    def drew(self, draw: Draw) -> None:
+        """Note that a method of the generator drew a number. A run on numbers asks which one; see ``confirm``."""
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
         """Note noise that is computed of draws. A run on numbers asks for its number."""

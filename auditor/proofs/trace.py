@@ -45,14 +45,14 @@ class Trace:
     names: Names
     paths: tuple[Path, ...]
 
+    _places: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False, compare=False)
+
     def place(self, taken: tuple[int, ...]) -> int | None:
         """Return the place of the path with these decisions, or with the first of them; None where there is none."""
-        places = (
-            self._places or self._places.update({path.taken: at for at, path in enumerate(self.paths)}) or self._places
-        )
-        return next((places[taken[:end]] for end in range(len(taken) + 1) if taken[:end] in places), None)
-
-    _places: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False, compare=False)
+        if not self._places:
+            self._places.update((path.taken, at) for at, path in enumerate(self.paths))
+        starts = (taken[:end] for end in range(len(taken) + 1))
+        return next((self._places[start] for start in starts if start in self._places), None)
 
 
 def symbols(bounds: Mapping[str, Range], integer: bool) -> Dataset:
