@@ -41,62 +41,17 @@ import types
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from collected_deceptions import Collected
 
 from auditor import ApproximateDP, GaussianDP, PureDP, Totals, Value, ZeroConcentratedDP
 
-
-@dataclass(frozen=True)
-class Deception:
-    """A mechanism that is not private at its claim. ``pair`` holds lists for totals, single values for a value."""
-
-    name: str
-    kind: str
-    mechanism: Callable[..., Any]
-    domain: Any
-    claim: Any
-    pair: tuple[Any, Any]
-    why: str
-
-
-@dataclass(frozen=True)
-class Twin:
-    """A mechanism that is private at its claim, in the style of the deceptions of its kind."""
-
-    name: str
-    kind: str
-    mechanism: Callable[..., Any]
-    domain: Any
-    claim: Any
-
-
-DECEPTIONS: list[Deception] = []
-TWINS: list[Twin] = []
-
-
-def deceives(kind, domain, claim, pair, why):
-    """Add a function to DECEPTIONS as it is."""
-
-    def add(mechanism):
-        DECEPTIONS.append(Deception(mechanism.__name__, kind, mechanism, domain, claim, pair, why))
-        return mechanism
-
-    return add
-
-
-def sound(kind, domain, claim):
-    """Add a function to TWINS as it is."""
-
-    def add(mechanism):
-        TWINS.append(Twin(mechanism.__name__, kind, mechanism, domain, claim))
-        return mechanism
-
-    return add
+COLLECTED = Collected()
+DECEPTIONS, TWINS = COLLECTED.deceptions, COLLECTED.twins
+deceives, sound = COLLECTED.deceives, COLLECTED.sound
 
 
 COUNTS = Totals(cells=3, values=(0, 100), contribution={"l1": 1})

@@ -10,54 +10,16 @@ breaks it.
 
 import copy
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from collected_deceptions import Collected
 
 from auditor import ApproximateDP, GaussianDP, PureDP, Records, Totals, Value, ZeroConcentratedDP
 
-
-@dataclass(frozen=True)
-class Deception:
-    name: str
-    kind: str
-    mechanism: Callable[..., Any]
-    domain: Any
-    claim: Any
-    pair: tuple[Any, Any]
-    why: str
-
-
-@dataclass(frozen=True)
-class Twin:
-    name: str
-    kind: str
-    mechanism: Callable[..., Any]
-    domain: Any
-    claim: Any
-
-
-DECEPTIONS: list[Deception] = []
-TWINS: list[Twin] = []
-
-
-def deceives(kind, domain, claim, pair, why):
-    def note(function):
-        DECEPTIONS.append(Deception(function.__name__, kind, function, domain, claim, pair, why))
-        return function
-
-    return note
-
-
-def sound(kind, domain, claim):
-    def note(function):
-        TWINS.append(Twin(function.__name__, kind, function, domain, claim))
-        return function
-
-    return note
+COLLECTED = Collected()
+DECEPTIONS, TWINS = COLLECTED.deceptions, COLLECTED.twins
+deceives, sound = COLLECTED.deceives, COLLECTED.sound
 
 
 ONE = Totals(cells=3, values=(0, 100), contribution={"l1": 1})  # one person changes one number by 1
