@@ -130,7 +130,7 @@ def written_form(form: Form) -> dict[str, str]:
 def trace_of_gaussian(one: Trace) -> Json:
     """Return a trace as one path, which shows all that is looked at on any."""
     what, forms = all_seen(one)
-    outputs = [[what, [written_form(form) for form in forms]]]
+    outputs = [[_without_names(what), [written_form(form) for form in forms]]]
     return {"tree": {"output": 0}, "outputs": outputs, "terms": {}}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from auditor.proofs.checked_domain import Q, bounds, need
 
 DENSE = {"laplace", "logistic", "normal", "exponential", "gumbel", "uniform"}
+NODES = ({"output"}, {"never"}, {"draw", "ends"})
 SIGNS = {">": (1,), ">=": (0, 1), "=": (0,), "<=": (-1, 0), "<": (-1,)}
 
 
@@ -35,10 +36,11 @@ def paths(proof: Any, trace: Any) -> list[tuple[list[Any], dict[str, str], Fract
     while waiting:
         node, given, ends, mass = waiting.pop()
         more: list[Any] = []
+        need({*node} in NODES or ("if" in node and {*node} - {"if"} <= {*SIGNS}), "one kind of node")
         if "output" in node:
             found.append((given, ends, mass, node["output"]))
         elif "never" in node:
-            follows(given + bounds(proof["domain"]), node["never"], {}, ">")
+            follows(given + bounds(proof), node["never"], {}, ">")
         elif "draw" in node:
             shares, labels = [Q(share) for _, share, _ in node["ends"]], [label for label, _, _ in node["ends"]]
             need(sum(shares) == 1 and min(shares) > 0 and len({*labels}) == len(labels), "all ends of a draw")

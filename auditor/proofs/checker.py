@@ -15,10 +15,10 @@ from typing import Any
 from auditor.proofs.checked_chain import chain
 from auditor.proofs.checked_domain import Q, bounds, data, differences, need, written
 from auditor.proofs.checked_paths import combined, differ, follows, paths, symbols
+from auditor.proofs.checked_shape import shape
 
 # Digits of logarithms and exponentials, room for their rounding, and for parameters, which are floats.
 DIGITS, ROUNDED, PARAMETERS = Context(60), 1 + Fraction(1, 10**40), 1 + Fraction(1, 10**9)
-CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}, {"order", "epsilon"})
 UPWARDS = {"exponential", "gumbel"}
 SYMBOL = re.compile(r"\bn[0-9]+(?:\.[0-9]+)?\b")
 
@@ -110,7 +110,7 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
         need("weight" not in cell or (Q(cell["weight"]) > 0 and alone), "a weight of two paths")
         if "never" in cell:
             [path] = cell["left"]
-            follows(left[path][0] + bounds(proof["domain"]), cell["never"], {}, ">")
+            follows(left[path][0] + bounds(proof), cell["never"], {}, ">")
             covered[path] = Fraction(1)
             continue
         here, there = conditions(cell, left, right)
@@ -178,7 +178,7 @@ def check(proof: Any, clock: Any = lambda: None) -> None:
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
     rule, claim, bound, domain = proof["rule"], proof["claim"], Q(proof["bound"]), proof["domain"]
-    need({*claim} in CLAIMS and rule in ("alignment", "gaussian", "masses", "chain"), "a claim and a rule")
+    shape(proof)
     need(rule != "chain" or not proof["listed"], "all data sets at once")
     if proof["listed"]:
         sets, wanted = data(domain)

@@ -20,7 +20,7 @@ from auditor.blackbox.retrying import retrying
 from auditor.proofs.form import INPUT, OPAQUE, Form, exact
 from auditor.proofs.generator import METHODS
 from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError
-from auditor.proofs.run import Compared, Draw, Drawn, Names, TracedRun, label_of
+from auditor.proofs.run import Compared, Drawn, Names, NoiseDraw, TracedRun, label_of
 from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
 from auditor.proofs.values import Array, RaisesError, Term
 
@@ -153,7 +153,7 @@ class GuidedRun(TracedRun):
         self._numbers: dict[str, Any] = dict(data)
         self._drawn = iter(drawn)
 
-    def drew(self, draw: Draw) -> None:
+    def drew(self, draw: NoiseDraw) -> None:
         real, value, given = next(self._drawn, ("nothing", None, ()))
         if real != draw.method:
             raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {draw.method}")

@@ -19,7 +19,7 @@ from auditor.proofs.confirm import OWN, GuidedRun, Noting, TooCloseError, confir
 from auditor.proofs.form import INPUT, OPAQUE, Form
 from auditor.proofs.lazy import CURRENT, NotProvedError
 from auditor.proofs.path_cells import bound_conditions, contradiction
-from auditor.proofs.run import CONTINUOUS, Condition, Draw, Names, Path
+from auditor.proofs.run import CONTINUOUS, Condition, Names, NoiseDraw, Path
 from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
 
 # Attempts to come upon a path whose conditions are not linear, and runs at ends of the data on each path of few.
@@ -39,7 +39,7 @@ class _Directed(GuidedRun):
         self._wanted, self._path = wanted, path
         self._attempt, self._rng = attempt, np.random.default_rng(attempt)
 
-    def drew(self, draw: Draw) -> None:
+    def drew(self, draw: NoiseDraw) -> None:
         drawn = OWN
         if draw.name is not None:
             drawn = self._drawn_for(draw, self._number(draw.name))
@@ -71,7 +71,7 @@ class _Directed(GuidedRun):
         times, side = farther[self._attempt % 3], self._attempt // 3 % 3 - 1
         return times * (side * abs(draw) if side and law[0] != "exponential" else draw)
 
-    def _drawn_for(self, draw: Draw, number: Any) -> Any:
+    def _drawn_for(self, draw: NoiseDraw, number: Any) -> Any:
         """Return what NumPy draws where a symbol has a number."""
         if draw.encode is not None:
             return draw.encode(number)

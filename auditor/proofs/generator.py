@@ -26,7 +26,7 @@ from auditor.proofs.arithmetic import (
 from auditor.proofs.arrays import as_array, real, require_few
 from auditor.proofs.form import Form, Law, exact
 from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, State
-from auditor.proofs.run import Draw, TracedRun, label_of
+from auditor.proofs.run import NoiseDraw, TracedRun, label_of
 from auditor.proofs.values import LARGEST_INTEGER, Array, Term, array_of, as_form, constant, is_safe, typed
 
 MOST_OUTCOMES = 4096
@@ -157,7 +157,7 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
         name = run.draw((law, Fraction(1)))
         width_term = Term(spread.form, float)
         run.drew(
-            Draw(
+            NoiseDraw(
                 method,
                 name,
                 lambda drawn: (drawn - run.value(form)) / (run.value(spread.form) or 1.0),
@@ -167,13 +167,13 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
         moved = multiplied(run, width_term, Term(Form.symbol(name), float), float)
         return binary(run, "+", made(run, form, float, plus), moved)
     if number == 0:
-        run.drew(Draw(method, None, _nothing, lambda: (run.value(form), 0.0)))
+        run.drew(NoiseDraw(method, None, _nothing, lambda: (run.value(form), 0.0)))
         return made(run, form, float, plus_zero=None)
     if not SMALLEST_DIVISOR < number < LARGEST_FLOAT:
         raise NotProvedError(f"noise of scale {float(number):g} is not modelled; use a scale between 1e-100 and 1e100")
     name = run.draw((law, number))
     scale = float(number)
-    run.drew(Draw(method, name, lambda drawn: drawn - run.value(form), lambda: (run.value(form), scale)))
+    run.drew(NoiseDraw(method, name, lambda drawn: drawn - run.value(form), lambda: (run.value(form), scale)))
     return made(run, form.plus(Form.symbol(name)), float, plus)
 
 
@@ -237,11 +237,11 @@ def geometric(run: TracedRun, p: Any, size: Any = None) -> Any:
         number = exact(constant(chance))
         assert number is not None
         if number == 1:
-            run.drew(Draw("geometric", None, _nothing, lambda: (1.0,)))
+            run.drew(NoiseDraw("geometric", None, _nothing, lambda: (1.0,)))
             items.append(1)
             continue
         name = run.draw(("geometric", number))
-        run.drew(Draw("geometric", name, lambda drawn: drawn, functools.partial(tuple, (float(number),))))
+        run.drew(NoiseDraw("geometric", name, lambda drawn: drawn, functools.partial(tuple, (float(number),))))
         items.append(Term(Form.symbol(name), int))
     return _result("geometric", shown, items)
 
@@ -269,7 +269,7 @@ def _uniforms(run: TracedRun, method: str, shown: Any, low: Any, high: Any) -> A
         assert a is not None and b is not None
         name = run.draw(("uniform",))
         ends = (float(a), float(b)) if method == "uniform" else ()
-        run.drew(Draw(method, name, functools.partial(_unit, a, b), functools.partial(tuple, ends)))
+        run.drew(NoiseDraw(method, name, functools.partial(_unit, a, b), functools.partial(tuple, ends)))
         items.append(made(run, Form({name: b - a} if b > a else {}, a), float, plus_zero=True))
     return _result(method, shown, items)
 
@@ -298,7 +298,7 @@ def _draw_of(
     run.outcomes[name] = possible
     labels = [label_of(value) for value, _ in possible]
     decode, encode = codes or (lambda drawn: possible[labels.index(label_of(drawn))][0], None)
-    run.drew(Draw(method, name, decode, functools.partial(tuple, parameters), encode))
+    run.drew(NoiseDraw(method, name, decode, functools.partial(tuple, parameters), encode))
     return Lazy.source(name) if len(possible) > 1 else possible[0][0]
 
 
@@ -323,7 +323,9 @@ def integers(
             raise NotProvedError("integers of more than 53 bits are drawn, which floats do not hold exactly")
         if b - a > MOST_OUTCOMES:
             name = run.draw(("uniform",))
-            run.drew(Draw("integers", name, functools.partial(_middle, a, b - a), functools.partial(tuple, (a, b))))
+            run.drew(
+                NoiseDraw("integers", name, functools.partial(_middle, a, b - a), functools.partial(tuple, (a, b)))
+            )
             items.append(Numbered(name, a, b - a))
             continue
         possible = [make(a + i) for i in range(b - a)]

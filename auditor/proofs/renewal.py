@@ -17,7 +17,7 @@ from auditor.proofs import generator
 from auditor.proofs.evaluator import Evaluator, evaluated
 from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError, State
 from auditor.proofs.outside import seen
-from auditor.proofs.run import Draw, Drawn, Names, TracedRun, label_of
+from auditor.proofs.run import Drawn, Names, NoiseDraw, TracedRun, label_of
 from auditor.proofs.values import Term, is_constant
 
 LEAST = Fraction(1, 2**60)
@@ -61,7 +61,7 @@ def sampled(run: TracedRun, sampler: types.FunctionType, arguments: Sequence[Any
     name = run.draw(generator.finite(possible))
     run.outcomes[name] = possible
     run.drew(
-        Draw("sampled", name, lambda drawn: next(value for value, _ in possible if _label(value) == _label(drawn)))
+        NoiseDraw("sampled", name, lambda drawn: next(value for value, _ in possible if _label(value) == _label(drawn)))
     )
     return Lazy.source(name)
 

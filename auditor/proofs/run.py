@@ -33,7 +33,7 @@ LIKELY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class NoiseDraw:
     """A number that a method of the generator draws, with the parameters of its law in a run on numbers.
 
     ``decode`` is the symbol's value for what NumPy gives, and ``encode`` what NumPy gives for an outcome. There is no ``name`` of a
@@ -270,7 +270,7 @@ class TracedRun:
         self._draws += 1
         return self.names.noise(self._draws - 1, law)
 
-    def drew(self, draw: Draw) -> None:
+    def drew(self, draw: NoiseDraw) -> None:
         """Note that a method of the generator drew a number. A run on numbers asks which one; see ``confirm``."""
 
     def computed(self, name: str, value: Callable[[], float]) -> None:

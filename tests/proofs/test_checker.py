@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from auditor import ApproximateDP, PureDP, Records, Totals, Value, ZeroConcentratedDP
-from auditor.proofs import checked_chain, checked_domain, checked_paths, checker, prove
+from auditor.proofs import checked_chain, checked_domain, checked_paths, checked_shape, checker, prove
 from auditor.proofs.checker import check
 
-SOURCES = [Path(str(one.__file__)) for one in (checker, checked_domain, checked_paths, checked_chain)]
+SOURCES = [Path(str(one.__file__)) for one in (checker, checked_domain, checked_paths, checked_shape, checked_chain)]
 COUNTS = Totals(cells=3, values=(0, 10), contribution={"linf": 1})
 
 
@@ -364,12 +364,44 @@ def test_two_paths_do_not_go_to_one() -> None:
     assert refuses(signed(proof))
 
 
+def records(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to each record whose keys are words of the format, and not names of what is proved."""
+    if isinstance(value, dict | list):
+        if isinstance(value, dict) and not {"n0", "x0", ""} & value.keys():
+            yield way
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from records(item, (*way, key))
+
+
+# Records that hold what is proved, and name nothing that the checker reads.
+FREE = {"functions", "parameters", "names", "noise", "laws", "terms", "shifts", "implied", "excluded", "never", "data"}
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("key", ["never", "low", "values", "pairs", "weight", "output", "rows", "new"])
+def test_a_record_of_two_kinds_is_refused(name: str, key: str) -> None:
+    """Or else a reader, the checker and what reads the function again may each see another kind."""
+    tried, accepted = 0, []
+    for way in records(CERTIFICATES[name]):
+        other = copy.deepcopy(CERTIFICATES[name])
+        inner = other
+        for step in way:
+            inner = inner[step]
+        if FREE & {*way} or key in inner:
+            continue
+        inner[key] = {} if key in ("never", "new") else []
+        tried += 1
+        accepted += [] if refuses(signed(other)) else [way]
+    assert tried > 2
+    assert accepted == []
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_the_checker_stands_alone_and_is_short(source: Path) -> None:
     tree = ast.parse(source.read_text())
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    own = {f"auditor.proofs.{one}" for one in ("checked_chain", "checked_domain", "checked_paths")}
+    own = {f"auditor.proofs.{one}" for one in ("checked_chain", "checked_domain", "checked_paths", "checked_shape")}
     assert names - own <= {
         "hashlib",
         "itertools",

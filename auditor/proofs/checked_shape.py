@@ -1,0 +1,53 @@
+"""The shape of a certificate, for its checker: each record has the keys of one kind, so nothing in it has two meanings."""
+
+from typing import Any
+
+from auditor.proofs.checked_domain import Q, need
+
+EACH = {
+    "format",
+    "digest",
+    "rule",
+    "mechanism",
+    "parameters",
+    "functions",
+    "claim",
+    "bound",
+    "domain",
+    "listed",
+    "data",
+}
+SHIFTED = {"noise", "traces", "pairs"}
+RULES = {"alignment": SHIFTED, "gaussian": SHIFTED, "chain": SHIFTED, "masses": {"noise", "laws", "pairs"}}
+CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}, {"order", "epsilon"})
+LISTS = ({"values", "forms"}, {"pairs", "forms"}, {"records", "size", "relation", "forms"})
+VECTORS = {"low", "high", "integer", "relation"}
+SIDES, PART = {"sides", "traces"}, {"part", "linear"}
+CELLS_OF = SIDES | PART | {"cells", "assumed", "names"}
+PAIRS = {"alignment": CELLS_OF, "gaussian": CELLS_OF, "chain": SIDES | PART, "masses": SIDES | {"epsilons"}}
+CELL = {"left", "right", "shifts"}
+CELLS = ({"left", "never"}, CELL, CELL | {"weight"}, CELL | {"rows", "implied", "excluded"})
+
+
+def keys(record: Any, allowed: Any, what: str) -> None:
+    """The keys of a record are those of one kind."""
+    need(type(record) is dict and any({*record} == one for one in allowed), f"the keys of {what}")
+
+
+def shape(proof: Any) -> None:
+    """Raise ValueError where a record of a certificate has other keys than one kind of it."""
+    rule, domain, listed = proof["rule"], proof["domain"], proof["listed"]
+    need(rule in RULES and type(listed) is bool, "a rule")
+    keys(proof, [EACH | RULES[rule]], "the certificate")
+    keys(proof["claim"], CLAIMS, "the claim")
+    keys(domain, [*LISTS, VECTORS | {"forms"}] if listed else [VECTORS], "the domain")
+    if "low" in domain:
+        ends = list(zip(domain["low"], domain["high"], strict=True))
+        need(ends and all(Q(low) <= Q(high) for low, high in ends), "ranges")
+    for entry in proof["pairs"]:
+        keys(entry, [PAIRS[rule]], "a pair")
+        need(rule != "gaussian" or not entry["names"], "names of Gaussian noise")
+        for cell in entry.get("cells", ()):
+            keys(cell, CELLS, "a cell")
+    for trace in proof.get("traces", ()):
+        keys(trace, [{"tree", "outputs", "terms"}], "a trace")

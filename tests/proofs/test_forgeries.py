@@ -1,0 +1,167 @@
+"""Certificates written by hand for claims that are false: each is refused, by the checker or when the function is read again."""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import auditor
+from auditor.blackbox.mechanism import Source
+from auditor.proofs import certificate as written
+from auditor.proofs.checker import check
+from auditor.proofs.lazy import NotProvedError
+from auditor.proofs.masses import law_of
+from auditor.proofs.retrace import form_of, plain_data, retraced
+from auditor.proofs.run import Names
+from auditor.proofs.trace import bounds_of, numbers, symbols, trace
+
+HALF = {"epsilon": 0.5}
+STAYS = {"left": [0], "right": [0], "shifts": [[{}]]}
+SWAPPED = {"n0": "n1", "n1": "n0"}
+
+
+def same(dataset: Any, rng: Any) -> Any:
+    return dataset
+
+
+def word_with_names(dataset: int, rng: Any) -> Any:
+    _, _, c = rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0)
+    return ("n0" if dataset == 0 else "n1", c)
+
+
+@auditor.retrying
+def rare(rng: Any, value: Any) -> Any:
+    zeros = 0
+    while rng.integers(2) == 0:
+        zeros = zeros + 1
+    return value if zeros > 61 else -1
+
+
+def rarely_told(dataset: int, rng: Any) -> Any:
+    return rare(rng, dataset)
+
+
+def noise_or_seven(dataset: int, rng: Any) -> Any:
+    if dataset == 0:
+        return 5.0 + rng.laplace(0.0, 1.0)
+    return 7
+
+
+class Forged:
+    """A certificate of one function, to which anything may be done before it is signed."""
+
+    def __init__(self, function: Any, data: list[Any] | None = None) -> None:
+        name = f"{__name__}:{function.__name__}"
+        self.mechanism = Source(name, {}, ("",)).drawer()
+        self.names = Names({} if data else bounds_of((Fraction(0),) * 3, (Fraction(100),) * 3))
+        starts = [numbers(one) for one in data] if data else [symbols(self.names.bounds, True)]
+        self.traces = [trace(self.mechanism, one, self.names) for one in starts]
+        listed = [plain_data(one) for one in data or []]
+        sides = [(0, 1), (1, 0)] if data else [(0, 0)]
+        box = {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"l1": "1"}}
+        self.content: dict[str, Any] = {
+            "rule": "alignment",
+            "mechanism": name,
+            "parameters": {},
+            "functions": dict(sorted(self.names.read.items())),
+            "data": listed,
+            "claim": HALF,
+            "bound": "0",
+            "domain": {"values": data, "forms": sorted(set(map(form_of, listed)))} if data else box,
+            "listed": bool(data),
+            "noise": written.noise(self.names),
+            "traces": [written.Written(one).trace() for one in self.traces],
+            "pairs": [self.entry(i, j, STAYS) for i, j in sides],
+        }
+
+    @staticmethod
+    def entry(left: int, right: int, cell: Mapping[str, Any]) -> dict[str, Any]:
+        shown = {"sides": [left, right], "traces": [left, right], "part": 0, "linear": False}
+        return {**shown, "cells": [cell], "assumed": [], "names": {}}
+
+    def stands(self, **changes: Any) -> bool:
+        """Whether the certificate with changes is accepted, and the function gives what it says."""
+        content = {key: one for key, one in (self.content | changes).items() if one is not None}
+        proof = written.signed(json.loads(json.dumps(content)))
+        try:
+            check(proof)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return False
+        return retraced(proof) is None
+
+
+def entries(cell: Mapping[str, Any], names: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    return [Forged.entry(i, j, cell) | {"names": dict(names or {})} for i, j in ((0, 1), (1, 0))]
+
+
+def noisy(dataset: int, rng: Any) -> Any:
+    return dataset + rng.laplace(0.0, 2.0)
+
+
+def test_a_true_statement_written_by_hand_stands() -> None:
+    pairs = [Forged.entry(i, j, {**STAYS, "shifts": [[{"n0": str(i - j)}]]}) for i, j in ((0, 1), (1, 0))]
+    assert Forged(noisy, [0, 1]).stands(pairs=pairs, bound="1/2")
+    assert not Forged(noisy, [0, 1]).stands(pairs=pairs, bound="1/4")
+
+
+def test_an_output_is_not_impossible_as_well() -> None:
+    """To the checker a path, and to what reads the function again a branch that is not compared."""
+    forged = Forged(same)
+    one = forged.content["traces"][0] | {"tree": {"output": 0, "never": {}}, "outputs": [["anything", []]]}
+    assert not forged.stands(traces=[one], pairs=[Forged.entry(0, 0, {**STAYS, "shifts": [[{}]] * 6})])
+
+
+@pytest.mark.parametrize("more", [{"low": ["1"], "high": ["0"]}, {}])
+def test_data_that_are_listed_have_no_range_that_contradicts_itself(more: Any) -> None:
+    forged = Forged(same, [0, 1])
+    impossible = entries({"left": [0], "never": {"0": "1", "1": "1"}})
+    assert not forged.stands(domain=forged.content["domain"] | more, pairs=impossible)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"values": [[0], [1]], "low": ["0"], "high": ["1"], "integer": True, "relation": {"l1": "0"}},
+        {"low": ["1"], "high": ["0"], "integer": True, "relation": {"l1": "1"}},
+        {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"steps": []}},
+    ],
+)
+def test_a_domain_is_what_it_is_shown_as_and_not_empty(domain: Any) -> None:
+    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": [[{}], [{}]]})]
+    assert not Forged(same).stands(domain=domain, pairs=pairs)
+
+
+def test_laws_are_those_of_all_data_sets() -> None:
+    """One without a law may not be dropped, so that the others change places."""
+    forged = Forged(noise_or_seven, [0, 1])
+    found = law_of(forged.traces[1])
+    assert found is not None
+    assert law_of(forged.traces[0]) is None
+    law = written.law(found)
+    pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": dict.fromkeys(law, "0")} for i, j in ((0, 1), (1, 0))]
+    data = [plain_data(one) for one in (0, 1, 1)]
+    changes = {"rule": "masses", "noise": {}, "traces": None, "pairs": pairs}
+    assert not forged.stands(**changes, laws=[law, law], data=data)
+    assert not forged.stands(**changes, laws=[None, law])
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "alignment"])
+def test_a_text_is_no_name_of_noise(rule: str) -> None:
+    forged = Forged(word_with_names, [0, 1])
+    traces = [written.trace_of_gaussian(one) for one in forged.traces] if rule == "gaussian" else None
+    plain = [
+        {"tree": {"output": 0}, "outputs": [[f"word n{at}", [{"n2": "1", "": "0"}]]], "terms": {}} for at in (0, 1)
+    ]
+    for shown in (traces or forged.content["traces"], plain):
+        assert not forged.stands(rule=rule, traces=shown, pairs=entries(STAYS, SWAPPED))
+
+
+@pytest.mark.parametrize("rule", ["alignment", "gaussian"])
+def test_a_sampler_that_retries_has_no_outcomes_beside_those_listed(rule: str) -> None:
+    try:
+        forged = Forged(rarely_told, [0, 1])
+    except NotProvedError:
+        pytest.fail("the function is read no longer; try another sampler")
+    assert not forged.stands(rule=rule)
