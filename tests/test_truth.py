@@ -36,7 +36,7 @@ def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
 
 
 def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
-    search = Search(min(6000, plan.settings.search_outputs))
+    search = Search(min(6000, plan.settings.sizes.search))
     settings = replace(plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1))
     return replace(plan, alpha=alpha, settings=settings)
 

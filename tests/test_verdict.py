@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.auditing import Ended, Plan, settle
-from auditor.auditing.outcome import Evidence, Outcome
+from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.blackbox.mechanism import Source
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
@@ -136,7 +136,10 @@ def ended(name: str, p_value: float | None) -> Ended:
     """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
     plan = Plan(name, Source("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
-    return Ended(Outcome(plan, found), Provenance(OutputsSpent(), reproducible=True, seed=0, seconds=3.0))
+    return Ended(
+        Outcome(plan, Seen(found, plan.settings.sizes)),
+        Provenance(OutputsSpent(), reproducible=True, seed=0, seconds=3.0),
+    )
 
 
 @given(st.lists(st.none() | st.floats(0, 0.2), max_size=6), st.integers(0, 3))
@@ -151,7 +154,7 @@ def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[flo
         assert after.seconds == 3.0
         p = p_values[i]
         if p is None:
-            assert after.judgement == before.outcome.found
+            assert after.judgement == before.outcome.seen.found
         else:
             assert (after.verdict is Verdict.VIOLATION) == (i in refuted)
             assert after.alpha == levels[i]

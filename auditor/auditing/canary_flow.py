@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.auditing.check import imported
-from auditor.auditing.drawing import Drawing
-from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.draw import Draw
+from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.scored import Run, run_once
@@ -27,30 +26,28 @@ from auditor.verdict import judge
 PROFILE_POINTS = 17
 
 
-def audit_one_run(plan: Plan, drawing: Drawing) -> Outcome:
+def audit_one_run(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim by the guesses that scores of canaries make, all runs together.
 
     Coins of different runs are independent. So several runs are one run with more canaries. Raises MechanismError if the
     mechanism or the score cannot be had.
     """
-    domain = plan.domain
+    domain, sizes = plan.domain, plan.settings.sizes
     assert isinstance(domain, Canaries)
     runs, reason = list[Run](), ""
     for number in range(domain.runs):
-        if number and drawing.time_is_up(number):
+        if number and draw.time_is_up(number):
             reason = f"{plan.settings.seconds:g} seconds were over: {number:,} of {domain.runs:,} runs done"
             break
         run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
-        drawing.spend(Phase.BOUND, 1)
+        draw.spend(Phase.BOUND, 1)
         if run.failure:
             # What other runs show would be taken only where this one did not fail, which may depend on its coins.
-            return inconclusive(plan, f"run {number + 1} failed: {run.failure}")
+            return no_answer(f"run {number + 1} failed: {run.failure}", sizes)
         runs.append(run)
-        drawing.report(Phase.BOUND, number + 1, domain.runs)
-    if plan.source.command is None:
-        drawing.reproducible = plan.store.recall("takes rng", lambda: imported(plan).takes_rng)
+        draw.report(Phase.BOUND, number + 1, domain.runs)
     warnings = uneven(runs) if domain.apart and len(runs) > 1 else ()
-    return Outcome(plan, evidence(plan, domain, runs, reason or _done(len(runs))), warnings=warnings)
+    return Seen(evidence(plan, domain, runs, reason or _done(len(runs))), sizes, warnings=warnings)
 
 
 def _done(runs: int) -> str:

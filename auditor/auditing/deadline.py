@@ -18,9 +18,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.auditing.settings import ENOUGH, FEWEST, Search
+from auditor.auditing.settings import Search
+from auditor.auditing.sizes import ENOUGH, FEWEST, Sizes, sizes_for
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
 
 # The share of the time that all outputs are planned to take: the rest is for starting workers, for learning, and for a pace that
@@ -34,39 +35,54 @@ GROWTH, FIRST = 2, 4_096
 LEAST_SEARCH, MOST_OF_FEW = 8_192, 0.175
 # A search has at most this share of the seconds of its audit.
 MOST_FOR_SEARCH = 0.5
+# Under which the number is kept, for a run that is resumed and for a replay.
+FITTING_SEARCH = "outputs that fit into the search"
 
 
-# search(plan, drawing, outputs, stage): draw for a search, below an address of its own.
-Searching = Callable[[Plan, Drawing, int, int], Any]
+# search(plan, sizes, draw, stage): draw for a search, below an address of its own.
+Searching = Callable[[Plan, Sizes, Draw, int], Any]
 
 
-def fit_outputs(plan: Plan, drawing: Drawing) -> Plan:
-    """Return the plan with the outputs that fit into its time, at most those planned. Raises what sampling raises."""
-    if plan.settings.seconds is None:
-        return plan
-    fit = plan.store.recall("outputs that fit", lambda: _fit(plan, drawing))
-    fitted = plan.with_settings(samples=max(FEWEST, min(plan.settings.samples, fit)))
-    search = plan.settings.search
-    if fit >= plan.settings.samples or search != Search() or len(plan.domain.corners()) == 1:
-        return fitted
+def sizes_in_time(plan: Plan, draw: Draw, search: Searching) -> Sizes:
+    """Return how many outputs the parts of the audit have, as far as they fit into its time and into that of its search.
+
+    Raises what sampling raises.
+    """
+    sizes = fit_outputs(plan, draw)
+    if plan.settings.search.seconds is None:
+        return sizes
+    fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, sizes, draw, search))
+    return replace(sizes, search=fit, fitted=fit)
+
+
+def fit_outputs(plan: Plan, draw: Draw) -> Sizes:
+    """Return the outputs that fit into the seconds of the audit, at most those planned. Raises what sampling raises."""
+    settings = plan.settings
+    if settings.seconds is None:
+        return settings.sizes
+    fit = plan.store.recall("outputs that fit", lambda: _fit(plan, draw))
+    bound = max(FEWEST, min(settings.samples, fit))
+    sizes = sizes_for(bound, settings.outputs, settings.search.outputs)
+    if fit >= settings.samples or settings.search != Search() or len(plan.domain.corners()) == 1:
+        return sizes
     # Of few outputs the usual share is not a search at all, and a bound on the first pair would say nothing of the others.
     in_all = ALL_PHASES * fit
-    outputs = round(min(max(fitted.settings.search_outputs, LEAST_SEARCH), MOST_OF_FEW * in_all))
-    left = max(FEWEST, math.floor((in_all - outputs) / ALL_BUT_SEARCH))
-    return fitted.with_settings(samples=min(fitted.settings.samples, left), search=replace(search, outputs=outputs))
+    search = round(min(max(sizes.search, LEAST_SEARCH), MOST_OF_FEW * in_all))
+    left = max(FEWEST, math.floor((in_all - search) / ALL_BUT_SEARCH))
+    return sizes_for(min(bound, left), settings.outputs, search)
 
 
-def fit_bound(plan: Plan, drawing: Drawing) -> Plan:
-    """Return the plan whose bound takes what search and selection left of the budget; where time is limited, as it is."""
-    return plan if plan.settings.seconds is not None else plan.with_settings(samples=max(FEWEST, drawing.left()))
+def with_all_that_is_left(plan: Plan, sizes: Sizes, draw: Draw) -> Sizes:
+    """Return the sizes whose bound takes what search and selection left of the budget; where time is limited, as they are."""
+    return sizes if plan.settings.seconds is not None else replace(sizes, bound=max(FEWEST, draw.left()))
 
 
-def _fit(plan: Plan, drawing: Drawing) -> int:
+def _fit(plan: Plan, draw: Draw) -> int:
     assert plan.settings.seconds is not None
     of_search = _seconds_of_search(plan)
-    left = max(0.0, SHARE * (plan.settings.seconds - drawing.elapsed() - (of_search or 0.0)))
-    each = drawing.sampler().seconds_each(plan.domain.corners()[0], left / 10)
-    return math.floor(left * drawing.pace.workers / (ALL_PHASES if of_search is None else ALL_BUT_SEARCH) / each)
+    left = max(0.0, SHARE * (plan.settings.seconds - draw.elapsed() - (of_search or 0.0)))
+    each = draw.sampler().seconds_each(plan.domain.corners()[0], left / 10)
+    return math.floor(left * draw.pace.workers / (ALL_PHASES if of_search is None else ALL_BUT_SEARCH) / each)
 
 
 def _seconds_of_search(plan: Plan) -> float | None:
@@ -76,28 +92,16 @@ def _seconds_of_search(plan: Plan) -> float | None:
     return min(seconds, MOST_FOR_SEARCH * plan.settings.seconds)
 
 
-def fit_search(plan: Plan, drawing: Drawing, search: Searching) -> Plan:
-    """Return the plan with the outputs for its search that fit into the seconds of the search. Raises what sampling raises."""
-    if plan.settings.search.seconds is None:
-        return plan
-    fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, drawing, search))
-    return plan.with_settings(search=replace(plan.settings.search, outputs=fit))
-
-
-# Under which the number is kept, for a run that is resumed and for a replay.
-FITTING_SEARCH = "outputs that fit into the search"
-
-
-def _fit_search(plan: Plan, drawing: Drawing, search: Searching) -> int:
+def _fit_search(plan: Plan, sizes: Sizes, draw: Draw, search: Searching) -> int:
     seconds, started = _seconds_of_search(plan) or 0.0, time.monotonic()
-    each = drawing.sampler().seconds_each(plan.domain.corners()[0], BELIEVED * seconds)
-    drawn = drawing.pace.workers / each  # in a second
+    each = draw.sampler().seconds_each(plan.domain.corners()[0], BELIEVED * seconds)
+    drawn = draw.pace.workers / each  # in a second
     outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
     if outputs < LEAST_ROUNDS * LEAST_OUTPUTS:  # too slow for a small search, so that learning does not count
         return math.floor(PLANNED * max(0.0, seconds - (time.monotonic() - started)) * drawn)
     for stage in itertools.count(1):
-        aside, before = drawing.aside(), time.monotonic()
-        search(plan, aside, outputs, stage)
+        aside, before = draw.aside(), time.monotonic()
+        search(plan, replace(sizes, search=outputs), aside, stage)
         took = time.monotonic() - before
         if not aside.spent.search:  # there is nothing to search
             return outputs

@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -26,8 +26,8 @@ TIME, DRAWN_BY = "time", "drawn by"
 
 
 @dataclass
-class Drawing:
-    """Draws the outputs of one audit, and knows what they cost.
+class Draw:
+    """Draws the outputs of one audit, and knows what they cost. Only its own methods change it.
 
     ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
     """
@@ -44,6 +44,10 @@ class Drawing:
     pace: Pace = field(default_factory=Pace)
     so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
 
+    def knows_whether_reproducible(self, reproducible: bool) -> None:
+        """Note whether all randomness is the auditor's."""
+        self.reproducible = reproducible
+
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
         plan, execution = self.plan, self.plan.settings.execution
@@ -53,7 +57,7 @@ class Drawing:
         shared = self.guard, plan.store, self.share, self.pace
         return Sampler(plan.source, plan.name, plan.settings.seed, execution, *shared)
 
-    def aside(self) -> "Drawing":
+    def aside(self) -> "Draw":
         """Return the same for outputs that serve for nothing: they are not kept, not reported, and no part of what is spent."""
         plan = replace(self.plan, store=AuditStore())
         return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[])
@@ -107,12 +111,11 @@ class Drawing:
                 tally.add(*drawn.seen, batch.size)
             if tasks == self.pace.ahead:  # those ahead are of full length now
                 meanwhile()
-            tally.time_is_up = tally.outputs < batches.outputs and self.time_is_up(tally.outputs)
+            if tally.outputs < batches.outputs and self.time_is_up(tally.outputs):
+                tally.stop()
             self._keep(phase, group if remembers else (), tally)
             remembers = self.guard.remembers
-            if bound is not None:
-                self.so_far = functools.partial(_proved, bound, tally)
-            self.report(phase, tally.outputs, batches.outputs)
+            self.report(phase, tally.outputs, batches.outputs, bound and functools.partial(_proved, bound, tally))
             if tally.time_is_up:
                 break
         self.spend(phase, tally.outputs)
@@ -142,6 +145,14 @@ class Drawing:
         name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
+    def look(self, pairs: Iterable[str]) -> None:
+        """Enter pairs, by their keys, among those that were searched."""
+        self.pairs.update(pairs)
+
+    def enter(self, stage: Stage) -> None:
+        """Enter what a stage of the search looked at."""
+        self.stages.append(stage)
+
     def left(self) -> int:
         """Return how many outputs are left for the bound: of the whole budget, if there is one, or of the samples."""
         settings, spent = self.plan.settings, self.spent
@@ -149,8 +160,9 @@ class Drawing:
             return settings.samples - spent.bound
         return settings.outputs - spent.search - spent.selection - spent.bound
 
-    def report(self, phase: Phase, done: int, planned: int) -> None:
-        """Report to the listener how far a phase is."""
+    def report(self, phase: Phase, done: int, planned: int, bound: Callable[[], float] | None = None) -> None:
+        """Report to the listener how far a phase is, and what its outputs prove so far; without ``bound``, as before."""
+        self.so_far = bound or self.so_far
         self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
 
     def drawn_by(self) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from auditor.auditing.drawing import Drawing
-from auditor.auditing.outcome import Evidence, Outcome
+from auditor.auditing.draw import Draw
+from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import isolated
@@ -64,8 +64,11 @@ def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
     return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
 
 
-def exceptions(plan: Plan, pair: Pair, sample: Sample) -> tuple[str, ...]:
+def exceptions(plan: Plan, seen: Seen) -> tuple[str, ...]:
     """Return a warning, for the case of a violation, where there are exceptions among the outputs."""
+    pair, sample = seen.pair, seen.sample
+    if pair is None or sample is None:
+        return ()
     raised = [side.raised() for side in (sample.left, sample.right)]
     example = next((message for _, message in raised if message), "")
     if not example:
@@ -99,8 +102,9 @@ def all_alike(outputs: int) -> str:
     )
 
 
-def nearly_all_alike(share: float) -> tuple[str, ...]:
+def nearly_all_alike(sample: Sample | None) -> tuple[str, ...]:
     """Return a warning, for the case of no violation, where nearly all outputs are one."""
+    share = commonest(sample) if sample is not None else 0.0
     if share < NEARLY_ALL:
         return ()
     return (
@@ -109,14 +113,16 @@ def nearly_all_alike(share: float) -> tuple[str, ...]:
     )
 
 
-def cut_short(asked: Plan, drawing: Drawing) -> tuple[str, ...]:
-    """Return warnings, for the case of no violation, where far fewer outputs were drawn than ``asked`` for."""
-    settings, spent, warnings = asked.settings, drawing.spent, list[str]()
+def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
+    """Return warnings, for the case of no violation, where far fewer outputs were drawn than the plan asked for."""
+    settings, spent, warnings = plan.settings, draw.spent, list[str]()
+    if plan.kind == "canaries":  # it draws no outputs but runs
+        return ()
     if settings.seconds is not None and spent.bound < settings.samples / FAR_FEWER:
         warnings.append(
             f"weak: only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds"
         )
-    pairs = len(asked.domain.corners()) if not spent.search and settings.search.outputs is None else 1
+    pairs = len(plan.domain.corners()) if not spent.search and settings.search.outputs is None else 1
     if pairs > 1:
         warnings.append(
             "weak: there were too few outputs for a search, so only one pair was looked at: raise "
@@ -156,12 +162,12 @@ def spread(pairs: Sequence[Pair]) -> Sequence[Pair]:
     return pairs[:: -(-len(pairs) // PAIRS)]
 
 
-def nothing_differs(outcome: Outcome) -> tuple[str, ...]:
+def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
     """Return a warning where nothing was proved and nothing distinguishes any two data sets, randomness included.
 
     The outputs for that serve for nothing else. However strong the noise, outputs differ with the data that it is added to.
     """
-    plan, pair, found = outcome.plan, outcome.pair, outcome.found
+    pair, found = seen.pair, seen.found
     if not isinstance(plan.claim, PrivacyClaim) or not isinstance(found, Evidence) or pair is None:
         return ()
     if found.bound(plan.alpha) > 0 or plan.settings.seconds is not None:  # then no outputs are left
@@ -169,7 +175,7 @@ def nothing_differs(outcome: Outcome) -> tuple[str, ...]:
 
     def ask() -> str:
         try:
-            return alike(plan, [pair, *spread(plan.domain.corners())], min(MOST, plan.settings.selection_outputs))
+            return alike(plan, [pair, *spread(plan.domain.corners())], min(MOST, seen.sizes.selection))
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 

@@ -6,7 +6,8 @@ privacy it shows in a few thousand. That is not a violation of the claim, and th
 
 import numpy as np
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
+from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.outputs import Column
@@ -15,7 +16,6 @@ from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.events.features import varies
 from auditor.methods.guessing import GaussianGuesses
-from auditor.neighbours.pair import Pair
 
 # With fewer outputs or values, nothing can be said of a shape.
 LEAST_OUTPUTS, LEAST_VALUES = 500, 20
@@ -25,22 +25,24 @@ MORE = 3
 CHANCE = 5.3
 
 
-def smaller_noise(plan: Plan, drawing: Drawing, pair: Pair, sample: Sample) -> tuple[str, ...]:
+def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
     """Return a warning where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
 
-    ``sample`` holds the outputs of the selection on the pair. Fresh ones are drawn for the bound on μ, where it is forecast to
-    be too large. It exceeds the truth with probability at most the plan's alpha. Raises what sampling raises.
+    Fresh outputs on the pair are drawn for the bound on μ, if those that were seen forecast that it is too large. It exceeds the
+    truth with probability at most the plan's alpha. Raises what sampling raises.
     """
-    claim = plan.claim
+    claim, pair, sample = plan.claim, seen.pair, seen.sample
+    if pair is None or sample is None:
+        return ()
     if not isinstance(claim, ApproximateDP) or not 0 < claim.delta < 1 or not looks_gaussian(sample):
         return ()
     allowed = implied_mu(claim.epsilon, claim.delta)
-    outputs = MORE * sample.size
+    outputs = MORE * min(sample.size, seen.sizes.selection)
     method = GaussianGuesses(GaussianDP(allowed), plan.alpha, outputs)
     learned = method.learn(sample)
     if learned.forecast <= allowed:
         return ()
-    fresh = drawing.draw(drawing.batches(pair, outputs, Phase.CONFIRM, number=(2,), like=sample))
+    fresh = draw.draw(draw.batches(pair, outputs, Phase.CONFIRM, number=(2,), like=sample))
     mu = method.bound(learned.test, learned.test.count(fresh))
     if mu <= allowed:
         return ()

@@ -9,11 +9,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
+from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.outputs import Column
 from auditor.blackbox.sample import Sample
+from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND, find_edges
 from auditor.neighbours.pair import Pair
@@ -32,47 +34,54 @@ CHANCE = 0.95
 
 @dataclass
 class Looks:
-    """Draws outputs on the pairs of one search; ``stage`` is part of their addresses."""
+    """Draws outputs on the pairs of one search, for a bound of ``sizes.bound`` outputs; ``stage`` is part of their addresses."""
 
     plan: Plan
-    drawing: Drawing
-    stage: int
-    draws: int = 0
+    sizes: Sizes
+    draw: Draw
+    stage: int = 0
+    rounds: int = 0
     known_kinds: dict[str, str] = field(default_factory=dict)
     one_by_one: bool = False
 
     def __post_init__(self) -> None:
         address = Phase.SEARCH, self.stage
         self.rng = np.random.default_rng(np.random.SeedSequence(self.plan.settings.seed, spawn_key=address))
+        self.before = self.draw.spent.search
+
+    @property
+    def spent(self) -> int:
+        """How many outputs this search has drawn."""
+        return self.draw.spent.search - self.before
+
+    def method(self, claim: PrivacyClaim, steps: int = 1) -> AnyMethod:
+        """Return the method for a claim of some size, on data sets ``steps`` moves apart."""
+        return self.plan.method(outputs_at_distance(self.sizes.bound, steps), claim)
 
     def on_pairs(self, name: str, pairs: Sequence[Pair], outputs_each: int, forecast: "Forecast") -> list[float]:
         """Return the forecast for each pair; ``name`` is that of the stage."""
-        seen = self.draw(pairs, pairs, outputs_each, _PairScore(forecast))
+        seen = self.on(pairs, pairs, outputs_each, _PairScore(forecast))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing of its other outputs, and may raise on the next look or not.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
-        self.enter(name, len(pairs), outputs_each)
+        self.enter(name, len(pairs), outputs_each, forecast.method.claim)
         return [forecast for forecast, _, _ in seen]
 
-    def cautious(self, margin: float) -> "Forecast":
-        """Return the forecast of the audit's method, ``margin`` standard errors on the safe side."""
-        return Forecast(self.plan.method().with_margin(margin))
-
-    def enter(self, name: str, pairs: int, outputs_each: int) -> None:
+    def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
         """Note what a stage looked at."""
-        caught = self.plan.method(outputs_each).foreseen(1.0, CHANCE)
-        self.drawing.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
+        caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
+        self.draw.enter(Stage(name, pairs, pairs * outputs_each, caught))
 
     def edges(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return pairs on either side of where the kind of output changes."""
         return find_edges(self.plan.domain, self.kinds, pairs, self.kinds(pairs)) if pairs else []
 
-    def draw(
+    def on(
         self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
     ) -> list[T]:
         """Return what is observed in outputs on each of ``drawn_on``, which stand for the pairs in the count of those searched."""
-        self.drawing.pairs.update(pair.key() for pair in pairs)
-        number, self.draws = self.draws, self.draws + 1
+        self.draw.look(pair.key() for pair in pairs)
+        number, self.rounds = self.rounds, self.rounds + 1
         return self._observe(drawn_on, outputs_each, (number, 0), observe)
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
@@ -91,7 +100,15 @@ class Looks:
             Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i), one_by_one=self.one_by_one)
             for i, pair in enumerate(pairs)
         ]
-        return self.drawing.draw_each(batches, observe, self.plan.settings.search_outputs)
+        return self.draw.draw_each(batches, observe, self.before + self.sizes.search)
+
+
+def outputs_at_distance(outputs: int, steps: int) -> int:
+    """Return how many outputs show on data sets ``steps`` moves apart what these show on neighbours.
+
+    There a loss is ``steps`` times as large, and needs fewer outputs by the square of that.
+    """
+    return max(1, outputs // steps**2)
 
 
 def ends(along: Sequence[Pair]) -> Pair:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from auditor.auditing.plan import Plan
 from auditor.bounds.digits import error_bound
+from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
 from auditor.methods.method import Truth
 from auditor.neighbours.pair import Pair
@@ -19,7 +20,7 @@ def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
 
 
 def _exact(plan: Plan, pair: Pair) -> tuple[float, float] | None:
-    if plan.source.command is not None:
+    if plan.source.command is not None or not isinstance(plan.claim, PrivacyClaim):
         return None
     make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
     if make is None:

@@ -2,12 +2,14 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.reproduce import command
+from auditor.auditing.sizes import Sizes
+from auditor.blackbox.sample import Sample
 from auditor.claims import ApproximateDP, Claim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
@@ -38,28 +40,49 @@ class Evidence(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How an audit ended: with evidence, or with a judgement that no level changes, as of queries and where there is no answer.
+class Seen:
+    """What a flow saw: evidence, or a judgement that no level changes, as of queries and where there is no answer.
 
-    ``plan`` has the numbers of outputs that were settled on. ``if_violated`` and ``if_passed`` are warnings for
-    the case of a violation, and for that of none.
+    ``sizes`` are what the plan came to. ``sample`` are outputs on the pair that were learned from. ``tables`` are counts of the
+    outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the smallest pair that
+    breaks the claim. ``warnings`` are those that only this flow can give.
+    """
+
+    found: Evidence | Judgement
+    sizes: Sizes
+    pair: Pair | None = None
+    sample: Sample | None = None
+    tables: Sequence[Sequence[Sequence[int]]] = ()
+    shrink: Callable[[], Smallest | None] | None = None
+    drawn_by: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def refutes(self, alpha: float) -> bool:
+        """Whether the claim is refuted at a level."""
+        found = self.found
+        return found.refutes(alpha) if isinstance(found, Evidence) else found.verdict is Verdict.VIOLATION
+
+
+def no_answer(reason: str, sizes: Sizes, pair: Pair | None = None, drawn_by: str = "") -> Seen:
+    """Return what was seen of an audit without an answer."""
+    return Seen(Judgement(Verdict.INCONCLUSIVE, reason), sizes, pair, drawn_by=drawn_by)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an audit ended: what was seen, and what was found out in addition.
+
+    ``if_violated`` and ``if_passed`` are warnings for the case of a violation, and for that of none.
     """
 
     plan: Plan
-    found: Evidence | Judgement
-    pair: Pair | None = None
+    seen: Seen
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     warnings: tuple[str, ...] = ()
     if_violated: tuple[str, ...] = ()
     if_passed: tuple[str, ...] = ()
-    drawn_by: str = ""
     proof: ProofFound | None = None
-
-
-def inconclusive(plan: Plan, reason: str, pair: Pair | None = None) -> Outcome:
-    """Return the outcome of an audit without an answer."""
-    return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, reason), pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +93,14 @@ class Ended:
     provenance: Provenance
 
     @classmethod
-    def of(cls, outcome: Outcome, drawing: Drawing) -> "Ended":
+    def of(cls, outcome: Outcome, draw: Draw) -> "Ended":
         """Close an audit."""
-        plan = outcome.plan
+        plan, seen = outcome.plan, outcome.seen
         settings = plan.settings
-        tried = Tried(
-            str(plan.domain),
-            max(1, len(drawing.pairs)),
-            settings.events,
-            settings.search.fitted,
-            _by_name(drawing.stages),
-        )
-        spent, seconds = drawing.spent, drawing.elapsed()
-        return cls(
-            outcome, Provenance(spent, drawing.reproducible, settings.seed, seconds, outcome.drawn_by, tried=tried)
-        )
+        stages = _by_name(draw.stages)
+        tried = Tried(str(plan.domain), max(1, len(draw.pairs)), settings.events, seen.sizes.fitted, stages)
+        spent, seconds = draw.spent, draw.elapsed()
+        return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, seconds, seen.drawn_by, tried=tried))
 
     @property
     def name(self) -> str:
@@ -94,7 +110,7 @@ class Ended:
     @property
     def p_value(self) -> float | None:
         """The smallest level at which the claim is refuted; None if nothing is random, or nothing known."""
-        found = self.outcome.found
+        found = self.outcome.seen.found
         return found.p_value() if isinstance(found, Evidence) else None
 
     def result(self, alpha: float | None = None) -> AuditResult:
@@ -102,13 +118,13 @@ class Ended:
 
         The smallest pair and its bound are not part of the judgement. They are reported only if the claim is refuted.
         """
-        outcome, plan = self.outcome, self.outcome.plan
-        found = outcome.found
+        outcome, plan, seen = self.outcome, self.outcome.plan, self.outcome.seen
+        found = seen.found
         judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
         violated = judgement.verdict is Verdict.VIOLATION
         smallest = outcome.smallest if violated else None
         first = () if violated else (*outcome.if_passed, *_weak_power(plan.claim, judgement))
-        broken = (smallest.pair if smallest else outcome.pair) if violated else None
+        broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
             plan.name,
             plan.source.name,
@@ -116,7 +132,7 @@ class Ended:
             plan.expect,
             judgement,
             self.provenance,
-            outcome.pair,
+            seen.pair,
             outcome.exact,
             smallest,
             (
@@ -125,7 +141,7 @@ class Ended:
                 *(outcome.if_violated if violated else ()),
                 *_contradiction(judgement, outcome.proof),
             ),
-            command(plan, broken),
+            command(plan, broken, seen.sizes.fitted),
             outcome.proof,
         )
 

@@ -12,22 +12,19 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
+from auditor.auditing.neighbour_stages import ON_NEIGHBOURS, halves_of, on_neighbours
 from auditor.auditing.plan import Plan
-from auditor.auditing.stages import Stages, halves_of
+from auditor.auditing.sizes import Sizes
+from auditor.auditing.stages import Given, Known, SearchStage, in_stages
 from auditor.claims import PrivacyClaim, PureDP
-from auditor.methods.method import AnyMethod
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs
 
 # At a distance, evidence is strong enough for one margin.
 MARGIN_AT_DISTANCE = 1.0
-# Of the outputs, the share of a first search for what the mechanism loses; of the others, that of the search for a small loss.
-SHARE_OF_FIRST, SHARE_FOR_SMALL = 0.15, 0.7
-# The share that finds the step of a path on which most is lost.
-SHARE_FOR_STEP = 0.1
 # The most pairs in the first round of the search for a small loss.
 MOST_PAIRS = 96
 # A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
@@ -50,37 +47,46 @@ class FoundPair:
     path: Sequence[Pair] = ()
 
 
-def find_pair(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> FoundPair:
+def find_pair(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> FoundPair:
     """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
-    looks, before = Looks(plan, drawing, stage), drawing.spent.search
-    claim, first = plan.claim, plan.candidates
+    looks, claim = Looks(plan, sizes, draw, stage), plan.claim
     assert isinstance(claim, PrivacyClaim)
-    if _is_far(claim) or _small_is_searched(plan, claim, outputs):
-        found = Stages(looks).search(round(SHARE_OF_FIRST * outputs), first)
-        # Of a single pair nothing is seen.
-        if drawing.spent.search > before:
-            claim, first = _shown(claim, found.score), (*first, found.pair)
-            looks.plan = replace(plan, claim=claim)
-    left = outputs - (drawing.spent.search - before)
-    small = _for_small(looks, round(SHARE_FOR_SMALL * left))
-    along = small.path if small else ()
-    if len(along) > 1:
-        first = (*first, _most_lossy_step(looks, along, round(SHARE_FOR_STEP * left)))
-    left = outputs - (drawing.spent.search - before)
-    large = Stages(looks).search(left, first, along)
-    spent = drawing.spent.search - before
-    if small is None or large.score > small.score:
-        return FoundPair(large.pair, claim, spent)
+    known = in_stages(SEARCH, looks, Known(claim, plan.candidates), sizes.search)
+    assert known.found is not None
+    if not known.along or known.found.score > known.by_step:
+        return FoundPair(known.found.pair, known.claim, looks.spent)
+    along = known.along
     # What is known of all steps together is known best of the middle one.
-    return FoundPair(along[len(along) // 2], claim, spent, along if len(along) > 1 else ())
+    return FoundPair(along[len(along) // 2], known.claim, looks.spent, along if len(along) > 1 else ())
 
 
-def _small_is_searched(plan: Plan, claim: PrivacyClaim, outputs: int) -> bool:
+def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:
+    return _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, given.whole)
+
+
+def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
+    """Look for what the mechanism loses, which says how large a loss is to be looked for."""
+    seen = on_neighbours(looks, known, given)
+    # Of a single pair nothing is seen.
+    if not looks.spent or seen.found is None:
+        return known
+    return Known(_shown(known.claim, seen.found.score), (*known.first, seen.found.pair))
+
+
+def _of_the_size(looks: Looks, known: Known, given: Given) -> Known:
+    return in_stages(given.parts, looks, known, round(given.outputs))
+
+
+def _is_small(looks: Looks, known: Known, given: Given) -> bool:
+    return _small_is_searched(looks.plan.domain, known.claim, round(given.outputs))
+
+
+def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
     """Return whether the claim is small, and the domain has paths, or the outputs suffice for pairs."""
     # Where pairs are written down, each of them is to be tried.
-    if steps_apart(claim) == 1 or isinstance(plan.domain, Pairs):
+    if steps_apart(claim) == 1 or isinstance(domain, Pairs):
         return False
-    return _has_paths(plan.domain) or affordable_pairs(claim, outputs) > 0
+    return _has_paths(domain) or affordable_pairs(claim, outputs) > 0
 
 
 def _has_paths(domain: Domain) -> bool:
@@ -115,11 +121,6 @@ def steps_apart(claim: PrivacyClaim) -> int:
     return 1 + 2 * round((1 / max(claim.relative_size, 1 / MOST_STEPS) - 1) / 2)
 
 
-def method_at_distance(steps: int, plan: Plan) -> AnyMethod:
-    """Return the method for the ends of a path: a loss ``steps`` times as large needs fewer outputs by the square of that."""
-    return plan.method(max(1, plan.settings.samples // steps**2))
-
-
 def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
     """Return on how many pairs a search with these outputs can show what a small claim is about.
 
@@ -137,26 +138,14 @@ def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
     return pairs if pairs >= FEWEST_PAIRS else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Best:
-    """The best that a strategy found: a path of pairs, of which a neighbour is one, and the score by step."""
-
-    path: Sequence[Pair]
-    score: float
-
-
-def _for_small(looks: Looks, outputs: int) -> _Best | None:
+def _small_loss(looks: Looks, known: Known, given: Given) -> Known:
     """Look for a small violation of a small claim: at a distance, or on few pairs with many outputs each."""
-    claim, domain = looks.plan.claim, looks.plan.domain
-    assert isinstance(claim, PrivacyClaim)
-    steps = steps_apart(claim)
-    if not _small_is_searched(looks.plan, claim, outputs):
-        return None
+    claim, domain, outputs = known.claim, looks.plan.domain, round(given.outputs)
     if _has_paths(domain):
-        budget = Budget(outputs, most_pairs=MOST_PAIRS)
-        best = search_pairs(domain, lambda pairs, each: _at_distance(looks, steps, pairs, each), budget, looks.rng)
-        return _Best(path(domain, best.pair, steps), best.score)
-    few, method = affordable_pairs(claim, outputs), looks.plan.method().with_prior()
+        steps, budget = steps_apart(claim), Budget(outputs, most_pairs=MOST_PAIRS)
+        best = search_pairs(domain, lambda pairs, each: _at_distance(looks, claim, pairs, each), budget, looks.rng)
+        return replace(known, along=tuple(path(domain, best.pair, steps)), by_step=best.score)
+    few, method = affordable_pairs(claim, outputs), looks.method(claim).with_prior()
     margins = itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
@@ -164,28 +153,62 @@ def _for_small(looks: Looks, outputs: int) -> _Best | None:
         return looks.on_pairs("few pairs, for a small violation", pairs, each, forecast)
 
     best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
-    return _Best([best.pair], best.score)
+    return replace(known, along=(best.pair,), by_step=best.score)
 
 
-def _most_lossy_step(looks: Looks, along: Sequence[Pair], outputs: int) -> Pair:
-    """Return the step of a path on which most is lost, by bisection: all may be lost on a single one."""
-    each = outputs // (2 * len(along).bit_length())
-    forecast = looks.cautious(MARGIN_AT_DISTANCE)
-    while len(along) > 1:
-        halves = halves_of(along)
-        scores = looks.draw([], [*map(ends, halves)], each, forecast)
-        along = halves[0] if scores[0] >= scores[1] else halves[1]
-    return along[0]
-
-
-def _at_distance(looks: Looks, steps: int, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
+def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
     """Return the forecast by step for the ends of a path through each pair."""
-    plan = looks.plan
-    claim, paths = plan.claim, [path(plan.domain, pair, steps) for pair in pairs]
-    assert isinstance(claim, PrivacyClaim)
+    steps = steps_apart(claim)
+    paths = [path(looks.plan.domain, pair, steps) for pair in pairs]
     # The best of many forecasts is a lucky one, the more so where a path is short.
-    forecast = Forecast(method_at_distance(steps, plan).with_margin(MARGIN_AT_DISTANCE), held_out=True)
-    seen = looks.draw(pairs, [*map(ends, paths)], outputs_each, forecast)
-    looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each)
+    forecast = Forecast(looks.method(claim, steps).with_margin(MARGIN_AT_DISTANCE), held_out=True)
+    seen = looks.on(pairs, [*map(ends, paths)], outputs_each, forecast)
+    looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each, claim)
     exponent = claim.group_exponent or 1
     return [score / len(along) ** exponent for score, along in zip(seen, paths, strict=True)]
+
+
+def _most_lossy_step(looks: Looks, known: Known, given: Given) -> Known:
+    """Find the step of the path on which most is lost, by bisection: all may be lost on a single one."""
+    along: Sequence[Pair] = known.along
+    each = round(given.outputs) // (2 * len(along).bit_length())
+    forecast = Forecast(looks.method(known.claim).with_margin(MARGIN_AT_DISTANCE))
+    while len(along) > 1:
+        halves = halves_of(along)
+        scores = looks.on([], [*map(ends, halves)], each, forecast)
+        along = halves[0] if scores[0] >= scores[1] else halves[1]
+    return replace(known, first=(*known.first, along[0]))
+
+
+OF_THE_SIZE = (
+    SearchStage(
+        "a small violation, on data sets far apart or on few pairs",
+        0.70,
+        _small_loss,
+        "a small loss takes too many outputs to show on each pair of neighbours",
+        only="if the claim, or what the mechanism was seen to lose, is small",
+        when=_is_small,
+    ),
+    SearchStage(
+        "the step of a path on which most is lost",
+        0.10,
+        _most_lossy_step,
+        "a loss that shows at a distance may be that of one step",
+        only="if data sets far apart were searched",
+        when=lambda looks, known, given: len(known.along) > 1,
+    ),
+    SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
+)
+# What a search does, by shares of its outputs. This is the place to tune it.
+SEARCH = (
+    SearchStage(
+        "what the mechanism loses on neighbours",
+        0.15,
+        _what_is_lost,
+        "the claim does not say how large a loss to look for",
+        only="if the claim is small, or so large that it says nothing",
+        when=_says_not_where_to_look,
+        parts=ON_NEIGHBOURS,
+    ),
+    SearchStage("a violation of that size", None, _of_the_size, "the search itself", parts=OF_THE_SIZE),
+)

@@ -9,32 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from auditor.auditing.deadline import fit_bound, fit_outputs, fit_search
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
+from auditor.auditing.draw import Draw
 from auditor.auditing.growth import added_up, growth
-from auditor.auditing.health_checks import (
-    all_alike,
-    always_fails,
-    commonest,
-    cut_short,
-    drift,
-    exceptions,
-    nearly_all_alike,
-)
-from auditor.auditing.implied import smaller_noise
-from auditor.auditing.looks import ends
-from auditor.auditing.oracle import exact_value
-from auditor.auditing.outcome import Evidence, Outcome, inconclusive
-from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair, method_at_distance
+from auditor.auditing.health_checks import all_alike, always_fails, commonest
+from auditor.auditing.looks import ends, outputs_at_distance
+from auditor.auditing.outcome import Evidence, Seen, no_answer
+from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.smallest import shrink, without_harm
+from auditor.auditing.sizes import Sizes
+from auditor.auditing.smallest import shrink
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
-from auditor.claims import Claim, PrivacyClaim
+from auditor.claims import Claim
 from auditor.events.histogram import Histogram
 from auditor.events.rare import some_repeat
-from auditor.events.selection import VALUES
 from auditor.methods.method import AnyMethod, Test
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
@@ -43,86 +33,78 @@ from auditor.verdict import judge
 FOLLOW_UP = 2
 
 
-def audit_privacy(plan: Plan, drawing: Drawing) -> Outcome:
+def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim on pairs of neighbours.
 
     Raises MechanismError when the mechanism breaks the protocol of a batch, and TimeoutError.
     """
-    asked = plan
-    plan = fit_search(fit_outputs(plan, drawing), drawing, find_pair)
-    found = find_pair(plan, drawing, plan.settings.search_outputs)
-    pair, at_distance = found.pair, bool(found.path) and plan.method().learns_at_distance
-    outputs = plan.settings.selection_outputs // (2 if at_distance else 1)
-    sample = drawing.draw(drawing.batches(pair, outputs, Phase.SELECTION))
+    sizes = sizes_in_time(plan, draw, find_pair)
+    found = find_pair(plan, sizes, draw)
+    pair, at_distance = found.pair, bool(found.path) and plan.method(sizes.bound).learns_at_distance
+    outputs = sizes.selection // (2 if at_distance else 1)
+    sample = draw.draw(draw.batches(pair, outputs, Phase.SELECTION))
     failure = sample.left.failure() and sample.right.failure()
     if failure:
-        return inconclusive(plan, always_fails(plan, pair, failure), pair)
-    share = commonest(sample)
-    if share == 1:
-        return inconclusive(plan, all_alike(sample.size), pair)
+        return no_answer(always_fails(plan, pair, failure), sizes, pair)
+    if commonest(sample) == 1:
+        return no_answer(all_alike(sample.size), sizes, pair)
     # What was searched for is what is learned.
-    searched = replace(plan, claim=found.claim)
-    learned = _learned if at_distance else _learned_on_pair
-    test = learned(searched, drawing, found, sample)
-    plan, note = _affordable(fit_bound(plan, drawing), sample)
-    method = plan.method()
+    learner = _Learner(plan, sizes, draw, found)
+    test = learner.at_distance(sample) if at_distance else learner.on_pair(sample)
+    sizes, note = _affordable(with_all_that_is_left(plan, sizes, draw), sample)
+    method = plan.method(sizes.bound)
     # For the reader only, and so made while the workers draw.
     histograms = functools.cache(lambda: test.histograms(sample))
-    batches = drawing.batches(pair, plan.settings.samples, Phase.BOUND, like=sample)
-    tally = drawing.count(batches, test, functools.partial(method.bound, test), histograms)
-    drawn_by, reason = drawing.drawn_by(), drawn(plan, tally, asked.settings.samples) + note
+    batches = draw.batches(pair, sizes.bound, Phase.BOUND, like=sample)
+    tally = draw.count(batches, test, functools.partial(method.bound, test), histograms)
+    drawn_by, reason = draw.drawn_by(), drawn(plan, sizes, tally) + note
     if not tally.batches:
-        return replace(inconclusive(plan, reason, pair), drawn_by=drawn_by)
+        return no_answer(reason, sizes, pair, drawn_by)
     if tally.lost > tally.outputs / 2:
         raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
-        return replace(inconclusive(plan, raised, pair), drawn_by=drawn_by)
-    evidence = CountEvidence(plan.claim, method, test, added_up(tally.pieces), histograms(), reason)
-    smallest, warnings = None, list[str]()
-    refuted = evidence.refutes(plan.alpha)
-    # What a claim implies is not worth more time where that is limited.
-    if not refuted and plan.settings.seconds is None:
-        warnings += smaller_noise(plan, drawing, pair, sample)
-    # Outputs that fail by costing time are not worth a smaller pair.
-    if refuted and plan.settings.shrinks and not sample.failures:
-        smallest, warnings = without_harm(drawing, lambda: shrink(plan, drawing, pair, sample))
-    return Outcome(
-        plan,
-        evidence,
+        return no_answer(raised, sizes, pair, drawn_by)
+    return Seen(
+        CountEvidence(plan.claim, method, test, added_up(tally.pieces), histograms(), reason),
+        sizes,
         pair,
-        # What is known of a specimen is known over the reals, and says nothing of its bits.
-        exact_value(plan, pair) if plan.settings.events == (VALUES,) else None,
-        smallest,
+        sample,
         # A batch that raises is one accident, and no change of all its outputs.
-        ((*drift(tally.tables), *warnings) if not tally.lost else tuple(warnings)),
-        exceptions(plan, pair, sample),
-        (*cut_short(asked, drawing), *nearly_all_alike(share)),
+        () if tally.lost else tally.tables,
+        functools.partial(shrink, plan, sizes, draw, pair, sample),
         drawn_by,
     )
 
 
-def _learner(plan: Plan) -> AnyMethod:
-    method = plan.method()
-    assert isinstance(plan.claim, PrivacyClaim)
-    return method.with_prior() if affordable_pairs(plan.claim, plan.settings.search_outputs) else method
+@dataclass(frozen=True, slots=True)
+class _Learner:
+    """Learns a test of what was searched for."""
 
+    plan: Plan
+    sizes: Sizes
+    draw: Draw
+    found: FoundPair
 
-def _learned_on_pair(plan: Plan, drawing: Drawing, found: FoundPair, sample: Sample) -> Test[Any]:
-    """Learn a test on the pair; where values repeat that may be a rare release, from more outputs.
+    def on_pair(self, sample: Sample) -> Test[Any]:
+        """Learn a test on the pair; where values repeat that may be a rare release, from more outputs.
 
-    A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
-    """
-    if plan.settings.seconds is None and some_repeat(sample):
-        batches = drawing.batches(found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
-        sample = join_samples([sample, drawing.draw(batches)])
-    test: Test[Any] = _learner(plan).learn(sample).test
-    return test
+        A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
+        """
+        found, plan = self.found, self.plan
+        if plan.settings.seconds is None and some_repeat(sample):
+            batches = self.draw.batches(found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
+            sample = join_samples([sample, self.draw.draw(batches)])
+        method = plan.method(self.sizes.bound, found.claim)
+        learner = method.with_prior() if affordable_pairs(found.claim, self.sizes.search) else method
+        test: Test[Any] = learner.learn(sample).test
+        return test
 
-
-def _learned(plan: Plan, drawing: Drawing, found: FoundPair, sample: Sample) -> Test[Any]:
-    """Learn a test at the ends of the path: what showed there may be too weak to be learned from neighbours."""
-    batches = drawing.batches(ends(found.path), sample.size, Phase.SELECTION, number=(1,))
-    test: Test[Any] = method_at_distance(len(found.path), plan).with_prior().learn(drawing.draw(batches)).test
-    return test
+    def at_distance(self, sample: Sample) -> Test[Any]:
+        """Learn a test at the ends of the path: what showed there may be too weak to be learned from neighbours."""
+        path = self.found.path
+        batches = self.draw.batches(ends(path), sample.size, Phase.SELECTION, number=(1,))
+        method = self.plan.method(outputs_at_distance(self.sizes.bound, len(path)), self.found.claim)
+        test: Test[Any] = method.with_prior().learn(self.draw.draw(batches)).test
+        return test
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +148,14 @@ class CountEvidence(Evidence):
         return on_event or replace(method, planned=outputs).foreseen(1.0, CHANCES[0][1]) < math.inf
 
 
-def drawn(plan: Plan, tally: Tally, asked: int) -> str:
-    """Say how many outputs of the bound were drawn of those ``asked`` for, as the reason to stop."""
-    settings = plan.settings
+def drawn(plan: Plan, sizes: Sizes, tally: Tally) -> str:
+    """Say how many outputs of the bound were drawn of those asked for, as the reason to stop."""
+    settings, asked = plan.settings, plan.settings.samples
     if tally.time_is_up:
         return f"{settings.seconds:g} seconds were over: {tally.outputs:,} of {asked:,} outputs drawn"
-    if settings.samples < asked and settings.seconds is not None:
-        return f"{settings.samples:,} of {asked:,} outputs drawn: {settings.seconds:g} seconds allow no more"
-    return f"all {settings.samples:,} outputs drawn"
+    if sizes.bound < asked and settings.seconds is not None:
+        return f"{sizes.bound:,} of {asked:,} outputs drawn: {settings.seconds:g} seconds allow no more"
+    return f"all {sizes.bound:,} outputs drawn"
 
 
 # Outputs that end their process or pass the time limit cost time. This number of them proves what there is to prove: all on one
@@ -181,13 +163,13 @@ def drawn(plan: Plan, tally: Tally, asked: int) -> str:
 MOST_FAILURES = 100
 
 
-def _affordable(plan: Plan, sample: Sample) -> tuple[Plan, str]:
-    """Return the plan with fewer outputs for the bound where too many would fail, and a note on that.
+def _affordable(sizes: Sizes, sample: Sample) -> tuple[Sizes, str]:
+    """Return fewer outputs for the bound where too many would fail, and a note on that.
 
     The number depends on the outputs of the selection only. So it says nothing about those of the bound.
     """
     if not sample.failures:
-        return plan, ""
-    samples = min(plan.settings.samples, max(100, round(MOST_FAILURES * sample.size / sample.failures)))
+        return sizes, ""
+    bound = min(sizes.bound, max(100, round(MOST_FAILURES * sample.size / sample.failures)))
     note = f"; more would take long: {sample.failures} of {sample.size} ended their process or were late"
-    return plan.with_settings(samples=samples), note
+    return replace(sizes, bound=bound), note

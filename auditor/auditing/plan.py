@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.store import AuditStore
-from auditor.claims import Claim, PrivacyClaim, Probability
+from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
 from auditor.methods import method_for
@@ -22,9 +22,12 @@ from auditor.verdict import Verdict
 CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
+Kind = Literal["query", "canaries", "probability", "sequential", "pairwise"]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that decides an audit's outcome.
+    """Everything that is asked of an audit, and decides its outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
     audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
@@ -52,7 +55,7 @@ class Plan:
         if isinstance(self.domain, Pairs) and not isinstance(self.claim, Probability):
             check_differ(self.domain.corners())
         if isinstance(self.claim, PrivacyClaim):
-            self.method()
+            self.method(self.settings.samples)
         one_run = self.settings.method == "one-run"
         if one_run != isinstance(self.domain, Canaries) or (one_run and not isinstance(self.claim, PrivacyClaim)):
             raise InvalidInputError(
@@ -60,14 +63,25 @@ class Plan:
                 "domain: canaries and a claim of privacy go together"
             )
 
-    def method(self, outputs: int | None = None) -> AnyMethod:
-        """Return the method of the audit, for a bound of this number of outputs, by default all of the settings.
+    @property
+    def kind(self) -> Kind:
+        """The kind of audit, which follows from the claim, the neighbours and the method."""
+        if isinstance(self.claim, QueryClaim):
+            return "query"
+        if isinstance(self.domain, Canaries):
+            return "canaries"
+        if isinstance(self.claim, Probability):
+            return "probability"
+        return "sequential" if self.settings.method == "sequential" else "pairwise"
+
+    def method(self, outputs: int, claim: Claim | None = None) -> AnyMethod:
+        """Return the method of the audit for a bound of this number of outputs, on its own claim or on another.
 
         Raises InvalidInputError if the claim has no such method.
         """
         settings = self.settings
-        planned = settings.samples if outputs is None else outputs
-        return method_for(self.claim, settings.method, self.alpha, planned, settings.events, self.features)
+        claim = claim or self.claim
+        return method_for(claim, settings.method, self.alpha, outputs, settings.events, self.features)
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

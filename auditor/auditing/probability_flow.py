@@ -4,20 +4,21 @@ Such a claim can be confirmed on a data set as well as refuted. For any truth on
 may use the whole of alpha.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor.auditing.deadline import fit_bound, fit_outputs, fit_search
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
+from auditor.auditing.draw import Draw
 from auditor.auditing.growth import added_up, growth
-from auditor.auditing.health_checks import cut_short, drift
-from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pairwise_flow import drawn
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.smallest import shrink, without_harm
+from auditor.auditing.sizes import Sizes
+from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Batch, Phase
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import Probability
@@ -29,30 +30,28 @@ from auditor.results.result import Illustration, Judgement
 from auditor.verdict import Verdict
 
 
-def audit_probability(plan: Plan, drawing: Drawing) -> Outcome:
+def audit_probability(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim on single data sets; every data set of the domain's pairs is a candidate.
 
     Raises MechanismError if the mechanism returns anything but whether the event happened.
     """
-    claim = plan.claim
+    claim, on_one = plan.claim, replace(plan, domain=DataSets(plan.domain))
     assert isinstance(claim, Probability)
-    asked = plan
-    plan = replace(fit_outputs(plan, drawing), domain=DataSets(plan.domain))
-    plan = fit_search(plan, drawing, _worst)
-    alone = _worst(plan, drawing, plan.settings.search_outputs)
-    plan = fit_bound(plan, drawing)
-    batches = drawing.batches(alone, plan.settings.samples, Phase.BOUND)
-    tally = drawing.count(batches, Reported(claim, plan.alpha))
-    drawn_by = drawing.drawn_by()
+    sizes = sizes_in_time(on_one, draw, _worst)
+    alone = _worst(on_one, sizes, draw)
+    sizes = with_all_that_is_left(plan, sizes, draw)
+    tally = draw.count(draw.batches(alone, sizes.bound, Phase.BOUND), Reported(claim, plan.alpha))
+    drawn_by, reason = draw.drawn_by(), drawn(plan, sizes, tally)
     if not tally.batches:
-        return replace(inconclusive(plan, drawn(plan, tally, asked.settings.samples), alone), drawn_by=drawn_by)
-    evidence = RateEvidence(claim, added_up(tally.pieces), drawn(plan, tally, asked.settings.samples))
-    smallest, warnings = None, list[str]()
-    if evidence.refutes(plan.alpha) and plan.settings.shrinks:
-        smallest, warnings = without_harm(drawing, lambda: shrink(plan, drawing, alone))
-    warned = (*drift(tally.tables), *warnings)
-    weak = cut_short(asked, drawing)
-    return Outcome(plan, evidence, alone, smallest=smallest, warnings=warned, if_passed=weak, drawn_by=drawn_by)
+        return no_answer(reason, sizes, alone, drawn_by)
+    return Seen(
+        RateEvidence(claim, added_up(tally.pieces), reason),
+        sizes,
+        alone,
+        tables=tally.tables,
+        shrink=functools.partial(shrink, on_one, sizes, draw, alone),
+        drawn_by=drawn_by,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +86,18 @@ class RateEvidence(Evidence):
         )
 
 
-def _worst(plan: Plan, drawing: Drawing, outputs: int, stage: int = 0) -> Pair:
+def _worst(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> Pair:
     """Return the data set on which the event was seen most often (least often, for "at least")."""
     assert isinstance(plan.claim, Probability)
     sign, rounds = 1 if plan.claim.at_most else -1, 0
 
     def evaluate(alone: Sequence[Pair], outputs_each: int) -> list[float]:
         nonlocal rounds
-        drawing.pairs.update(pair.key() for pair in alone)
+        draw.look(pair.key() for pair in alone)
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
-        return [sign * seen / outputs_each for seen in drawing.draw_each(batches, hits, plan.settings.search_outputs)]
+        return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, sizes.search)]
 
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.SEARCH, stage)))
     # All outputs are of one side.
-    return search_pairs(plan.domain, evaluate, Budget(outputs, LEAST_OUTPUTS // 2), rng).pair
+    return search_pairs(plan.domain, evaluate, Budget(sizes.search, LEAST_OUTPUTS // 2), rng).pair

@@ -1,9 +1,9 @@
 """A proof in addition to the audit by sampling, or in its place."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from auditor.auditing.outcome import Outcome
+from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.host import hosted
@@ -12,7 +12,7 @@ from auditor.claims import PrivacyClaim
 from auditor.events.features import Where, like
 from auditor.events.written import read, written
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.pair import Arrays, plain
+from auditor.neighbours.pair import Arrays, Pair, plain
 from auditor.proofs import Proof, attempt
 from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
@@ -25,19 +25,27 @@ BRIEFLY = "briefly"
 PROOF = "proof"
 
 
-def tried_proof(plan: Plan) -> tuple[ProofFound | None, Plan]:
-    """Return how an attempt at a proof ended, and the plan with the pair and the event on which it failed.
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The pair and the event on which a proof failed: what an audit is to look at."""
+
+    pairs: tuple[Pair, ...] = ()
+    features: tuple[Where, ...] = ()
+
+
+def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
+    """Return how an attempt at a proof ended, and the hints that it gives.
 
     There is no proof where none is asked for, or where there is nothing to be tried. What is returned is kept in the plan's
     store, so that a run that is resumed or replayed reports the same.
     """
     prove = plan.settings.prove
     if prove in (False, BRIEFLY) or plan.source.command is not None or not isinstance(plan.claim, PrivacyClaim):
-        return None, plan
+        return None, Hints()
     kept = plan.store.recall(PROOF, lambda: _found(plan, SECONDS_ALONE if prove == "only" else SECONDS))
     pair = plan.domain.moved(*kept["failed"]) if kept["failed"] else None
     features = read({"event": kept.get("event", [])}, "event")[0]
-    return ProofFound(**kept["found"]), replace(plan, candidates=(pair,) if pair else (), features=features)
+    return ProofFound(**kept["found"]), Hints((pair,) if pair else (), features)
 
 
 def brief_proof(plan: Plan) -> ProofFound | None:
@@ -82,14 +90,15 @@ def _said(proof: Proof) -> ProofFound:
     return ProofFound(str(proof.status), proof.value, str(proof.scope), proof.rule, proof.reason, proof.pairs)
 
 
-def proof_alone(plan: Plan, proof: ProofFound | None) -> Outcome:
-    """Return the outcome of an audit that is a proof only: no violation where the claim is proved, else no answer."""
+def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:
+    """Return what an audit saw that is a proof only: no violation where the claim is proved, else no answer."""
+    verdict = Verdict.INCONCLUSIVE
     if proof is None:
         why = "only privacy claims of Python mechanisms can be proved; without `prove: only`, outputs are drawn"
-        return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, why))
-    if proof.proved:
-        return Outcome(plan, Judgement(Verdict.NO_VIOLATION_FOUND, "the claim is proved; no outputs were drawn"))
-    if proof.reason is None:
+    elif proof.proved:
+        verdict, why = Verdict.NO_VIOLATION_FOUND, "the claim is proved; no outputs were drawn"
+    elif proof.reason is None:
         why = f"the claim is proved for {proof.pairs:,} pairs, and not for all data sets of the domain"
-        return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, why))
-    return Outcome(plan, Judgement(Verdict.INCONCLUSIVE, f"not proved: {proof.reason}"))
+    else:
+        why = f"not proved: {proof.reason}"
+    return Seen(Judgement(verdict, why), plan.settings.sizes)

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from auditor.auditing.deadline import FITTING_SEARCH
-from auditor.auditing.drawing import Drawing
-from auditor.auditing.outcome import Outcome
+from auditor.auditing.draw import Draw
+from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
-from auditor.auditing.smallest import without_harm
 from auditor.blackbox.answered_rows import are_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted
@@ -69,7 +68,7 @@ def _answer_words(answer: Any) -> str:
     return data_words(answer) if are_rows(answer) else str(answer)
 
 
-def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hosted | Program]) -> Outcome:
+def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | Program]) -> Seen:
     """Look for a pair on which the query moves further than claimed, or falls where it may not.
 
     A program is a query if its answers do not depend on its seed.
@@ -100,13 +99,13 @@ def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hos
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    seconds = plan.settings.search.seconds
+    seconds, sizes = plan.settings.search.seconds, plan.settings.sizes
     if seconds is not None:
         fit = store.recall(FITTING_SEARCH, lambda: math.floor(seconds / _seconds_each(plan.domain, evaluate)))
-        plan = plan.with_settings(search=replace(plan.settings.search, outputs=fit))
+        sizes = replace(sizes, search=fit, fitted=fit)
         seen.clear()
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed))
-    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, plan.settings.search_outputs), least_each=1), rng)
+    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, sizes.search), least_each=1), rng)
     if not seen:
         evaluate(plan.domain.corners()[:1], 1)
     found = max(seen.values(), key=lambda difference: difference.excess)
@@ -114,16 +113,14 @@ def audit_query(plan: Plan, drawing: Drawing, load: Callable[[], Mechanism | Hos
         raise InvalidInputError(
             f"a claim of {claim} compares a data set with a part of it; these neighbours have no such pair, use add_remove"
         )
-    drawing.pairs.update(seen)
-    violated = found.excess > 0
+    draw.look(seen)
     judgement = Judgement(
-        Verdict.VIOLATION if violated else Verdict.NO_VIOLATION_FOUND,
+        Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
         f"{len(seen):,} pairs of data sets looked at",
         found.bound(claim, "largest difference found"),
         found.event,
     )
-    smaller, warnings = without_harm(drawing, smallest) if violated and plan.settings.shrinks else (None, list[str]())
-    return Outcome(plan, judgement, found.pair, smallest=smaller, warnings=tuple(warnings))
+    return Seen(judgement, sizes, found.pair, shrink=smallest)
 
 
 def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:

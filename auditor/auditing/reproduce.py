@@ -8,14 +8,14 @@ from auditor.events.selection import VALUES
 from auditor.neighbours.pair import Pair, Relation, Side
 
 
-def command(plan: Plan, pair: Pair | None) -> str | None:
+def command(plan: Plan, pair: Pair | None, fitted: int | None = None) -> str | None:
     """Return the command that repeats an audit; without one, a call in Python that finds the violation on a pair, or data set.
 
-    None if there is neither a command nor a pair.
+    ``fitted`` is the number of outputs that fitted into the seconds of its search. None if there is neither a command nor a pair.
     """
     if plan.rerun:
-        fitted = () if plan.settings.search.fitted is None else ("--search", str(plan.settings.search.fitted))
-        return shlex.join(["auditor", "run", *plan.rerun, *fitted])
+        search = () if fitted is None else ("--search", str(fitted))
+        return shlex.join(["auditor", "run", *plan.rerun, *search])
     if pair is None:
         return None
     sides: tuple[Side, Side] = ("left", "left" if pair.relation is Relation.ALONE else "right")

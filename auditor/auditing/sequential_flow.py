@@ -8,18 +8,17 @@ speaks of all pairs.
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.auditing.drawing import Drawing, as_drawn
-from auditor.auditing.health_checks import all_alike, commonest, cut_short, drift, nearly_all_alike
-from auditor.auditing.oracle import exact_value
-from auditor.auditing.outcome import Evidence, Outcome, inconclusive
+from auditor.auditing.draw import Draw, as_drawn
+from auditor.auditing.health_checks import all_alike, commonest
+from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import find_pair
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.smallest import shrink, without_harm
+from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample, join_samples
@@ -64,6 +63,10 @@ class Wealth:
         self.highest = np.maximum(self.highest, self.carried + game.log_wealth())
         self.looks.append((outputs, self.highest))
 
+    def carry(self, game: Game) -> None:
+        """Take the wealth of a game that has ended to the next one."""
+        self.carried = self.carried + game.log_wealth()
+
     def bound(self, alpha: float) -> float:
         """Return the largest hypothesis refuted at a level together with all smaller ones."""
         return self._refuted(self.highest, alpha)
@@ -80,40 +83,42 @@ class Wealth:
         return min(1.0, math.exp(-float(self.highest[self.grid <= claim + 1e-12].min())))
 
 
-def audit_sequentially(plan: Plan, drawing: Drawing) -> Outcome:
+def audit_sequentially(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim on pairs of neighbours, stopping as soon as it is refuted.
 
     The chance that a sound mechanism is ever refuted is at most alpha, however long it runs.
     """
-    claim, settings = plan.claim, plan.settings
+    claim, settings, sizes = plan.claim, plan.settings, plan.settings.sizes
     assert isinstance(claim, PrivacyClaim)
-    play = _Play(plan, drawing, claim)
+    play = _Play(plan, draw, claim)
     pair = plan.domain.corners()[0]
-    while play.stage == 0 or (not play.reason and not play.failure and drawing.left() > 0):
+    while play.stage == 0 or (not play.reason and not play.failure and draw.left() > 0):
         length = FIRST_STAGE * GROWTH_OF_STAGES**play.stage
-        most = length if settings.outputs is None else min(length, drawing.left())
-        found = find_pair(plan, drawing, round(STAGE_FOR_SEARCH * most), play.stage)
-        pair, left = found.pair, drawing.left()
+        most = length if settings.outputs is None else min(length, draw.left())
+        found = find_pair(plan, replace(sizes, search=round(STAGE_FOR_SEARCH * most)), draw, play.stage)
+        pair, left = found.pair, draw.left()
         # With a single pair there is nothing to search for, and one game takes it all.
         play.on(pair, min(left, length - found.outputs) if found.outputs else left)
     if play.failure:
-        return inconclusive(plan, f"the mechanism failed on every call: {play.failure}", pair)
-    reason = play.reason or f"all {drawing.spent.bound:,} outputs drawn"
-    if not drawing.spent.bound:
-        return inconclusive(plan, f"{reason}: no output was drawn for the bound", pair)
+        return no_answer(f"the mechanism failed on every call: {play.failure}", sizes, pair)
+    drawn = draw.spent.bound
+    reason = play.reason or f"all {drawn:,} outputs drawn"
+    if not drawn:
+        return no_answer(f"{reason}: no output was drawn for the bound", sizes, pair)
     evidence = BetEvidence(claim, play.game, play.wealth, play.game.histograms(), reason)
-    # A game that ends where its bets are won has no equal halves.
-    warnings = () if play.refuted else drift(play.game.halves())
-    refuted, last = evidence.refutes(plan.alpha), play.game.history.sample()
-    share = commonest(last)
-    if share == 1 and not refuted:
-        return inconclusive(plan, all_alike(last.size), pair)
-    exact, smallest, stopped = exact_value(plan, pair), None, list[str]()
-    if refuted and settings.shrinks and not play.failures:
-        outputs = min(settings.samples, max(TO_SHRINK * drawing.spent.bound, round(LEAST_TO_SHRINK * settings.samples)))
-        smallest, stopped = without_harm(drawing, lambda: shrink(plan, drawing, pair, outputs=outputs))
-    weak = (*cut_short(plan, drawing), *nearly_all_alike(share))
-    return Outcome(plan, evidence, pair, exact, smallest, (*warnings, *stopped), if_passed=weak)
+    last = play.game.history.sample()
+    if commonest(last) == 1 and not evidence.refutes(plan.alpha):
+        return no_answer(all_alike(last.size), sizes, pair)
+    to_shrink = min(settings.samples, max(TO_SHRINK * drawn, round(LEAST_TO_SHRINK * settings.samples)))
+    return Seen(
+        evidence,
+        sizes,
+        pair,
+        last,
+        # A game that ends where its bets are won has no equal halves.
+        () if play.refuted else play.game.halves(),
+        None if play.failures else functools.partial(shrink, plan, sizes, draw, pair, outputs=to_shrink),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +170,9 @@ class _Play:
     ``failures`` counts outputs that were bet on and cost time, by ending their process or being late.
     """
 
-    def __init__(self, plan: Plan, drawing: Drawing, claim: PrivacyClaim) -> None:
+    def __init__(self, plan: Plan, draw: Draw, claim: PrivacyClaim) -> None:
         grid = hypotheses(claim)
-        self.plan, self.drawing, self.claim = plan, drawing, claim
+        self.plan, self.draw, self.claim = plan, draw, claim
         self.wealth = Wealth(grid, np.zeros(len(grid)), np.zeros(len(grid)))
         self.game = self._new_game()
         self.stage, self.failures = 0, 0
@@ -178,50 +183,50 @@ class _Play:
 
     def on(self, pair: Pair, outputs: int) -> None:
         """Play a new game on a pair until outputs, time or the claim give out, and carry its wealth on."""
-        before, spent, self.game = self.game, self.drawing.spent.bound, self._new_game()
+        before, spent, self.game = self.game, self.draw.spent.bound, self._new_game()
         self._play(pair, outputs)
-        self.wealth.carried = self.wealth.carried + self.game.log_wealth()
+        self.wealth.carry(self.game)
         self.stage += 1
-        if self.drawing.spent.bound == spent:  # nothing was seen of this game, so the last one is that before
+        if self.draw.spent.bound == spent:  # nothing was seen of this game, so the last one is that before
             self.game = before
 
     def _play(self, pair: Pair, outputs: int) -> None:
-        drawing, wealth, alpha = self.drawing, self.wealth, self.plan.alpha
+        draw, wealth, alpha = self.draw, self.wealth, self.plan.alpha
         at_claim = int(np.searchsorted(wealth.grid, just_above(self.claim)))
         target = -math.log(alpha) - float(wealth.carried[at_claim])
-        played, draw, raised, form = 0, 0, False, ""
+        played, draws, raised, form = 0, 0, False, ""
         while played < outputs:
-            if drawing.time_is_up(drawing.spent.bound):
+            if draw.time_is_up(draw.spent.bound):
                 self.reason = f"{self.plan.settings.seconds:g} seconds were over"
                 return
             first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
             size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
-            drawn, labels, sample = self._draw(pair, size, (self.stage, draw), raised, form)
+            drawn, labels, sample = self._draw(pair, size, (self.stage, draws), raised, form)
             form, self.failures = sample.form or form, self.failures + sample.failures
             if played == 0 and (failure := drawn.failure()):
                 if raised:
                     self.failure = failure
                     return
-                raised, draw = True, 1
+                raised, draws = True, 1
                 continue
             raised = raised or drawn.raised()[0] > 0
             # Where the claim is refuted but a smaller hypothesis is not yet, there is nothing to stop at within a draw.
             still_open = wealth.highest[at_claim] < -math.log(alpha)
             used = self.game.play(drawn, labels, at_claim, target if still_open else math.inf)
-            played, draw = played + used, draw + 1
-            drawing.spend(Phase.BOUND, used)
-            wealth.look(self.game, drawing.spent.bound)
-            drawing.so_far = functools.partial(wealth.bound, alpha)
-            drawing.report(Phase.BOUND, drawing.spent.bound, self.plan.settings.samples)
+            played, draws = played + used, draws + 1
+            draw.spend(Phase.BOUND, used)
+            wealth.look(self.game, draw.spent.bound)
+            bound = functools.partial(wealth.bound, alpha)
+            draw.report(Phase.BOUND, draw.spent.bound, self.plan.settings.samples, bound)
             if wealth.bound(alpha) > self.claim.value:
-                self.reason, self.refuted = f"refuted after {drawing.spent.bound:,} outputs", True
+                self.reason, self.refuted = f"refuted after {draw.spent.bound:,} outputs", True
                 return
 
     def _draw(
         self, pair: Pair, size: int, number: tuple[int, int], one_by_one: bool, form: str
     ) -> tuple[Outputs, NDArray[np.bool_], Sample]:
         """Draw labelled outputs in a random order of the sides; return them, their labels, and them as they were drawn."""
-        sampler = self.drawing.sampler()
+        sampler = self.draw.sampler()
         batches = sampler.batches(pair, size, Phase.BOUND, one_by_one, form, number)
         sample = join_samples(list(sampler.map(batches, as_drawn)))
         # The sides of trials are independent coins. So any order of them is as good as that of the draws.

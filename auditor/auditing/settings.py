@@ -5,34 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict, get_args
 
+from auditor.auditing.sizes import FEWEST, Sizes, sizes_for
 from auditor.blackbox.sampling import Execution
 from auditor.defaults import SAMPLES, MethodName, Prove
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
-# Shares of the bound's outputs that are drawn before it, on top. What is rare must show in the selection
-# to be counted in the bound.
-SEARCH_SHARE = 0.15
-SELECTION_SHARE = 0.15
-# A search with fewer outputs does not try each of a few values. So small audits give more for it, up to this share.
-LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
-# An event learned from fewer is mostly luck. So small audits give up to a quarter of their outputs for it.
-LEAST_SELECTION = 2_500
-# The same shares of a budget for all of it.
-SEARCH_OF_BUDGET, SELECTION_OF_BUDGET = 0.25, 0.1
-# Fewer outputs cannot support a useful bound.
-FEWEST = 100
-# Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
-# is learned from, workers wait.
-ENOUGH = 10_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The budget of the search over pairs: outputs, by default SEARCH_SHARE of the bound's, or seconds.
-
-    Where it has seconds, ``outputs`` is the number that fits into them, None until that is measured.
-    """
+    """The budget of the search over pairs: outputs, or seconds; by default a share of the bound's outputs."""
 
     outputs: int | None = None
     seconds: float | None = None
@@ -51,11 +33,6 @@ class Search:
         if set(given) not in ({"outputs"}, {"seconds"}):
             raise InvalidInputError(f"search is {dict(given)!r}; it must be {{outputs: n}} or {{seconds: s}}")
         return cls(**given)
-
-    @property
-    def fitted(self) -> int | None:
-        """How many outputs fit into the seconds; None before that is known, or if there are none."""
-        return None if self.seconds is None else self.outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +90,7 @@ class Settings:
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
             return settings
-        left = settings.outputs - settings.search_outputs - settings.selection_outputs
+        left = settings.outputs - settings.sizes.search - settings.sizes.selection
         if left < FEWEST:
             raise InvalidInputError(
                 f"outputs is {settings.outputs}; search and selection leave {left} of them for the bound, and must leave {FEWEST}"
@@ -121,26 +98,9 @@ class Settings:
         return replace(settings, samples=left)
 
     @property
-    def samples_to_learn(self) -> int:
-        """Of how many outputs search, selection and shrinking take their shares."""
-        return min(self.samples, ENOUGH)
-
-    @property
-    def search_outputs(self) -> int:
-        """How many outputs the search may spend."""
-        if self.search.outputs is not None:
-            return self.search.outputs
-        if self.outputs is not None:
-            return min(ENOUGH, round(SEARCH_OF_BUDGET * self.outputs))
-        least = min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * self.samples))
-        return max(least, round(SEARCH_SHARE * self.samples_to_learn))
-
-    @property
-    def selection_outputs(self) -> int:
-        """How many outputs the event is learned from."""
-        if self.outputs is not None:
-            return max(FEWEST, min(ENOUGH, round(SELECTION_OF_BUDGET * self.outputs)))
-        return max(FEWEST, round(SELECTION_SHARE * self.samples_to_learn), min(LEAST_SELECTION, self.samples // 4))
+    def sizes(self) -> Sizes:
+        """How many outputs search, selection and bound have if nothing limits their time."""
+        return sizes_for(self.samples, self.outputs, self.search.outputs)
 
     @property
     def shrinks(self) -> bool:

@@ -17,16 +17,16 @@ in advance, Bonferroni's share of the file, whatever level Holm's step-down allo
 file hold together with the file's confidence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Forecast
 from auditor.auditing.plan import Plan
+from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, PrivacyClaim, Probability
-from auditor.errors import MechanismError, WorkerLostError
 from auditor.methods.method import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
@@ -50,39 +50,23 @@ BOLD = 1.0
 LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 
 
-def without_harm(drawing: Drawing, find: Callable[[], Smallest | None]) -> tuple[Smallest | None, list[str]]:
-    """Return what ``find`` returns; or a warning, where the mechanism breaks the protocol or holds up the audit on the way.
-
-    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised, for
-    the same audit to be drawn again: its verdict is the same, and so is the smallest pair, with any workers.
-    """
-    try:
-        return find(), []
-    except (MechanismError, TimeoutError) as error:
-        if drawing.plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
-            raise
-        message = str(error) or "a batch took longer than the time limit"
-        drawing.plan.store.end(message)
-        return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]
-
-
 def shrink(
-    plan: Plan, drawing: Drawing, found: Pair, sample: Sample | None = None, outputs: int | None = None
+    plan: Plan, sizes: Sizes, draw: Draw, found: Pair, sample: Sample | None = None, outputs: int | None = None
 ) -> Smallest | None:
     """Return the smallest pair that still breaks the claim; None if there is none smaller, with no simpler event either.
 
     ``sample`` holds outputs on the pair found that were drawn to learn from, which decide how many outputs candidates get;
     without it some are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair with probability at
-    most the plan's alpha. At most ``outputs`` are spent, by default as many as the plan has for its own bound.
+    most the plan's alpha. At most ``outputs`` are spent, by default as many as the audit has for its own bound.
     """
     claim, domain = plan.claim, plan.domain
-    outputs = plan.settings.samples if outputs is None else outputs
-    to_learn = min(outputs, plan.settings.samples_to_learn)
+    outputs = sizes.bound if outputs is None else outputs
+    to_learn = min(outputs, sizes.learning)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
     # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
     if sample is None:
-        sample = drawing.draw(drawing.batches(found, round(SEEING * to_learn), Phase.SHRINK, (1, 0)))
+        sample = draw.draw(draw.batches(found, round(SEEING * to_learn), Phase.SHRINK, (1, 0)))
     strategy = _strategy(plan, sample, outputs)
     if strategy is None:
         return None
@@ -92,7 +76,7 @@ def shrink(
         nonlocal rounds
         batches = [Batch(pair, each, Phase.SHRINK, (rounds, i)) for i, pair in enumerate(pairs)]
         rounds += 1
-        return [claim.excess(value) for value in drawing.draw_each(batches, strategy.forecast, plan.settings.samples)]
+        return [claim.excess(value) for value in draw.draw_each(batches, strategy.forecast, sizes.bound)]
 
     screening = Screening(int(SCREENING * to_learn), _enough(claim, strategy, sample), int(LAST_LOOK * to_learn))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
@@ -101,14 +85,14 @@ def shrink(
     bets = plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
         if pair is not found or bets:
-            sample = drawing.draw(drawing.batches(pair, round(LEARNING * to_learn), Phase.SHRINK, (0, number)))
+            sample = draw.draw(draw.batches(pair, round(LEARNING * to_learn), Phase.SHRINK, (0, number)))
         learned = strategy.method.learn(sample)
         excess = claim.excess(learned.forecast)
         if excess > strategy.floor or pair is found:
             test = strategy.method.simplify(learned.test, sample, claim.value + KEPT_BY_EVENT * excess)
             if pair is found and test == learned.test and not bets:
                 return None
-            tally = drawing.count(drawing.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
+            tally = draw.count(draw.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
             bound = strategy.method.proved(test, tally.counts)
             violated = judge(claim, bound) is Verdict.VIOLATION
             return Smallest(pair, test.report(tally.counts), bound) if violated else None

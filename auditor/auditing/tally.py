@@ -50,6 +50,10 @@ class Tally:
             self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
             self.width *= 2
 
+    def stop(self) -> None:
+        """Note that no more may be drawn."""
+        self.time_is_up = True
+
     @property
     def tables(self) -> list[tuple[tuple[int, ...], ...]]:
         """The counts of each span by side and kind."""

@@ -27,6 +27,11 @@ class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the 
 
     standard_error: str = ""
 
+    def after(self, standard_error: str) -> "ProcessFailure":
+        """Return the failure with what the process wrote."""
+        self.standard_error = standard_error
+        return self
+
     def message(self) -> str:
         """Say what happened, with the end of standard error."""
         return f"{self}; standard error ends: {self.standard_error}" if self.standard_error else str(self)
@@ -119,6 +124,10 @@ class Process:
         """Return output that was not asked for, if there is any."""
         return os.read(self._out, CHUNK) if dict(self._poll.poll(0)).get(self._out, 0) & select.POLLIN else b""
 
+    def has_loaded(self, pickled: bytes, kind: tuple[bool, bool]) -> None:
+        """Note which mechanism a host has loaded, and whether it is batched and takes rng."""
+        self.loaded = pickled, kind
+
     def standard_error(self) -> str:
         """Return the end of what the process wrote to standard error."""
         return self._errors.decode("utf-8", "replace").strip()
@@ -169,8 +178,7 @@ class Process:
 
     def _failed(self, failure: ProcessFailure) -> ProcessFailure:
         self.kill()
-        failure.standard_error = self.standard_error()
-        return failure
+        return failure.after(self.standard_error())
 
 
 def _guard(group: int) -> "subprocess.Popen[bytes]":

@@ -8,7 +8,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def _named(*names: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big"))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Repeat:
     """A window that was drawn again: its entropy in bits, its draws without overlap, and the place of the last one."""
 
@@ -173,8 +173,8 @@ class RepeatGuard:
         width = len(window) // 8
         if repeat.batch == batch and start < repeat.start + width:
             return
-        before, repeat.batch, repeat.start, repeat.where = repeat.where, batch, start, where
-        repeat.times += 1
+        before = repeat.where
+        repeat = self.repeats[window] = replace(repeat, times=repeat.times + 1, batch=batch, start=start, where=where)
         if repeat.bits * (repeat.times - 1) >= CERTAIN + repeat.times * math.log2(self.windows):
             raise MechanismError(
                 f"the mechanism repeats itself: {width} outputs in a row of the {where} are identical to outputs of the "

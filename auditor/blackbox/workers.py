@@ -58,6 +58,14 @@ class Share:
     at_work: "list[Task]" = field(default_factory=list)
     waiting: "deque[Task]" = field(default_factory=deque)
 
+    def used(self, seconds: float) -> None:
+        """Add seconds that a worker spent."""
+        self.seconds += seconds
+
+    def begins_at(self, seconds: float) -> None:
+        """An audit that starts later must not be preferred for the time that others used before."""
+        self.seconds = max(self.seconds, seconds)
+
 
 @dataclass(eq=False)
 class Task:
@@ -75,6 +83,18 @@ class Task:
     started: float | None = None
     stops: int = 0  # how often the pool was stopped before the task started
     dropped: bool = False
+
+    def starts(self, stops: int) -> None:
+        """Note that the task starts now; the pool was stopped so often before."""
+        self.started, self.stops = time.monotonic(), stops
+
+    def starts_again(self) -> None:
+        """Note that the task waits once more."""
+        self.started = None
+
+    def drop(self) -> None:
+        """Note that nobody waits for the task."""
+        self.dropped = True
 
     def result(self) -> Any:
         """Wait for what the function returns.
@@ -109,8 +129,7 @@ class Workers:
             if self._closed:
                 raise KeyboardInterrupt
             if share not in self._shares:
-                # An audit that starts later must not be preferred for the time that others used before.
-                share.seconds = max(share.seconds, min((other.seconds for other in self._shares), default=0.0))
+                share.begins_at(min((other.seconds for other in self._shares), default=0.0))
                 self._shares.append(share)
             share.waiting.append(task)
         self._start_some()
@@ -125,7 +144,7 @@ class Workers:
                 task = share.waiting.popleft()
                 share.at_work.append(task)
                 self._busy += 1
-                task.started, task.stops = time.monotonic(), self._stops
+                task.starts(self._stops)
             try:
                 pool: Any = self._threads if task.here else self.pool
                 drawn = pool.submit(task.function, *task.arguments)
@@ -153,7 +172,7 @@ class Workers:
         with self._lock:
             stopped_for_another = isinstance(error, WorkerLostError) and task.stops < self._stops
             if again := stopped_for_another and not (task.dropped or self._closed):
-                task.started = None
+                task.starts_again()
                 share.waiting.appendleft(task)
                 self._shares += [share] * (share not in self._shares)
         if self._closed:
@@ -168,7 +187,7 @@ class Workers:
         with self._lock:
             self._busy -= 1
             share.at_work.remove(task)
-            share.seconds += time.monotonic() - (task.started or 0.0)
+            share.used(time.monotonic() - (task.started or 0.0))
 
     def drop(self, share: Share) -> None:
         """Give up the tasks of a share.
@@ -178,7 +197,7 @@ class Workers:
         with self._lock:
             share.waiting.clear()
             for task in share.at_work:
-                task.dropped = True
+                task.drop()
         moment = time.monotonic() + QUICK
         while share.at_work and time.monotonic() < moment:
             time.sleep(0.01)

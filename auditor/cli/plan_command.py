@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from auditor.cli.common import AS_EXPECTED, NO_ANSWER, Commands, add_configs, load_all, naming, open_console
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from auditor.auditing import Plan
     from auditor.neighbours.pair import Pair
 
@@ -26,6 +28,9 @@ def add_commands(commands: Commands) -> None:
     plan_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
     plan_parser.add_argument(
         "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
+    )
+    plan_parser.add_argument(
+        "--stages", action="store_true", help="what the search of each audit does, by how many outputs, and why"
     )
     plan_parser.set_defaults(command=_plan)
 
@@ -117,4 +122,29 @@ def _plan(options: argparse.Namespace) -> int:
                     drawn, share, needed = f"{plan.domain.runs:,}", "canaries", "–"
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
         console.print(table)
+        for plan in configuration.plans if options.stages else ():
+            console.print(_stages(plan))
     return AS_EXPECTED
+
+
+def _stages(plan: "Plan") -> "Table | str":
+    """Return the stages of an audit's search, or why there are none."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from auditor.auditing.pair_search import SEARCH
+    from auditor.auditing.stages import planned_stages
+
+    name, outputs = escape(plan.name), plan.settings.sizes.search
+    if plan.kind not in ("pairwise", "sequential"):
+        return f"{name}: no stages"
+    if len(plan.domain.corners()) == 1:
+        return f"{name}: no stages, since one pair is given"
+    title = f"{name}: {outputs:,} outputs for the search"
+    table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for heading in ("stage of the search", "outputs", "because", "carried out"):
+        table.add_column(heading, overflow="fold")
+    for depth, stage, share in planned_stages(SEARCH, outputs):
+        size = "the rest" if stage.share is None else f"{share:,.0f}"
+        table.add_row("  " * depth + stage.name, size, stage.why, stage.only or "always")
+    return table

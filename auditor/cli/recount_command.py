@@ -3,7 +3,7 @@
 import argparse
 import contextlib
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,7 @@ def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]
         test, sequential = frozen_test(audit.event), plan.settings.method == "sequential"
         if test is not None and audit.alpha is not None and not sequential:
             counts = counted(test, plan.store.samples(Phase.BOUND))
-            method = replace(plan, claim=audit.claim).method()
+            method = plan.method(plan.settings.samples, audit.claim)
             evidence = CountEvidence(audit.claim, method, test, [(audit.outputs.bound, counts)], (), "")
             judged = evidence.judge(audit.alpha)
             yield "counts", judged.event == audit.event

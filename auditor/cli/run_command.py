@@ -92,7 +92,7 @@ def add_commands(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from auditor.auditing import Store, check
-    from auditor.auditing.flow import journalled
+    from auditor.auditing.kept import journalled
     from auditor.config.recordings import record
     from auditor.config.run_identity import identity
 
@@ -189,7 +189,8 @@ def _compared(
     result: "RunResult", configuration: "Configuration", baseline: "RunResult", only: list[str] | None
 ) -> "list[Change]":
     """Compare with the baseline what was run."""
-    from auditor.auditing.flow import on_pair, run
+    from auditor.auditing.flow import run
+    from auditor.auditing.kept import on_pair
     from auditor.report.compare import compare
 
     def look_again(earlier: "AuditResult") -> "AuditResult":

@@ -177,9 +177,7 @@ class CanariesByCoins(Form):
             if isinstance(name := given.get(key), str):
                 given[key] = load(name, search_path)()
         load(self.score, search_path)  # so that an error names its place
-        domain = Canaries(**given)
-        domain.search_path = search_path
-        return domain
+        return Canaries(**given).found_in(search_path)
 
 
 class ColumnOfFrame(Strict):

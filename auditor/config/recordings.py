@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from auditor import __version__
-from auditor.auditing.flow import recorded, replayed
+from auditor.auditing.kept import recorded, replayed
 from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from auditor.auditing import Settings
-from auditor.auditing.settings import FEWEST
+from auditor.auditing.sizes import FEWEST
 from auditor.config.domain_schema import Neighbours
 from auditor.config.strict import Number, Strict, limited
 from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName, Prove

@@ -47,7 +47,7 @@ def some_repeat(sample: Sample) -> bool:
     return any(_repeated(*sorted_sides(operator.methodcaller("column", place), sample)) for place in places)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Judged:
     """What a rule won and lost on outputs other than those that suggested it."""
 
@@ -55,6 +55,17 @@ class _Judged:
     left_losses: int = 0
     right_wins: int = 0
     right_losses: int = 0
+
+    def with_more(
+        self, left_wins: int = 0, left_losses: int = 0, right_wins: int = 0, right_losses: int = 0
+    ) -> "_Judged":
+        """Return the sums with further wins and losses."""
+        return _Judged(
+            self.left_wins + left_wins,
+            self.left_losses + left_losses,
+            self.right_wins + right_wins,
+            self.right_losses + right_losses,
+        )
 
     @property
     def wins(self) -> int:
@@ -88,12 +99,13 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
         numbers.items(), atoms.items()
     ):
         if on_right == 0 and on_left > 1:
-            judged.left_wins, guess[value] = judged.left_wins + on_left - 1, LEFT
+            judged, guess[value] = judged.with_more(left_wins=on_left - 1), LEFT
         elif on_left == 0 and on_right > 1:
-            judged.right_wins, guess[value] = judged.right_wins + on_right - 1, RIGHT
+            judged, guess[value] = judged.with_more(right_wins=on_right - 1), RIGHT
         else:
-            judged.left_losses += on_right == 1 and on_left > 0
-            judged.right_losses += on_left == 1 and on_right > 0
+            judged = judged.with_more(
+                left_losses=int(on_right == 1 and on_left > 0), right_losses=int(on_left == 1 and on_right > 0)
+            )
     if guess:
         yield judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
 
@@ -142,10 +154,9 @@ def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) 
         if rule is None:
             return
         on_left, on_right = rule.count(a), rule.count(b)
-        judged.left_wins += on_left.get(LEFT, 0)
-        judged.left_losses += on_right.get(LEFT, 0)
-        judged.right_wins += on_right.get(RIGHT, 0)
-        judged.right_losses += on_left.get(RIGHT, 0)
+        judged = judged.with_more(
+            on_left.get(LEFT, 0), on_right.get(LEFT, 0), on_right.get(RIGHT, 0), on_left.get(RIGHT, 0)
+        )
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     rule = _ends(left, right)
     if judged.wins >= LEAST_BEYOND and rule is not None:

@@ -182,11 +182,7 @@ class Pairs(Domain):
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
         """Return a domain of one pair. Its data sets are neighbours in the given domain, and have the form of its pairs."""
-        corner = domain.corners()[0]
-        alone = cls([(left, right)])
-        alone._pairs = [replace(corner, left=left, right=right, origin=None)]
-        alone.relation = corner.relation
-        return alone
+        return _PairOf(replace(domain.corners()[0], left=left, right=right, origin=None))
 
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
@@ -202,6 +198,14 @@ class Pairs(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from self._pairs
+
+
+class _PairOf(Pairs):
+    """One pair, in the form and under the relation of the domain that it is of."""
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__([(pair.left, pair.right)])
+        self.relation, self._pairs = pair.relation, [pair]
 
 
 class DataSets(Domain):

@@ -480,7 +480,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         _require_no_wild(run, a, b)
         known = [0.0 if isinstance(value, Term) else value for value in (a, b)]
         return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
-    run.names.compared |= {float(form.constant) for form in (x, y) if not form.terms}
+    run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
     gap = x.plus(y, -1)
     match operation:
         case ">" | ">=":

@@ -310,7 +310,8 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
                 index = np.ndarray(whole.shape, np.intp, np.array(origin.index, order="C"), start, whole.strides)
                 line = origin.index.ndim == 1 and origin.index.flags.c_contiguous
                 sure = line and origin.index.size == len(origin.store.items) and whole.flags.writeable
-                origin.store.unsure = origin.store.unsure or not sure
+                if not sure:
+                    origin.store.may_be_copied()
                 return Array(origin.store, index, origin.dtype)
         dtype = np.asarray(kind).dtype
         return array_of([cast(run, pool[at], dtype) for at in whole.ravel().tolist()], whole.shape, dtype)

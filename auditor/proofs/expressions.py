@@ -81,7 +81,7 @@ class Expressions:
 
     def at(self, node: ast.stmt | ast.expr, frame: Frame) -> None:
         """Note the line that is evaluated."""
-        self.run.line = (frame.file, node.lineno)
+        self.run.at(frame.file, node.lineno)
 
     def value(self, node: ast.expr, frame: Frame) -> Any:
         """Return the value of an expression."""
@@ -566,7 +566,8 @@ class Expressions:
         self.run.check_time()
         line, self._depth = self.run.line, self._depth + 1
         found = self.body(node, frame)
-        self.run.line, self._depth = line, self._depth - 1
+        self.run.at(*line)
+        self._depth -= 1
         return found
 
 

@@ -66,7 +66,7 @@ def seen(value: Any) -> Any:
     if type(value) is np.ndarray and value.dtype.kind in "biufUS":
         array = from_numpy(value)
         assert isinstance(array, Array)
-        array.store.unsure = True
+        array.store.may_be_copied()
         return array
     return Foreign(value)
 

@@ -259,6 +259,10 @@ class TracedRun:
         self._intervals: dict[str, Range] = {}
         self.consumed: dict[str, Key] = {}  # draws that noise is computed of, and how; see ``laws``
 
+    def at(self, file: str, line: int) -> None:
+        """Note the line that is evaluated."""
+        self.line = (file, line)
+
     @property
     def place(self) -> str:
         """The line that is evaluated."""

@@ -70,6 +70,10 @@ class Store:
         self.items = items
         self.unsure = False
 
+    def may_be_copied(self) -> None:
+        """Note that a view may be a copy."""
+        self.unsure = True
+
 
 class Array:
     """An array of NumPy with its type. Items are numbers of Python, terms or lazy values of such numbers."""

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT = 1
+# What shows results in a terminal and in a notebook. Pages know results, so results know these by name only.
+IN_SHORT, AS_CARDS = "auditor.report.plain_text:in_short", "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "smallest", "reproduce"),
@@ -274,15 +277,11 @@ class AuditResult:
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
-        from auditor.report.plain_text import in_short
-
-        return in_short(self)
+        return str(resolve_name(IN_SHORT)(self))
 
     def _repr_html_(self) -> str:
         """Return the audit as notebooks show it."""
-        from auditor.report.html import to_cards
-
-        return to_cards([self])
+        return str(resolve_name(AS_CARDS)([self]))
 
     def to_frame(self) -> "DataFrame":
         """Return the audit as a pandas frame of one row; see RunResult.to_frame."""
@@ -340,9 +339,7 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return all audits as notebooks show them."""
-        from auditor.report.html import to_cards
-
-        return to_cards(self.audits)
+        return str(resolve_name(AS_CARDS)(self.audits))
 
     def to_frame(self) -> "DataFrame":
         """Return a pandas frame with a row for each audit, by name. The columns can be compared between audits.

@@ -1,17 +1,19 @@
 """The search of an audit: what is weak is seen from afar, and what cannot be seen from there is still found."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.looks import ends
-from auditor.auditing.pair_search import FoundPair, find_pair, steps_apart
+from auditor.auditing.pair_search import SEARCH, FoundPair, find_pair, steps_apart
 from auditor.auditing.plan import Plan
 from auditor.auditing.settings import Search, Settings
+from auditor.auditing.stages import SearchStage
 from auditor.blackbox.mechanism import Source
 from auditor.claims import PrivacyClaim
 from auditor.neighbours.domains import Domain, Pairs, Value
@@ -24,11 +26,11 @@ EPSILON = 0.1
 SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
-def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Drawing]:
+def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Draw]:
     settings = Settings(search=Search(outputs), seed=seed)
     plan = Plan("search", Source("m", function=mechanism), claim, domain, 0.001, settings)
-    drawing = Drawing(plan, lambda progress: None)
-    return find_pair(plan, drawing, outputs), drawing
+    drawing = Draw(plan, lambda progress: None)
+    return find_pair(plan, plan.settings.sizes, drawing), drawing
 
 
 def compares(totals: Any, size: int, rng: Rng) -> Any:
@@ -116,3 +118,32 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) ->
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(2_000_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
     assert result.outputs.selection <= 300_000
+
+
+def test_the_stages_are_data_that_add_up() -> None:
+    """Each list has one stage at most that takes what the others leave; all have reasons, and names of their own."""
+
+    def check(stages: Sequence[SearchStage]) -> None:
+        shares = [stage.share for stage in stages if stage.share is not None]
+        assert sum(shares) < 1
+        assert len(stages) - len(shares) == 1
+        assert len({stage.name for stage in stages}) == len(stages)
+        for stage in stages:
+            assert stage.why
+            assert bool(stage.only) == (stage.when is not None)
+            if stage.parts:
+                check(stage.parts)
+
+    check(SEARCH)
+
+
+def test_a_search_draws_about_what_its_stages_have() -> None:
+    """No more than it may, and nearly all of it: stages that are left out leave their outputs to the others."""
+    for claim, domain in ((auditor.PureDP(1.0), Value(range=(0, 9))), (auditor.PureDP(EPSILON), SIX)):
+        for outputs in (2_000, 20_000, 60_000):
+            _, drawing = found(compares if domain is SIX else noisy_value, claim, domain, outputs, 0)
+            assert 0.8 * outputs < drawing.spent.search < 1.05 * outputs
+
+
+def noisy_value(value: int, size: int, rng: Rng) -> Any:
+    return value + rng.laplace(0, 1, size)

@@ -10,7 +10,7 @@ import pytest
 import auditor
 from auditor.auditing import Plan, Settings
 from auditor.auditing.deadline import fit_outputs
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.blackbox.mechanism import Source
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
@@ -36,7 +36,7 @@ class Clock:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in ("auditing.drawing", "auditing.deadline", "blackbox.batches"):
+    for module in ("auditing.draw", "auditing.deadline", "blackbox.batches"):
         monkeypatch.setattr(f"auditor.{module}.time", made)
     return made
 
@@ -132,8 +132,8 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
         1e-3,
         Settings(ENDLESS, seconds=1.0, execution=Execution(workers=1, isolate=False)),
     )
-    drawing = Drawing(plan, lambda progress: None)
-    assert 100 <= fit_outputs(plan, drawing).settings.samples < ENDLESS
+    drawing = Draw(plan, lambda progress: None)
+    assert 100 <= fit_outputs(plan, drawing).bound < ENDLESS
     assert asked
     assert drawing.spent.to_dict() == {"search": 0, "selection": 0, "bound": 0, "shrink": 0}
 

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing import Ended, carry_out, planned
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.auditing.sequential_flow import FIRST_STAGE, Wealth
 from auditor.blackbox.sample import TRIAL
 from auditor.bounds.betting import EpsilonNull, GaussianNull
@@ -169,7 +169,7 @@ def test_a_broken_mechanism_is_refuted_long_before_the_outputs_are_spent(
 def test_no_more_outputs_are_drawn_than_allowed(
     monkeypatch: pytest.MonkeyPatch, claim: Any, parameters: dict[str, float]
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.flow.nothing_differs", lambda outcome: ())  # which would draw, too
+    monkeypatch.setattr("auditor.auditing.finish.nothing_differs", lambda plan, seen: ())  # which would draw, too
     counting = Counting(revealing, **parameters)
     result = audit(counting, claim, samples=8000, confidence=0.999)
     assert result.outputs.bound <= 8000
@@ -304,7 +304,7 @@ def test_wealth_is_the_product_of_the_games_and_its_highest_counts() -> None:
 
 
 def test_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Drawing, "elapsed", lambda drawing: drawing.spent.bound / 1e6)
+    monkeypatch.setattr(Draw, "elapsed", lambda drawing: drawing.spent.bound / 1e6)
     result = audit(laplace, parameters={"epsilon": 1.0}, samples=10**9, seconds=0.05)
     assert result.stop_reason == "0.05 seconds were over"
     assert result.verdict == "no_violation_found"
@@ -319,7 +319,7 @@ SEVERAL = [(0, 1), (1, 2), (2, 3)]
 def test_time_that_is_over_before_any_output_leaves_no_answer(
     neighbours: Any, claim: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Drawing, "elapsed", lambda drawing: 1.0)
+    monkeypatch.setattr(Draw, "elapsed", lambda drawing: 1.0)
     result = audit(laplace, claim, neighbours, parameters={"epsilon": 1.0}, seconds=0.5)
     assert result.verdict == "inconclusive"
     assert result.stop_reason == "0.5 seconds were over: no output was drawn for the bound"
@@ -330,7 +330,7 @@ def test_time_that_is_over_before_any_output_leaves_no_answer(
 def test_time_that_is_over_before_a_later_game_keeps_what_was_won_before(
     claim: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Drawing, "elapsed", lambda drawing: drawing.spent.bound / FIRST_STAGE)
+    monkeypatch.setattr(Draw, "elapsed", lambda drawing: drawing.spent.bound / FIRST_STAGE)
     result = audit(laplace, claim, SEVERAL, parameters={"epsilon": 1.0}, samples=10**6, seconds=0.5)
     assert result.stop_reason == "0.5 seconds were over"
     assert result.verdict == "no_violation_found"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.auditing.drawing import Drawing
+from auditor.auditing.draw import Draw
 from auditor.cli import main
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -216,7 +216,7 @@ def test_a_sequential_audit_whose_time_was_over_ends_at_the_same_output(
 ) -> None:
     entry = audit("sound bets", "laplace", "{epsilon: 1.5}", more="method: sequential")
     with monkeypatch.context() as patch:
-        patch.setattr(Drawing, "elapsed", lambda drawing: drawing.spent.bound / 1e5)
+        patch.setattr(Draw, "elapsed", lambda drawing: drawing.spent.bound / 1e5)
         record(folder, entry, options=("--seconds", "0.3", "--samples", "100000000"))
     replay(folder)
     assert report(folder, "second") == report(folder, "first")

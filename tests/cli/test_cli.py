@@ -970,6 +970,18 @@ def test_plan_foresees_without_drawing_anything(folder: Folder, capsys: pytest.C
         assert part in shown
 
 
+def test_plan_prints_the_stages_of_a_search_with_their_outputs(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide = audit("wide", "interrupted", neighbours="{domain: value, range: [0, 9]}")
+    text = config(wide, audit("query", "total", "{sensitivity: 1}"), audit("pair", "interrupted"))
+    assert main(["plan", folder.write("some.yaml", text), "--stages"]) == 0
+    shown = capsys.readouterr().out
+    for part in ("wide: 750 outputs for the search", "query: no stages", "the simplest pairs", "the rest", "always"):
+        assert part in shown
+    assert "pair: no stages, since one pair is given" in shown
+
+
 @pytest.mark.parametrize("arguments", [["schema"], ["--print-completion", "bash"]])
 def test_output_that_nobody_reads_to_its_end_is_no_defect(arguments: list[str]) -> None:
     called = subprocess.Popen(

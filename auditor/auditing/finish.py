@@ -1,0 +1,60 @@
+"""The end of every audit: the exact value, the smallest pair, warnings and a brief proof, whatever its flow saw."""
+
+from collections.abc import Callable
+
+from auditor.auditing.draw import Draw
+from auditor.auditing.health_checks import cut_short, drift, exceptions, nearly_all_alike, nothing_differs
+from auditor.auditing.implied import smaller_noise
+from auditor.auditing.oracle import exact_value
+from auditor.auditing.outcome import Evidence, Outcome, Seen
+from auditor.auditing.plan import Plan
+from auditor.auditing.proof_attempt import brief_proof
+from auditor.errors import MechanismError, WorkerLostError
+from auditor.events.selection import VALUES
+from auditor.results.result import ExactValue, ProofFound, Smallest
+
+
+def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Outcome:
+    """Return how the audit ended: what was seen, and all that belongs to it. Raises what sampling raises."""
+    refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
+    has_evidence = isinstance(seen.found, Evidence)
+    smallest, warnings = None, [*drift(seen.tables), *seen.warnings]
+    # What a claim implies is not worth more time where that is limited.
+    if has_evidence and sample is not None and not refuted and not limited:
+        warnings += smaller_noise(plan, seen, draw)
+    # Outputs that fail by costing time are not worth a smaller pair.
+    if refuted and plan.settings.shrinks and seen.shrink and not (sample and sample.failures):
+        smallest, stopped = _without_harm(plan, seen.shrink)
+        warnings += stopped
+    return Outcome(
+        plan,
+        seen,
+        _exact(plan, seen),
+        smallest,
+        (*warnings, *nothing_differs(plan, seen)),
+        exceptions(plan, seen),
+        (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
+        proof or brief_proof(plan),
+    )
+
+
+def _exact(plan: Plan, seen: Seen) -> ExactValue | None:
+    """Return the exact value on the pair. It is known over the reals, and says nothing of bits."""
+    known = isinstance(seen.found, Evidence) and plan.settings.events == (VALUES,)
+    return exact_value(plan, seen.pair) if known and seen.pair else None
+
+
+def _without_harm(plan: Plan, find: Callable[[], Smallest | None]) -> tuple[Smallest | None, list[str]]:
+    """Return what ``find`` returns; or a warning, where the mechanism breaks the protocol or holds up the audit on the way.
+
+    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised, for
+    the same audit to be drawn again: its verdict is the same, and so is the smallest pair, with any workers.
+    """
+    try:
+        return find(), []
+    except (MechanismError, TimeoutError) as error:
+        if plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
+            raise
+        message = str(error) or "a batch took longer than the time limit"
+        plan.store.end(message)
+        return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]

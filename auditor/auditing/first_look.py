@@ -1,0 +1,60 @@
+"""What is known of a mechanism before it is audited: whether all randomness is the auditor's, and how it always fails."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from auditor.auditing.check import imported
+from auditor.auditing.draw import Draw
+from auditor.auditing.plan import Plan
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.process import ProcessFailure
+from auditor.blackbox.sample import ALWAYS, Drawer
+from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.pair import Pair
+
+# Under which it is kept.
+START = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """Whether all randomness is the auditor's, and the failure with which every call ended, if all did."""
+
+    reproducible: bool = True
+    failure: str = ""
+
+
+def first_look(plan: Plan, draw: Draw) -> FirstLook:
+    """Look at a mechanism for the first time, or recall that look."""
+    return FirstLook(**plan.store.recall(START, lambda: asdict(_look(plan, draw))))
+
+
+def _look(plan: Plan, draw: Draw) -> FirstLook:
+    is_program = plan.source.command is not None
+    if isinstance(plan.domain, Canaries):
+        return FirstLook(is_program or imported(plan).takes_rng)
+    sampler, pair = draw.sampler(), plan.domain.corners()[0]
+    origin = sampler.origin()
+    repeats = is_program and sampler.repeats_itself(pair)
+    failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
+    if failure is not None:
+        return FirstLook(repeats or not is_program, failure.message())
+    if not is_program:
+        repeats = imported(plan).takes_rng and sampler.repeats_itself(pair)
+    return FirstLook(repeats)
+
+
+def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
+    """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
+
+    Each of these may take as long as the limit. So the search does not have to find that out.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
+    failure = None
+    for _ in range(ALWAYS):
+        for side in ("left", "right"):
+            failure = drawer.call_once(pair, side, rng)
+            if not isinstance(failure, ProcessFailure):
+                return None
+    return failure

@@ -1,0 +1,47 @@
+"""Plans whose outputs are kept in a file, taken from there, or drawn on one pair of an earlier report."""
+
+from dataclasses import replace
+from typing import Any
+
+from auditor.auditing.plan import Plan
+from auditor.blackbox.mechanism import Source
+from auditor.blackbox.store import AuditStore, Mode, Store
+from auditor.errors import MechanismError
+from auditor.neighbours.domains import Pairs
+from auditor.neighbours.pair import Pair, Relation
+
+# Under which it is kept how to run the audit again.
+RERUN = "rerun"
+
+
+def journalled(plan: Plan, store: Store) -> Plan:
+    """Return the plan with what is done kept in a file, and taken from there as far as it was done before."""
+    return replace(plan, store=AuditStore(Mode.RESUME, store, plan.name))
+
+
+def recorded(plan: Plan, store: Store) -> Plan:
+    """Return the plan with all outputs kept in a file."""
+    kept = AuditStore(Mode.RECORD, store, plan.name)
+    return replace(plan, store=kept, rerun=kept.recall(RERUN, lambda: plan.rerun))
+
+
+def replayed(plan: Plan, store: Store) -> Plan:
+    """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
+    kept = AuditStore(Mode.REPLAY, store, plan.name)
+    execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
+    source = Source(plan.source.name, plan.source.parameters, function=_only_recorded)
+    # A replay says how to repeat the audit that was recorded.
+    rerun = kept.recall(RERUN, lambda: plan.rerun)
+    return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)
+
+
+def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
+    raise MechanismError("a replay does not run mechanisms")
+
+
+def on_pair(plan: Plan, pair: Pair) -> Plan:
+    """Return the plan for one pair of its domain, such as an earlier report has, and no smaller one."""
+    right = pair.left if pair.relation is Relation.ALONE else pair.right
+    domain = Pairs.only(pair.left, right, plan.domain)
+    search = replace(plan.settings.search, seconds=None)
+    return replace(plan.with_settings(search=search, shrink=False, prove=False), domain=domain, store=AuditStore())
