@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
-NUMBER, MOST_SETS, MOST_CORNERS = re.compile(r"-?[0-9]{1,1500}(/[0-9]{1,1500})?"), 5000, 16
+NUMBER, MOST_SETS, MOST_CORNERS = re.compile(r"-?(0|[1-9][0-9]{0,1499})(/[1-9][0-9]{0,1499})?"), 5000, 16
 
 
 def need(holds: Any, what: str) -> None:
@@ -29,12 +29,13 @@ def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
         sets = [one for pair in domain["pairs"] for one in pair]
         return sets, {(at, at ^ 1) for at in range(len(sets))}
     if "values" in domain:
-        sets = domain["values"]
+        sets = different(domain["values"])
         return sets, {(i, j) for i in range(len(sets)) for j in range(len(sets)) if i != j}
     if "records" in domain:
         low, high = domain["size"]
         need(sum(len(domain["records"]) ** n for n in range(low, high + 1)) <= MOST_SETS, "few data sets")
-        sets = [list(one) for n in range(low, high + 1) for one in itertools.product(domain["records"], repeat=n)]
+        records = different(domain["records"])
+        sets = [list(one) for n in range(low, high + 1) for one in itertools.product(records, repeat=n)]
         keep = {"substitute": 1, "add_remove": 0}[domain["relation"]]  # whether a place stays, without its record
         cut = [{str([*one[:i], *[[i]] * keep, *one[i + 1 :]]) for i in range(len(one))} for one in sets]
         near = [cut[j] if keep else {str(one)} for j, one in enumerate(sets)]
@@ -52,7 +53,20 @@ def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
     return sets, {ij for ij, gap in gaps if (sum(gap) if norm == "l1" else max(gap)) <= Q(reach)}
 
 
-def written(dataset: Any, forms: Any) -> str:
+def different(values: Any) -> Any:
+    """Return values, none of which is there twice."""
+    need(len({*map(json.dumps, values)}) == len(values), "different values")
+    return values
+
+
+def written(data: Any, forms: Any) -> list[str]:
+    """Return the data sets of traces as texts that tell types. Arrays without items have as many axes as those with items."""
+    axes = {len(one["shape"]) for one in data if one.get("array")} or {1}
+    need(all(len(one["shape"]) in axes for one in data if "array" in one), "the axes of an array")
+    return [text_of(one, forms) for one in data]
+
+
+def text_of(dataset: Any, forms: Any) -> str:
     """Return a data set of a trace as text that tells types, in a form that the domain states: as it is, or an array of a type."""
     if {*dataset} == {"value"}:
         need("value" in forms, "a form of the data")

@@ -5,6 +5,7 @@ conditions in checked_paths.py.
 """
 
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -37,6 +38,7 @@ def conditions(cell: Any, left: Any, right: Any) -> Any:
         need("weight" in cell or (ends == others and mass == other), "the same ends of draws")
         return here, there
     here, there = cell["rows"]
+    need(all(relation in (">", ">=") for _, relation in [*here, *there]), "a relation of conditions")
     for i, each in zip(cell["left"], cell["implied"], strict=True):
         for multipliers, row in zip(each, here, strict=True):
             follows(left[i][0], multipliers, *row)
@@ -46,17 +48,22 @@ def conditions(cell: Any, left: Any, right: Any) -> Any:
 
 
 def kept(trace: Any, some: Any, indices: Any, rows: Any) -> Any:
-    """Return the rows that a shift must keep, so that paths have the output that they had. The first says what is computed."""
+    """Return the rows that a shift must keep, so that paths have the output that they had, part by part.
+
+    The first part says what is computed, and of which terms; the others are conditions, the output, and each term's arguments.
+    """
     [output] = {some[i][3] for i in indices}
     what, numbers = trace["outputs"][output]
-    terms = sorted({name for form in [*numbers, *(form for form, _ in rows)] for name in form if name[:1] == "o"})
-    equal = [*numbers, *(form for name in terms for form in trace["terms"][name])]
-    return [[{}, what], *rows, *([form, "="] for form in equal)]
+    forms = [*numbers, *(form for form, _ in rows)]
+    terms = sorted({name for form in forms for name in form if name[:1] == "o" and Q(form[name])})
+    arguments = [trace["terms"][name] for name in terms]
+    return [[[{}, what], [{}, terms]], rows, *([[form, "="] for form in each] for each in (numbers, *arguments))]
 
 
 def keeps(before: Any, after: Any, every: Any, noise: Any) -> None:
     """All rows are kept when noise and data move by the first of each of some moves, give or take each of the others."""
-    for (form, relation), (other, same) in zip(before, after, strict=True):
+    parts = [zip(one, other, strict=True) for one, other in zip(before, after, strict=True)]
+    for (form, relation), (other, same) in itertools.chain.from_iterable(parts):
         need(all(name in noise or name in every[0][0] or name[:1] in "o" for name in other), "a symbol")
         rest, gap = combined((1, other), (-1, form))
         factors = [(name, Q(factor)) for name, factor in other.items()]
@@ -179,12 +186,11 @@ def check(proof: Any, clock: Any = lambda: None) -> None:
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
     rule, claim, bound, domain = proof["rule"], proof["claim"], Q(proof["bound"]), proof["domain"]
     shape(proof)
-    need(rule != "chain" or not proof["listed"], "all data sets at once")
     if proof["listed"]:
         sets, wanted = data(domain)
         named = sorted((*entry["sides"],) for entry in proof["pairs"])
         need(named == sorted(wanted) and named, "all pairs")
-        shown = [written(one, domain["forms"]) for one in proof["data"]]
+        shown = written(proof["data"], domain["forms"])
         traced = [each for entry in proof["pairs"] for each in zip(entry["sides"], entry["traces"], strict=True)]
         need(all(json.dumps(sets[at]) == shown[place] for at, place in traced), "the data of each trace")
     else:

@@ -1,14 +1,16 @@
 """Certificates written by hand for claims that are false: each is refused, by the checker or when the function is read again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import auditor
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
+from auditor.neighbours.pair import plain
 from auditor.proofs import certificate as written
 from auditor.proofs.checker import check
 from auditor.proofs.lazy import NotProvedError
@@ -52,13 +54,14 @@ def noise_or_seven(dataset: int, rng: Any) -> Any:
 class Forged:
     """A certificate of one function, to which anything may be done before it is signed."""
 
-    def __init__(self, function: Any, data: list[Any] | None = None) -> None:
+    def __init__(self, function: Any, data: Sequence[Any] | None = None) -> None:
         name = f"{__name__}:{function.__name__}"
-        self.mechanism = Source(name, {}, ("",)).drawer()
+        self.mechanism = PythonSource(name, {}, ("",)).drawer()
         self.names = Names({} if data else bounds_of((Fraction(0),) * 3, (Fraction(100),) * 3))
         starts = [numbers(one) for one in data] if data else [symbols(self.names.bounds, True)]
         self.traces = [trace(self.mechanism, one, self.names) for one in starts]
         listed = [plain_data(one) for one in data or []]
+        values = [plain(one) for one in data or []]
         sides = [(0, 1), (1, 0)] if data else [(0, 0)]
         box = {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"l1": "1"}}
         self.content: dict[str, Any] = {
@@ -69,7 +72,7 @@ class Forged:
             "data": listed,
             "claim": HALF,
             "bound": "0",
-            "domain": {"values": data, "forms": sorted(set(map(form_of, listed)))} if data else box,
+            "domain": {"values": values, "forms": sorted(set(map(form_of, listed)))} if data else box,
             "listed": bool(data),
             "noise": written.noise(self.names),
             "traces": [written.Written(one).trace() for one in self.traces],
@@ -165,3 +168,104 @@ def test_a_sampler_that_retries_has_no_outcomes_beside_those_listed(rule: str) -
     except NotProvedError:
         pytest.fail("the function is read no longer; try another sampler")
     assert not forged.stands(rule=rule)
+
+
+# --- Of the second reader ---
+
+
+def gaussian(totals: Any, rng: Any) -> Any:
+    return totals[0] + rng.normal(0.0, 1.0)
+
+
+def compared_and_told(value: int, rng: Any) -> Any:
+    y = value + rng.laplace(0.0, 1.0)
+    z = y + 1.0
+    w = y - 1.0
+    if z * z > 25.0:
+        return y
+    if w * w > 25.0:
+        return y
+    return y
+
+
+def by_axes(data: Any, rng: Any) -> Any:
+    if len(data.shape) == 2:
+        return 1
+    return len(data)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"claim": {"mu": 0.01}, "bound": "-100"},
+        {"claim": {"mu": -3}, "bound": "-3"},
+        {"claim": {"order": -2, "epsilon": 0.01}, "bound": "1/100"},
+        {"claim": {"epsilon": 0.01, "delta": -1}, "bound": "1/100"},
+    ],
+)
+def test_a_bound_and_a_claim_are_not_negative(changes: Any) -> None:
+    """The square of a negative bound on μ is large."""
+    box = {"low": ["0"], "high": ["100"], "integer": True, "relation": {"l1": "1"}}
+    shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
+    forged = Forged(gaussian)
+    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    gauss = {
+        "rule": "gaussian",
+        "domain": box,
+        "traces": traces,
+        "pairs": [Forged.entry(0, 0, {**STAYS, "shifts": shifts})],
+    }
+    assert forged.stands(**gauss, claim={"mu": 1.0}, bound="1"), "what is true stands"
+    assert not forged.stands(**gauss, **changes)
+
+
+@pytest.mark.parametrize("relation", ["=", ">="])
+def test_conditions_outputs_and_arguments_of_terms_do_not_change_places(relation: str) -> None:
+    """A condition on 0 times a term once stood for the term's arguments, and one of the other side for its output."""
+    forged = Forged(compared_and_told, [0, 1])
+    pairs = []
+    for i, j in ((0, 1), (1, 0)):
+        terms = forged.content["traces"][i]["terms"]
+        [name] = [name for name, forms in terms.items() if forms[-1] == {"n0": "1", "": str(j)}]
+        left = [{"n0": "1", "": str(i)}, *terms[name]]
+        here, there = [[{name: "0"}, ">="]], [[{}, ">="], *[[form, relation] for form in left[:-1]]]
+        joint = {"rows": [here, there], "implied": [[{}]] * 3, "excluded": {}}
+        pairs.append(Forged.entry(i, j, {"left": [0, 1, 2], "right": [0, 1, 2], "shifts": [[{}]], **joint}))
+    assert not forged.stands(pairs=pairs)
+
+
+def masses(forged: Forged) -> dict[str, Any]:
+    """Return a statement of ε = 0 by the laws of the function on two data sets."""
+    found = [law_of(one) for one in forged.traces]
+    laws = [written.law(one) for one in found if one is not None]
+    zeros = dict.fromkeys(laws[0], "0")
+    pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": zeros} for i, j in ((0, 1), (1, 0))]
+    return {"rule": "masses", "noise": {}, "traces": None, "laws": laws, "pairs": pairs}
+
+
+def test_an_array_without_items_has_the_axes_of_the_others() -> None:
+    domain = {"records": [3], "size": [0, 1], "relation": "add_remove", "forms": ["array of int64"]}
+    as_it_is = Forged(by_axes, [np.array([], np.int64), np.array([3])])
+    assert not as_it_is.stands(**masses(as_it_is), domain=domain), "the length differs"
+    flat = Forged(by_axes, [np.zeros((0, 5), np.int64), np.array([3])])
+    assert not flat.stands(**masses(flat), domain=domain)
+
+
+@pytest.mark.parametrize("domain", [{"values": [1, 1]}, {"pairs": [[1, 1]]}])
+def test_values_differ(domain: Any) -> None:
+    """Two that are one make every function private, and are shown as two; a pair is shown as it is."""
+    forged = Forged(same, [1, 1])
+    stands = forged.stands(**masses(forged), domain={**domain, "forms": ["value"]})
+    assert stands == ("pairs" in domain)
+
+
+@pytest.mark.parametrize("number", ["100", "007", "1/02", "00"])
+def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
+    """Many of them would push the rest of a statement out of sight."""
+    shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
+    forged = Forged(gaussian)
+    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    box = {"low": ["0"], "high": [number], "integer": True, "relation": {"l1": "1"}}
+    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": shifts})]
+    stands = forged.stands(rule="gaussian", traces=traces, pairs=pairs, claim={"mu": 1.0}, bound="1", domain=box)
+    assert stands == (number == "100")
