@@ -1,14 +1,139 @@
-"""What holds where nothing is set, and the names that settings may have. Whoever documents or checks a setting looks here."""
+"""Every setting, declared once: its type, its default, its least value, and what it is for.
 
-from typing import Literal
+Keywords of calls are these types. The keys of configurations and the options of commands are made from them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
 CONFIDENCE = 0.999
 SAMPLES = 1_000_000
 BATCH = 65_536
 # −1 is one for each core.
 WORKERS = -1
+# Fewer outputs cannot support a useful bound.
+FEWEST = 100
 
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
 BackendName = Literal["auto", "loky", "threading", "dask", "ray"]
 EventKind = Literal["values", "bits"]
 Prove = bool | Literal["only", "briefly"]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a setting is for, in a sentence, and its default.
+
+    ``of_file`` is the default of a configuration, where that is another one.
+    ``least`` is the least value, and ``above`` what it must exceed. ``option`` is what the help of a command shows for the
+    value, for a setting that is an option. ``key`` says where a configuration sets it: in the file, and for an audit anew; in an
+    audit only; or nowhere.
+    """
+
+    text: str
+    default: Any = None
+    least: float | None = None
+    above: float | None = None
+    option: str | None = None
+    key: Literal["file", "audit", "nowhere"] = "file"
+    of_file: Any = None
+
+
+class ExecutionKeywords(TypedDict, total=False):
+    """How outputs are drawn, as keywords of a call."""
+
+    backend: Annotated[
+        BackendName,
+        About(
+            "How workers run: processes of this machine (loky, or auto), threads, a Dask or Ray cluster.",
+            "auto",
+            option="NAME",
+        ),
+    ]
+    address: Annotated[
+        str | None, About("Where the scheduler of a cluster is, such as tcp://scheduler:8786.", option="ADDRESS")
+    ]
+    workers: Annotated[
+        int, About("How many workers there are; -1 is one for each core. Changes no result.", WORKERS, option="N")
+    ]
+    batch: Annotated[int, About("Outputs asked for in one call.", BATCH)]
+    timeout: Annotated[
+        float | None,
+        About(
+            "Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."
+        ),
+    ]
+    isolate: Annotated[
+        bool,
+        About(
+            "Whether the mechanism runs in a process of its own, and a crash is an output; false for use with a debugger.",
+            True,
+        ),
+    ]
+
+
+class SettingsKeywords(ExecutionKeywords, total=False):
+    """How an audit is carried out, as keywords of a call."""
+
+    seed: Annotated[int, About("The root of all randomness: the same seed, the same result.", 0, least=0, option="S")]
+    samples: Annotated[
+        int, About("Outputs for the bound of an audit, both sides together.", SAMPLES, least=FEWEST, option="N")
+    ]
+    outputs: Annotated[
+        int | None,
+        About(
+            "Instead of samples: outputs for search, selection and bound together. The bound gets outputs that the search leaves.",
+            least=FEWEST,
+            option="N",
+        ),
+    ]
+    seconds: Annotated[
+        float | None,
+        About("The audit ends after these seconds, with the bound it has then.", above=0, option="S", key="nowhere"),
+    ]
+    method: Annotated[
+        MethodName,
+        About(
+            "fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: textbook form; one-run: canaries.",
+            "fixed",
+        ),
+    ]
+    search: Annotated[int | Mapping[str, Any] | None, About("The budget of the search over pairs.", option="N")]
+    events: Annotated[
+        Sequence[EventKind],
+        About(
+            "The parts that events look at: values, and bits, the floating-point representation.",
+            ("values",),
+            key="audit",
+        ),
+    ]
+    shrink: Annotated[bool, About("Whether to look for the smallest pair that still breaks a refuted claim.", True)]
+    prove: Annotated[
+        Prove,
+        About(
+            "Whether to try a proof of a Python mechanism's claim as well, or only; briefly: 3 seconds, and reported if found.",
+            False,
+            # Calls in Python do not try one: their audits are often shorter than an attempt.
+            of_file="briefly",
+        ),
+    ]
+
+
+class AuditKeywords(SettingsKeywords, total=False):
+    """All keywords of a call."""
+
+    parameters: Mapping[str, Any] | None
+    name: str | None
+    confidence: float
+
+
+def settings(declared: type[Any]) -> Iterator[tuple[str, Any, About]]:
+    """Yield the name, the type and the description of each setting that a class of keywords declares.
+
+    >>> next(name for name, _, about in settings(SettingsKeywords) if about.least == FEWEST)
+    'samples'
+    """
+    for name, hint in get_type_hints(declared, include_extras=True).items():
+        kind, *more = get_args(hint)
+        yield name, kind, next(one for one in more if isinstance(one, About))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from auditor.defaults import CONFIDENCE
+from auditor.defaults import CONFIDENCE, SettingsKeywords
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -157,7 +157,6 @@ def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
 
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the markers, outermost first, then those of the call. Raises InvalidInputError for unknown ones."""
-    from auditor.auditing import SettingsKeywords
 
     chosen = dict(_DEFAULTS)
     for marker in reversed(list(item.iter_markers(FIXTURE))):

@@ -22,7 +22,7 @@ from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, Drawn, Phase, draw_all
 from auditor.blackbox.clusters import close_all
 from auditor.blackbox.encoding import encode
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.blackbox.task_sizing import A_SECOND
@@ -140,7 +140,7 @@ def on_clusters() -> dict[str, float]:
 
 def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) -> dict[str, Any]:
     """Compute what so many outputs in a day need of the one machine that counts, from the cost of a batch there."""
-    source = Source("laplace", function=laplace)
+    source = PythonSource("laplace", function=laplace)
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test
     batches = [Batch(PAIR, BATCH, Phase.BOUND, (i,)) for i in range(2000)]
@@ -183,7 +183,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     }
 
 
-def audit_sample(source: Source) -> Any:
+def audit_sample(source: PythonSource) -> Any:
     mechanism = source.drawer()
     rng = np.random.default_rng(0)
     return mechanism.draw(PAIR, rng.random(BATCH) < 0.5, rng)

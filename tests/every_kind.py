@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing import Ended, Plan, Settings, carry_out, settle
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import claim_from_dict
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
@@ -70,7 +70,7 @@ def ended(name: str) -> Ended:
     options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "workers": 1, "seed": 5, **more}
     domain = options.pop("domain")
     settings = Settings.of(options)
-    source = Source(f"module:{name}", function=function)
+    source = PythonSource(f"module:{name}", function=function)
     return carry_out(
         Plan(name=name, source=source, claim=claim_from_dict(claim), domain=domain, alpha=0.01, settings=settings)
     )

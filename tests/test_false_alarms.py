@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing import Plan, Settings
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.guesses import guess_epsilon
 from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
@@ -102,7 +102,7 @@ def test_alarms_on_sound_mechanisms_stay_below_their_rate(
 @pytest.mark.statistical
 def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on() -> None:
     """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
-    plan = Plan("", Source("", function=laplace), PURE, Pairs([(0.0, 1.0)]), ALPHA, Settings(500))
+    plan = Plan("", PythonSource("", function=laplace), PURE, Pairs([(0.0, 1.0)]), ALPHA, Settings(500))
     method = Guesses(PURE, plan.alpha, plan.settings.samples)
     mechanism, [pair] = plan.source.drawer(), plan.domain.corners()
     alarms = 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from auditor.auditing import Ended, Plan, settle
 from auditor.auditing.outcome import Evidence, Outcome, Seen
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
@@ -134,7 +134,7 @@ NOTHING_RANDOM = Judgement(Verdict.NO_VIOLATION_FOUND, "all looked at", Bound("s
 
 def ended(name: str, p_value: float | None) -> Ended:
     """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
-    plan = Plan(name, Source("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
+    plan = Plan(name, PythonSource("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
     return Ended(
         Outcome(plan, Seen(found, plan.settings.sizes)),

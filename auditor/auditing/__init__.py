@@ -8,12 +8,13 @@ from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.plan import Plan, Progress
-from auditor.auditing.settings import AuditKeywords, Settings, SettingsKeywords
+from auditor.auditing.settings import Settings
 from auditor.blackbox.command import Command
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import Store, history
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
-from auditor.defaults import CONFIDENCE
+from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.results.result import AuditResult
@@ -102,12 +103,13 @@ def planned(
     given: dict[str, Any] = dict(options)
     parameters, name, confidence = (given.pop(key, None) for key in ("parameters", "name", "confidence"))
     parameters = parameters or {}
+    source: Source
     if isinstance(mechanism, Command):
-        source = Source(mechanism.name, parameters, command=mechanism)
+        source = ProgramSource(mechanism, parameters)
     elif isinstance(mechanism, str):
-        source = Source(mechanism, parameters)
+        source = PythonSource(mechanism, parameters)
     else:
-        source = Source(_name_of(mechanism), parameters, function=mechanism)
+        source = PythonSource(_name_of(mechanism), parameters, function=mechanism)
     if not isinstance(neighbours, Sequence) and not hasattr(neighbours, "corners"):
         raise InvalidInputError(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "

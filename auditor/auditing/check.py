@@ -9,32 +9,32 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, hosted, isolated
-from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import SIDES
+from auditor.blackbox.sources import ProgramSource
 from auditor.neighbours.pair import Pair
 
 
 def check(plan: Plan) -> None:
     """Raise MechanismError if the mechanism cannot be imported, or the program not be found."""
-    if plan.source.command is not None:
+    if isinstance(plan.source, ProgramSource):
         plan.source.command.find()
     else:
-        imported(plan)
+        imported(plan, plan.source)
 
 
 def query_of(plan: Plan) -> Mechanism | Hosted | Program:
     """Return what a query is asked of: a program, or an imported function."""
-    return imported(plan) if plan.source.command is None else plan.source.program(plan.settings.execution.timeout)
-
-
-def imported(plan: Plan) -> Mechanism | Hosted:
-    """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
+    source = plan.source
     return (
-        hosted(plan.source, plan.settings.execution.timeout)
-        if plan.settings.execution.isolate
-        else plan.source.drawer()
+        source.drawer(plan.settings.execution.timeout) if isinstance(source, ProgramSource) else imported(plan, source)
     )
+
+
+def imported(plan: Plan, source: PythonSource) -> Mechanism | Hosted:
+    """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
+    return hosted(source, plan.settings.execution.timeout) if plan.settings.execution.isolate else source.drawer()
 
 
 # For an output where no timeout is set: whoever checks, waits.
@@ -53,8 +53,8 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
     first = None
     try:
-        if plan.source.command is not None:
-            plan.source.program(limit).repeats_itself(corners[0])
+        if isinstance(plan.source, ProgramSource):
+            plan.source.drawer(limit).repeats_itself(corners[0])
         for pair in spread(corners):
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or (pair, left, right)
@@ -62,7 +62,6 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
             if not all(isinstance(o, BaseException) and not isinstance(o, ProcessFailure) for o in (left, right)):
                 return pair, left, right
     finally:
-        if plan.source.command is not None:
-            plan.source.command.close()
+        plan.source.close()
     assert first is not None  # a domain has a pair
     return first

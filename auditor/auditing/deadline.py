@@ -21,7 +21,8 @@ from typing import Any
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.settings import Search
-from auditor.auditing.sizes import ENOUGH, FEWEST, Sizes, sizes_for
+from auditor.auditing.sizes import ENOUGH, Sizes, sizes_for
+from auditor.defaults import FEWEST
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
 
 # The share of the time that all outputs are planned to take: the rest is for starting workers, for learning, and for a pace that

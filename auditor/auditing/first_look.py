@@ -8,8 +8,10 @@ from auditor.auditing.check import imported
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import ALWAYS, Drawer
+from auditor.blackbox.sources import ProgramSource
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair
 
@@ -31,17 +33,17 @@ def first_look(plan: Plan, draw: Draw) -> FirstLook:
 
 
 def _look(plan: Plan, draw: Draw) -> FirstLook:
-    is_program = plan.source.command is not None
+    source = plan.source
     if isinstance(plan.domain, Canaries):
-        return FirstLook(is_program or imported(plan).takes_rng)
+        return FirstLook(isinstance(source, ProgramSource) or imported(plan, source).takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
     origin = sampler.origin()
-    repeats = is_program and sampler.repeats_itself(pair)
+    repeats = isinstance(source, ProgramSource) and sampler.repeats_itself(pair)
     failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
     if failure is not None:
-        return FirstLook(repeats or not is_program, failure.message())
-    if not is_program:
-        repeats = imported(plan).takes_rng and sampler.repeats_itself(pair)
+        return FirstLook(repeats or isinstance(source, PythonSource), failure.message())
+    if isinstance(source, PythonSource):
+        repeats = imported(plan, source).takes_rng and sampler.repeats_itself(pair)
     return FirstLook(repeats)
 
 

@@ -65,8 +65,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
             raise
         return without_answer(str(error))
     finally:
-        if plan.source.command is not None:
-            plan.source.command.close()
+        plan.source.close()
 
 
 def _outcome(plan: Plan, draw: Draw) -> Outcome:

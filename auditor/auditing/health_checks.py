@@ -13,8 +13,10 @@ from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Sample
+from auditor.blackbox.sources import ProgramSource
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
@@ -35,7 +37,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
 
     A clause to be added to a sentence; nothing for a program.
     """
-    if plan.source.command is not None:
+    if isinstance(plan.source, ProgramSource):
         return ""
     arrays = pair.form is not None
     arrive = f"; data sets arrive as {pair.form or type(pair.left).__name__}"
@@ -191,7 +193,7 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
 
     ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
     """
-    in_this_process = plan.source.command is None and not plan.settings.execution.isolate
+    in_this_process = isinstance(plan.source, PythonSource) and not plan.settings.execution.isolate
     drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
     for number, pair in enumerate(pairs):
         size, drawn = TRIAL, 0

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from auditor.auditing.plan import Plan
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.errors import MechanismError
 from auditor.neighbours.domains import Pairs
@@ -29,7 +29,7 @@ def replayed(plan: Plan, store: Store) -> Plan:
     """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
     kept = AuditStore(Mode.REPLAY, store, plan.name)
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
-    source = Source(plan.source.name, plan.source.parameters, function=_only_recorded)
+    source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
     # A replay says how to repeat the audit that was recorded.
     rerun = kept.recall(RERUN, lambda: plan.rerun)
     return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from auditor.auditing.plan import Plan
+from auditor.blackbox.sources import ProgramSource
 from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
@@ -20,7 +21,7 @@ def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
 
 
 def _exact(plan: Plan, pair: Pair) -> tuple[float, float] | None:
-    if plan.source.command is not None or not isinstance(plan.claim, PrivacyClaim):
+    if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
         return None
     make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
     if make is None:

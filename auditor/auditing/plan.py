@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError

@@ -7,7 +7,9 @@ from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.host import hosted
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.outputs import concatenate
+from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim
 from auditor.events.features import Where, like
 from auditor.events.written import read, written
@@ -40,9 +42,10 @@ def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
     store, so that a run that is resumed or replayed reports the same.
     """
     prove = plan.settings.prove
-    if prove in (False, BRIEFLY) or plan.source.command is not None or not isinstance(plan.claim, PrivacyClaim):
+    source = plan.source
+    if prove in (False, BRIEFLY) or isinstance(source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
         return None, Hints()
-    kept = plan.store.recall(PROOF, lambda: _found(plan, SECONDS_ALONE if prove == "only" else SECONDS))
+    kept = plan.store.recall(PROOF, lambda: _found(plan, source, SECONDS_ALONE if prove == "only" else SECONDS))
     pair = plan.domain.moved(*kept["failed"]) if kept["failed"] else None
     features = read({"event": kept.get("event", [])}, "event")[0]
     return ProofFound(**kept["found"]), Hints((pair,) if pair else (), features)
@@ -62,19 +65,20 @@ def brief_proof(plan: Plan) -> ProofFound | None:
 
 
 def _found_elsewhere(plan: Plan) -> dict[str, Any]:
-    if plan.source.command is not None or plan.settings.seconds is not None or not plan.settings.execution.isolate:
+    source = plan.source
+    if isinstance(source, ProgramSource) or plan.settings.seconds is not None or not plan.settings.execution.isolate:
         return {}
     if not isinstance(plan.claim, CLAIMS) or isinstance(plan.domain, Canaries):
         return {}
     try:
-        proof = hosted(plan.source, LATE).apply(attempt, plan.claim, plan.domain, SECONDS_BRIEFLY)
+        proof = hosted(source, LATE).apply(attempt, plan.claim, plan.domain, SECONDS_BRIEFLY)
     except Exception:  # of the mechanism, of its process, or of what cannot be sent there: the audit is done, and stays
         return {}
     return {"found": asdict(_said(proof))} if proof.proved else {}
 
 
-def _found(plan: Plan, seconds: float) -> dict[str, Any]:
-    mechanism = plan.source.drawer()
+def _found(plan: Plan, source: PythonSource, seconds: float) -> dict[str, Any]:
+    mechanism = source.drawer()
     proof = attempt(mechanism, plan.claim, plan.domain, seconds)
     failed, event = None, tuple[Where, ...]()
     if proof.pair is not None and isinstance(proof.pair.form, Arrays):

@@ -22,7 +22,7 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.answered_rows import are_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted
-from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.sample import Answers
 from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity
@@ -80,8 +80,7 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
     """
     claim, query, store, name = plan.claim, functools.cache(load), plan.store, plan.source.name
     assert isinstance(claim, QueryClaim)
-    is_program = plan.source.command is not None
-    if not is_program and store.recall(RANDOM, lambda: query().batched or query().takes_rng):
+    if isinstance(plan.source, PythonSource) and store.recall(RANDOM, lambda: query().batched or query().takes_rng):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
 

@@ -1,13 +1,13 @@
-"""How an audit is carried out, for every kind of audit: declared here once, for calls, configurations and the pytest plugin."""
+"""How an audit is carried out, for every kind of audit: settings that were checked. They are declared in ``auditor.defaults``."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypedDict, get_args
+from typing import Any, get_args
 
-from auditor.auditing.sizes import FEWEST, Sizes, sizes_for
+from auditor.auditing.sizes import Sizes, sizes_for
 from auditor.blackbox.sampling import Execution
-from auditor.defaults import SAMPLES, MethodName, Prove
+from auditor.defaults import FEWEST, SAMPLES, EventKind, MethodName, Prove, SettingsKeywords
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
@@ -46,10 +46,10 @@ class Settings:
     """
 
     samples: int = SAMPLES
-    method: str = "fixed"
+    method: MethodName = "fixed"
     search: Search = field(default_factory=Search)
     seconds: float | None = None
-    events: tuple[str, ...] = (VALUES,)
+    events: tuple[EventKind, ...] = (VALUES,)
     shrink: bool = True
     prove: Prove = False
     seed: int = 0
@@ -106,39 +106,6 @@ class Settings:
     def shrinks(self) -> bool:
         """Whether a violation is shrunk: where the time is limited, a pair is not worth the time that a smaller one would take."""
         return self.shrink and self.seconds is None
-
-
-class ExecutionKeywords(TypedDict, total=False):
-    """Execution as keywords of a call."""
-
-    backend: str
-    workers: int
-    batch: int
-    timeout: float | None
-    isolate: bool
-    address: str | None
-
-
-class SettingsKeywords(ExecutionKeywords, total=False):
-    """Settings as keywords of a call, together with those of the execution."""
-
-    samples: int
-    outputs: int | None
-    method: str
-    search: int | Mapping[str, Any] | None
-    seconds: float | None
-    events: Sequence[str]
-    shrink: bool
-    prove: Prove
-    seed: int
-
-
-class AuditKeywords(SettingsKeywords, total=False):
-    """All keywords of a call."""
-
-    parameters: Mapping[str, Any] | None
-    name: str | None
-    confidence: float
 
 
 def _require_integer(name: str, value: object, least: int) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from auditor.defaults import FEWEST
+
 # Shares of the bound's outputs that are drawn before it, on top. What is rare must show in the selection
 # to be counted in the bound.
 SEARCH_SHARE = 0.15
@@ -12,8 +14,6 @@ LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 LEAST_SELECTION = 2_500
 # The same shares of a budget for all of it.
 SEARCH_OF_BUDGET, SELECTION_OF_BUDGET = 0.25, 0.1
-# Fewer outputs cannot support a useful bound.
-FEWEST = 100
 # Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
 # is learned from, workers wait.
 ENOUGH = 10_000_000

@@ -20,10 +20,11 @@ import numpy as np
 from auditor.blackbox.canonical import from_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
-from auditor.blackbox.mechanism import Mechanism, Source
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
 from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
+from auditor.blackbox.sources import ProgramSource, Source
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
@@ -41,10 +42,10 @@ def isolated(source: Source, limit: float | None) -> "Program | Hosted":
     ``limit`` is the most seconds for a batch, or for an output that is drawn one by one. Raises MechanismError when the mechanism
     cannot be imported or started, or cannot be sent to another process.
     """
-    return hosted(source, limit) if source.command is None else source.program(limit)
+    return source.drawer(limit) if isinstance(source, ProgramSource) else hosted(source, limit)
 
 
-def hosted(source: Source, limit: float | None) -> "Hosted":
+def hosted(source: PythonSource, limit: float | None) -> "Hosted":
     """Return a Python mechanism that is imported and run in a process of its own only. Raises MechanismError as ``isolated``."""
     pickled = _pickled(source)
     try:
@@ -63,7 +64,7 @@ def held(source: Source) -> Iterator[None]:
     A mechanism that is imported again starts again. Where it has randomness of its own, it would then repeat itself.
     """
     try:
-        pickled = b"" if source.command is not None else _pickled(source)
+        pickled = b"" if isinstance(source, ProgramSource) else _pickled(source)
     except MechanismError:  # it is raised again when the mechanism is to run
         pickled = b""
     _HELD.append(pickled)
@@ -76,7 +77,7 @@ def held(source: Source) -> Iterator[None]:
 _HELD: list[bytes] = []  # what running audits have loaded; append and remove are atomic
 
 
-def _pickled(source: Source) -> bytes:
+def _pickled(source: PythonSource) -> bytes:
     from joblib.externals.loky.backend.reduction import dumps
 
     try:

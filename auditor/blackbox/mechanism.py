@@ -18,7 +18,6 @@ import numpy as np
 
 from auditor.blackbox.answered_rows import rows_of
 from auditor.blackbox.canonical import form_of, from_batch, from_list
-from auditor.blackbox.command import Command, Program
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
@@ -27,8 +26,8 @@ CONTAINERS = (list, dict, set, bytearray, np.ndarray)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a mechanism comes from: a name that any process can import, a callable that travels by value, or a command.
+class PythonSource:
+    """A mechanism in Python: a name that any process can import, or a callable that travels by value.
 
     ``name`` is "module:attribute" or "path/to/file.py:attribute"; ``search_path`` holds the folders in which
     modules are looked for, before Python's own.
@@ -38,17 +37,13 @@ class Source:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search_path: tuple[str, ...] = ()
     function: Callable[..., Any] | None = None
-    command: Command | None = None
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the files that the name of the mechanism shows: its module, or the files of a command.
+        """Return the file of the module that the name of the mechanism shows, without files that this one imports.
 
-        Files that these import are not among them. Nothing is imported here, since an import may end the process.
+        Nothing is imported here, since an import may end the process.
         """
-        if self.command is not None:
-            candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
-            return [path for path in candidates if path.is_file()]
         if self.function is not None:
             return []
         place = self.name.rpartition(":")[0]
@@ -59,24 +54,19 @@ class Source:
             candidates = [Path(folder, end) for folder in folders for end in (f"{inside}/__init__.py", f"{inside}.py")]
         return [path for path in candidates if path.is_file()][:1]
 
-    def drawer(self) -> "Mechanism":
-        """Import the mechanism, unless this process has done so, and read its signature.
+    def drawer(self, limit: float | None = None) -> "Mechanism":
+        """Import the mechanism, unless this process has done so, and read its signature. In this process nothing is limited.
 
-        Raises MechanismError if it is a command, cannot be imported, or has a signature of neither shape.
+        Raises MechanismError if it cannot be imported, or has a signature of neither shape.
         """
         return Mechanism.from_callable(self.load(), self.parameters, self.name)
 
-    def program(self, limit: float | None) -> Program:
-        """Return the command as a mechanism, with ``limit`` seconds for a request. Raises MechanismError if it is not found."""
-        assert self.command is not None
-        self.command.find()
-        return Program(self.command, self.parameters, limit)
-
     def load(self) -> Callable[..., Any]:
-        """Return the callable itself. Raises MechanismError if it cannot be imported, or is a command."""
-        if self.command is not None:
-            raise MechanismError(f'"{self.name}" is a program, which cannot be imported')
+        """Return the callable itself. Raises MechanismError if it cannot be imported."""
         return self.function if self.function is not None else load(self.name, self.search_path)
+
+    def close(self) -> None:
+        """Nothing was started."""
 
 
 @functools.lru_cache(maxsize=256)

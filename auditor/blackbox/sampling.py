@@ -15,9 +15,9 @@ from typing import Any, TypeVar, get_args
 from auditor.blackbox.batches import Batch, Batches, Drawn, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import Source
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
+from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Share, Task, Workers
@@ -47,7 +47,7 @@ class Execution:
     says that a worker was lost or late before.
     """
 
-    backend: str = "auto"
+    backend: BackendName = "auto"
     workers: int = WORKERS
     batch: int = BATCH
     timeout: float | None = None
@@ -155,8 +155,8 @@ class Sampler:
         If they differ, the mechanism has randomness or a memory of its own, and each worker would have a copy of it. A failure is
         left to the audit. Raises as ``map`` does.
         """
-        if self.source.command is not None:
-            return self.source.program(self.execution.timeout).repeats_itself(pair)
+        if isinstance(self.source, ProgramSource):
+            return self.source.drawer(self.execution.timeout).repeats_itself(pair)
         how, origin = self.execution, self.origin()
         arguments = origin, self.seed, audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
         if processes(how.workers) == 1:
@@ -195,7 +195,7 @@ class Sampler:
     def origin(self) -> Origin:
         """Return what draws in a process of its own, or the source itself if workers import it."""
         how = self.execution
-        if self.source.command is not None or (how.isolate and not how.in_processes):
+        if isinstance(self.source, ProgramSource) or (how.isolate and not how.in_processes):
             return isolated(self.source, how.timeout)
         return self.source
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from auditor.blackbox.batches import COIN, NOISE, Batch, Phase, stream
 from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import Stream
 from auditor.blackbox.sampling import Execution, audit_key
+from auditor.blackbox.sources import Source
 from auditor.errors import MechanismError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation
@@ -21,15 +22,14 @@ class Scored:
     """A mechanism and a score, as a mechanism whose output is the list of the canaries' scores."""
 
     mechanism: Source
-    score: Source
+    score: PythonSource
     canaries: Any
     limit: float | None
 
     def __call__(self, dataset: Any, rng: Stream) -> list[float]:
         """Run the mechanism and score its output. Raises what either raises."""
         pair, source = Pair(dataset, None, Relation.ALONE), self.mechanism
-        drawer = source.program(self.limit) if source.command is not None else source.drawer()
-        [output] = drawer.each(pair, np.ones(1, bool), rng)
+        [output] = source.drawer(self.limit).each(pair, np.ones(1, bool), rng)
         if isinstance(output, BaseException):
             raise output
         score = self.score.load()
@@ -57,10 +57,12 @@ def run_once(source: Source, domain: Canaries, address: tuple[str, int, int], ho
     inside = coins.random(len(domain.canaries)) < 0.5
     pair = Pair(domain.dataset(inside), None, Relation.ALONE)
     score = domain.score
-    attack = Source(score, {}, domain.search_path) if isinstance(score, str) else Source("score", function=score)
-    scored = Source(source.name, function=Scored(source, attack, domain.canaries, how.timeout))
+    attack = (
+        PythonSource(score, {}, domain.search_path) if isinstance(score, str) else PythonSource("score", function=score)
+    )
+    scored = PythonSource(source.name, function=Scored(source, attack, domain.canaries, how.timeout))
     # A program has a process of its own. Its score runs here, as an import of the auditor's.
-    apart = how.isolate and source.command is None
+    apart = how.isolate and isinstance(source, PythonSource)
     drawer = isolated(scored, how.timeout) if apart else scored.drawer()
     output = drawer.call_once(pair, "left", noise)
     if isinstance(output, MechanismError):

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
+from auditor.defaults import SettingsKeywords, settings
 from auditor.errors import InvalidInputError, MechanismError, did_you_mean
 
 if TYPE_CHECKING:
@@ -27,6 +28,22 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def add_configs(parser: argparse.ArgumentParser) -> None:
     """Let a command take configuration files."""
     parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+
+
+# The settings that are options, with their types: those of the command line replace those of a file.
+OPTIONS = {name: (kind, about) for name, kind, about in settings(SettingsKeywords) if about.option}
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Let a command take settings as options: those named, by default all that are options."""
+    for name in names or OPTIONS:
+        kind, about = OPTIONS[name]
+        said = about.text[0].lower() + about.text[1:].rstrip(".")
+        if get_origin(kind) is Literal:
+            parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
+        else:
+            read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))
+            parser.add_argument(f"--{name}", type=read, metavar=about.option, help=said)
 
 
 def open_console(quiet: bool = False) -> "Console":
@@ -68,15 +85,12 @@ def write_to(target: str, text: str) -> None:
         raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
 
 
-# Options that replace settings of the file.
-SETTINGS = ("samples", "outputs", "seed", "workers", "backend", "seconds", "address", "search")
-
-
 def load_all(options: argparse.Namespace) -> "list[Configuration]":
     """Read all configurations. Raises InvalidInputError if two have one name: reports are named after them."""
     from auditor.config.load import load_configuration
 
-    overrides = {name: value for name in SETTINGS if (value := getattr(options, name, None)) is not None}
+    given = {name: getattr(options, name, None) for name in OPTIONS}
+    overrides: Any = {name: value for name, value in given.items() if value is not None}
     configurations = [load_configuration(file, **overrides) for file in options.configs]
     names = [configuration.name for configuration in configurations]
     for name in names:

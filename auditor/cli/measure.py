@@ -2,7 +2,17 @@
 
 import argparse
 
-from auditor.cli.common import AS_EXPECTED, NO_ANSWER, Commands, add_configs, load_all, naming, open_console, selected
+from auditor.cli.common import (
+    AS_EXPECTED,
+    NO_ANSWER,
+    Commands,
+    add_configs,
+    add_settings,
+    load_all,
+    naming,
+    open_console,
+    selected,
+)
 
 
 def add_commands(commands: Commands) -> None:
@@ -13,11 +23,7 @@ def add_commands(commands: Commands) -> None:
     add_configs(parser)
     only = "measure this audit only, or those with NAME in their names (may be repeated)"
     parser.add_argument("--only", action="append", metavar="NAME", help=only)
-    parser.add_argument(
-        "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
-    )
-    parser.add_argument("--seed", type=int, metavar="S")
-    parser.add_argument("--workers", type=int, metavar="N", help="number of workers; -1: one for each core")
+    add_settings(parser, "outputs", "seed", "workers")
     parser.set_defaults(command=_measure)
 
 

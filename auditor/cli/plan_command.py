@@ -4,7 +4,16 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from auditor.cli.common import AS_EXPECTED, NO_ANSWER, Commands, add_configs, load_all, naming, open_console
+from auditor.cli.common import (
+    AS_EXPECTED,
+    NO_ANSWER,
+    Commands,
+    add_configs,
+    add_settings,
+    load_all,
+    naming,
+    open_console,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,10 +34,7 @@ def add_commands(commands: Commands) -> None:
         "plan", help="before any sampling: the violations that would be caught, and the outputs needed"
     )
     add_configs(plan_parser)
-    plan_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
-    plan_parser.add_argument(
-        "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
-    )
+    add_settings(plan_parser, "samples", "outputs")
     plan_parser.add_argument(
         "--stages", action="store_true", help="what the search of each audit does, by how many outputs, and why"
     )
@@ -79,9 +85,10 @@ def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
 
 def _received(plan: "Plan", pair: "Pair", data: object) -> str:
     """Write a data set, with the word "array" if the mechanism receives an array."""
+    from auditor.blackbox.sources import ProgramSource
     from auditor.neighbours.pair import data_words, plain
 
-    mark = pair.form.mark if pair.form and plan.source.command is None else ""
+    mark = pair.form.mark if pair.form and not isinstance(plan.source, ProgramSource) else ""
     return f"{mark}{data_words(plain(data))}"
 
 

@@ -79,10 +79,11 @@ def _prove(options: argparse.Namespace) -> int:
 
 
 def _attempt(plan: "Plan", seconds: float) -> "Proof | None":
+    from auditor.blackbox.sources import ProgramSource
     from auditor.claims import PrivacyClaim
     from auditor.proofs import attempt
 
-    if plan.source.command is not None or not isinstance(plan.claim, PrivacyClaim):
+    if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
         return None
     return attempt(plan.source.drawer(), plan.claim, plan.domain, seconds)
 
@@ -99,7 +100,10 @@ def _check(options: argparse.Namespace) -> int:
             print(f"{file}: refused: {type(error).__name__}: {_printable(error)}")
             return UNEXPECTED
         claim = ", ".join(f"{name} = {value:g}" for name, value in proof["claim"].items())
-        what = f"{_printable(proof['mechanism'])}, {claim}, over the reals, for {_printable(_domain_words(proof))}"
+        given = f" with {_printable(proof['parameters'])}" if proof["parameters"] else ""
+        what = (
+            f"{_printable(proof['mechanism'])}{given}, {claim}, over the reals, for {_printable(_domain_words(proof))}"
+        )
         if options.retrace:
             wrong = retraced(proof)
             if wrong is not None:
@@ -125,7 +129,8 @@ def _read(file: Path) -> Any:
 def _printable(text: object) -> str:
     """Return a stranger's text without what a terminal takes for a command."""
     shown = str(text)
-    return "".join(letter if letter.isprintable() else "?" for letter in shown[:MOST_LETTERS])
+    cut = "…, which is longer than can be shown" if len(shown) > MOST_LETTERS else ""
+    return "".join(letter if letter.isprintable() else "?" for letter in shown[:MOST_LETTERS]) + cut
 
 
 def _domain_words(proof: Any) -> str:

@@ -6,7 +6,7 @@ import itertools
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from auditor.cli.common import (
     AS_EXPECTED,
@@ -15,6 +15,7 @@ from auditor.cli.common import (
     UNEXPECTED,
     Commands,
     add_configs,
+    add_settings,
     all_to_stderr,
     load_all,
     make_folder,
@@ -24,7 +25,6 @@ from auditor.cli.common import (
     write_to,
 )
 from auditor.cli.release import annotate, read_baselines, show_changes
-from auditor.defaults import BackendName
 from auditor.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -47,18 +47,7 @@ def add_commands(commands: Commands) -> None:
     add_configs(run_parser)
     only = "run this audit only, or those with NAME in their names (may be repeated)"
     run_parser.add_argument("--only", action="append", metavar="NAME", help=only)
-    run_parser.add_argument("--samples", type=int, metavar="N", help="outputs for the bound of each audit")
-    run_parser.add_argument(
-        "--outputs", type=int, metavar="N", help="outputs of each audit, for search, selection and bound"
-    )
-    run_parser.add_argument(
-        "--seconds", type=float, metavar="S", help="end each audit after S seconds, with the bound it has"
-    )
-    run_parser.add_argument("--search", type=int, metavar="N", help="outputs for the search of each audit")
-    run_parser.add_argument("--seed", type=int, metavar="S")
-    run_parser.add_argument("--workers", type=int, metavar="N", help="number of workers; -1: one for each core")
-    run_parser.add_argument("--backend", choices=get_args(BackendName))
-    run_parser.add_argument("--address", metavar="ADDRESS", help="address of the scheduler of a Dask or Ray cluster")
+    add_settings(run_parser)
     run_parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
     run_parser.add_argument(
         "--baseline",

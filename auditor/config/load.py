@@ -8,14 +8,16 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 
-from auditor.auditing import Plan, Settings, SettingsKeywords
+from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sources import ProgramSource, Source
 from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml
+from auditor.defaults import SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
@@ -165,7 +167,7 @@ BUDGETS = {"samples", "outputs"}
 
 def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywords) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
-    given: dict[str, Any] = {"events": audit.events}
+    given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
     for layer in (config.settings(), audit.settings(), overrides):
         replaced = BUDGETS if BUDGETS & layer.keys() else set[str]()
         given = {key: value for key, value in given.items() if key not in replaced} | {**layer}
@@ -174,9 +176,8 @@ def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywo
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
     if isinstance(audit.mechanism, str):
-        return Source(audit.mechanism, audit.parameters, folders)
-    command = Command(audit.mechanism.command, str(file.resolve().parent))
-    return Source(command.name, audit.parameters, command=command)
+        return PythonSource(audit.mechanism, audit.parameters, folders)
+    return ProgramSource(Command(audit.mechanism.command, str(file.resolve().parent)), audit.parameters)
 
 
 def _validate(document: Document) -> schema.File:

@@ -5,7 +5,7 @@ import os.path
 from typing import Any
 
 from auditor import __version__
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml
 from auditor.neighbours.canaries import Canaries
@@ -20,7 +20,7 @@ def identity(configuration: Configuration) -> dict[str, Any]:
     """Return all that the results of a run depend on, as plain data. Code is digests of the files that it names."""
     code = [plan.source for plan in configuration.plans]
     domains = [plan.domain for plan in configuration.plans if isinstance(plan.domain, Canaries)]
-    code += [Source(domain.score, {}, domain.search_path) for domain in domains if isinstance(domain.score, str)]
+    code += [PythonSource(domain.score, {}, domain.search_path) for domain in domains if isinstance(domain.score, str)]
     sources = {path.resolve() for source in code for path in source.files()}
     folder = configuration.file.resolve().parent
     file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data

@@ -17,7 +17,7 @@ from typing import Any
 
 from auditor.auditing.check import CHECK_SECONDS, draw_once
 from auditor.blackbox.command import LONGER
-from auditor.blackbox.mechanism import Source, signature_of
+from auditor.blackbox.mechanism import PythonSource, signature_of
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.config.frame_scaffold import FrameGuess, frame_guess
 from auditor.config.load import load_configuration, search_path
@@ -122,7 +122,7 @@ def _python(name: str, file: Path) -> _Found:
     place, _, attribute = name.rpartition(":")
     if place.endswith(".py"):
         name = f"{os.path.relpath(place, file.parent)}:{attribute}"
-    function = Source(name, search_path=search_path(file)).load()
+    function = PythonSource(name, search_path=search_path(file)).load()
     if inspect.isclass(function):
         raise MechanismError(
             f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name'

@@ -1,33 +1,45 @@
 """The shape of a configuration: names, kinds and defaults, checked by pydantic. What numbers mean is checked later."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Container
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag, create_model
 
-from auditor.auditing import Settings
-from auditor.auditing.sizes import FEWEST
 from auditor.config.domain_schema import Neighbours
 from auditor.config.strict import Number, Strict, limited
-from auditor.defaults import CONFIDENCE, BackendName, EventKind, MethodName, Prove
+from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, SettingsKeywords, settings
 
-_DEFAULT: Any = Settings()
+M = TypeVar("M", bound=Strict)
+OF_AN_AUDIT = SettingsKeywords.__annotations__
 
 
+def with_settings(
+    declared: type[Any], key: str = "file", but: Container[str] = (), **written: Any
+) -> Callable[[type[M]], type[M]]:
+    """Add the settings that are declared for such keys; ``written`` are types of those that YAML writes in its own way."""
+
+    def made(model: type[M]) -> type[M]:
+        fields: dict[str, Any] = {}
+        for name, kind, about in settings(declared):
+            if about.key == key and name not in but:
+                fields[name] = written.get(name, Number | None if kind == float | None else kind | None), _field(about)
+        named: Any = {"__base__": model, "__module__": model.__module__, "__doc__": model.__doc__}
+        extended: type[M] = create_model(model.__name__, **named, **fields)
+        return extended
+
+    return made
+
+
+def _field(about: About) -> Any:
+    limits = {"minimum": about.least, "exclusiveMinimum": about.above}
+    default = about.default if about.of_file is None else about.of_file
+    default = [*default] if isinstance(default, tuple) else default
+    return Field(default, description=about.text, json_schema_extra={k: v for k, v in limits.items() if v is not None})
+
+
+@with_settings(ExecutionKeywords)
 class Execution(Strict):
     """How outputs are drawn."""
-
-    backend: BackendName = _DEFAULT.execution.backend
-    """How workers run: processes of this machine (loky, or auto), threads, a Dask or Ray cluster."""
-    address: str | None = None
-    """Where the scheduler of a cluster is, such as tcp://scheduler:8786."""
-    workers: int = _DEFAULT.execution.workers
-    """How many at once; -1 for one for each core. Changes no result."""
-    batch: int = _DEFAULT.execution.batch
-    """Outputs asked for in one call."""
-    timeout: Number | None = None
-    """Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."""
-    isolate: bool = _DEFAULT.execution.isolate
-    """Whether the mechanism runs in a process of its own, and a crash is an output; false for use with a debugger."""
 
 
 class Search(Strict):
@@ -41,29 +53,16 @@ class Search(Strict):
     """Instead of outputs: the outputs that fit into these seconds. The report says how many; that number repeats the search."""
 
 
+@with_settings(SettingsKeywords, but=ExecutionKeywords.__annotations__, search=Search | None)
 class Shared(Strict):
     """Keys of the file, which an audit may set anew for itself."""
 
-    seed: Annotated[int | None, limited(minimum=0)] = _DEFAULT.seed
-    """The root of all randomness: the same seed, the same result."""
-    samples: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.samples
-    """Outputs for the bound of an audit, both sides together."""
-    outputs: Annotated[int | None, limited(minimum=FEWEST)] = _DEFAULT.outputs
-    """Instead of samples: outputs for search, selection and bound together. The bound gets outputs that the search leaves."""
-    method: MethodName | None = _DEFAULT.method
-    """fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: the textbook form; one-run: canaries."""
     execution: Execution | None = None
     """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
-    search: Search | None = None
-    """The budget of the search over pairs."""
-    shrink: bool | None = _DEFAULT.shrink
-    """Whether to look for the smallest pair that still breaks a refuted claim."""
-    prove: Prove | None = False
-    """Whether to try a proof of a Python mechanism's claim as well, or only; briefly: 3 seconds, and reported if found."""
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that are given here; those of the execution below one key."""
-        given = {key: value for key, value in self.given().items() if key in Shared.model_fields}
+        given = {key: value for key, value in self.given().items() if key == "execution" or key in OF_AN_AUDIT}
         return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
 
 
@@ -81,6 +80,7 @@ Mechanism = Annotated[
 ]
 
 
+@with_settings(SettingsKeywords, "audit", events=list[EventKind])
 class Audit(Shared):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 
@@ -96,8 +96,6 @@ class Audit(Shared):
     """The data sets it may see, and which of them are neighbours."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
-    events: list[EventKind] = Field([*_DEFAULT.events])
-    """The parts that events look at: values, and bits, the floating-point representation."""
     implied_mu: bool = False
     """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
 

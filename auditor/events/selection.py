@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import Column, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.defaults import EventKind
 from auditor.events.blocks import (
     LEAST_IN_CELL,
     Blocks,
@@ -47,7 +48,8 @@ from auditor.events.thresholds import beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
-VALUES, BITS = "values", "bits"
+VALUES: EventKind = "values"
+BITS: EventKind = "bits"
 
 # Where a half has more outputs, this number of them screens all features, and all outputs decide between the best few.
 SCREENED = 40_000

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from auditor.blackbox.mechanism import Mechanism, Source
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.claims import Claim
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.proofs.clock import until
@@ -44,9 +44,9 @@ def prove(
     """
     if callable(mechanism):
         name = getattr(mechanism, "__qualname__", type(mechanism).__qualname__)
-        source = Source(name, parameters or {}, function=mechanism)
+        source = PythonSource(name, parameters or {}, function=mechanism)
     else:
-        source = Source(mechanism, parameters or {})
+        source = PythonSource(mechanism, parameters or {})
     domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
     return attempt(source.drawer(), claim, domain, seconds)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.errors import MechanismError
 from auditor.proofs import certificate as written
 from auditor.proofs.lazy import NotProvedError
@@ -42,7 +42,7 @@ def retraced(proof: Any) -> str | None:
     The certificate was checked before.
     """
     try:
-        mechanism = Source(proof["mechanism"], proof["parameters"], ("",)).drawer()
+        mechanism = PythonSource(proof["mechanism"], proof["parameters"], ("",)).drawer()
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))

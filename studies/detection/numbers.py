@@ -11,6 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import auditor
+from auditor.defaults import MethodName
 from mechanisms.additive import discrete_laplace_totals, laplace
 from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.group_counts import gaussian_counts
@@ -111,7 +112,7 @@ def reported() -> list[dict[str, Any]]:
     return found
 
 
-def _refuted(case: Case, share: float, method: str, samples: int, seed: int) -> tuple[bool, int]:
+def _refuted(case: Case, share: float, method: MethodName, samples: int, seed: int) -> tuple[bool, int]:
     result = auditor.audit(
         case.mechanism,
         case.claim,

@@ -12,10 +12,11 @@ import pytest
 import auditor
 from auditor.auditing import Plan, Progress, Settings, SettingsKeywords, carry_out, planned, run
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.digits import significant
+from auditor.defaults import EventKind, settings
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
@@ -36,7 +37,7 @@ def audit(mechanism: Any, claim: Any = HALF, neighbours: Any = BITS, **options: 
 def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
     made = {
         "name": "some",
-        "source": Source("m", function=mechanism),
+        "source": PythonSource("m", function=mechanism),
         "claim": auditor.PureDP(0.5),
         "domain": Pairs([(0, 1), (0, 2)]),
         "alpha": 0.001,
@@ -49,13 +50,23 @@ def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
 # --- Options ---
 
 
+DECLARED = {name: about for name, _, about in settings(SettingsKeywords)}
+
+
 def test_the_keywords_of_a_call_are_the_settings_and_their_types() -> None:
     declared = {**get_type_hints(Settings), **get_type_hints(Execution)}
     for within in ("execution", "lost"):
         del declared[within]
     # Written more freely in a call.
-    declared |= {"search": int | Mapping[str, Any] | None, "events": Sequence[str]}
+    declared |= {"search": int | Mapping[str, Any] | None, "events": Sequence[EventKind]}
     assert get_type_hints(SettingsKeywords) == declared
+
+
+def test_the_defaults_that_are_declared_are_those_of_a_call() -> None:
+    plain = Settings()
+    made = {name: getattr(plain.execution if hasattr(plain.execution, name) else plain, name) for name in DECLARED}
+    made["search"] = made["search"].outputs
+    assert {name: about.default for name, about in DECLARED.items()} == made
 
 
 def test_a_setting_that_is_none_is_refused_with_the_nearest() -> None:

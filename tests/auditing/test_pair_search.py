@@ -14,7 +14,7 @@ from auditor.auditing.pair_search import SEARCH, FoundPair, find_pair, steps_apa
 from auditor.auditing.plan import Plan
 from auditor.auditing.settings import Search, Settings
 from auditor.auditing.stages import SearchStage
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import PrivacyClaim
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.records import Records
@@ -28,7 +28,7 @@ SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Draw]:
     settings = Settings(search=Search(outputs), seed=seed)
-    plan = Plan("search", Source("m", function=mechanism), claim, domain, 0.001, settings)
+    plan = Plan("search", PythonSource("m", function=mechanism), claim, domain, 0.001, settings)
     drawing = Draw(plan, lambda progress: None)
     return find_pair(plan, plan.settings.sizes, drawing), drawing
 

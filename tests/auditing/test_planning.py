@@ -12,7 +12,7 @@ import auditor
 from auditor.auditing.foresight import EXCESS, SHARES, foresee, smallest_caught
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.settings import Settings
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
@@ -25,7 +25,7 @@ ALPHA = 0.01
 
 
 def planned(claim: Any, samples: int = 2000, method: str = "fixed") -> Plan:
-    return Plan("", Source("m", function=len), claim, Pairs([(0, 1)]), ALPHA, Settings(samples, method))
+    return Plan("", PythonSource("m", function=len), claim, Pairs([(0, 1)]), ALPHA, Settings(samples, method))
 
 
 def counted(wins: int, losses: int, trials: int) -> GuessCounts:
@@ -76,7 +76,12 @@ def test_of_a_profile_the_point_that_is_caught_first_counts() -> None:
     alone = [
         smallest_caught(
             Plan(
-                "", Source("m", function=len), auditor.ApproximateDP(*p), Pairs([(0, 1)]), ALPHA / 2, Settings(20_000)
+                "",
+                PythonSource("m", function=len),
+                auditor.ApproximateDP(*p),
+                Pairs([(0, 1)]),
+                ALPHA / 2,
+                Settings(20_000),
             ),
             1.0,
             0.8,

@@ -10,7 +10,7 @@ import pytest
 import auditor
 from auditor.auditing import Plan, Settings, carry_out, settle
 from auditor.auditing.query_flow import rows_changed
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
@@ -245,7 +245,7 @@ def test_queries_spend_neither_outputs_nor_error() -> None:
 
 def test_a_file_settles_its_random_audits_as_if_there_were_no_queries() -> None:
     def plan(name: str, claim: Any, function: Any) -> Plan:
-        return Plan(name, Source(name, function=function), claim, auditor.Pairs([(0, 1)]), 0.01, Settings(2000))
+        return Plan(name, PythonSource(name, function=function), claim, auditor.Pairs([(0, 1)]), 0.01, Settings(2000))
 
     def response(bit: int, size: int, rng: np.random.Generator) -> Any:
         return bit ^ (rng.random(size) < 0.25)

@@ -11,7 +11,7 @@ import auditor
 from auditor.auditing import Plan, Settings
 from auditor.auditing.deadline import fit_outputs
 from auditor.auditing.draw import Draw
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.neighbours.domains import Pairs
@@ -126,7 +126,7 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
 
     plan = Plan(
         "a",
-        Source("m", function=mechanism),
+        PythonSource("m", function=mechanism),
         auditor.PureDP(1.0),
         Pairs([(0.0, 1.0)]),
         1e-3,

@@ -16,7 +16,7 @@ from scipy.stats import binom
 import auditor
 from auditor.auditing import Plan, Progress, Settings, carry_out, planned, run, settle
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Counts, GuessCounts
@@ -235,7 +235,7 @@ ALPHA, RUNS = 0.05, 120
 
 def respond(seed: int, claimed: float, samples: int) -> Any:
     execution = Execution(workers=1, isolate=False)
-    source, claim = Source("response", function=response), auditor.PureDP(claimed)
+    source, claim = PythonSource("response", function=response), auditor.PureDP(claimed)
     return run(Plan("some", source, claim, ANSWERS, ALPHA, Settings(samples, seed=seed, execution=execution)))
 
 
@@ -267,7 +267,7 @@ def test_false_alarms_stay_at_their_level_with_shrinking_on() -> None:
 def test_progress_of_shrinking_is_told() -> None:
     told: list[Progress] = []
     execution = Execution(workers=1, isolate=False)
-    source = Source("cliff", function=leaks_large_values)
+    source = PythonSource("cliff", function=leaks_large_values)
     result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
     phases = [progress.phase for progress in told]
     assert phases == sorted(phases)
@@ -476,7 +476,7 @@ def honest(bit: Any, size: int, rng: np.random.Generator) -> Any:
 
 def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
     settings = Settings.of({"seed": seed, "workers": 1, "isolate": False, **options})
-    return run(Plan("some", Source("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
+    return run(Plan("some", PythonSource("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
 
 
 @pytest.mark.statistical
@@ -529,7 +529,7 @@ def test_files_and_audits_turn_it_on_and_off(of_file: str, of_audit: str, tmp_pa
 
 
 def test_a_violation_of_a_file_is_told_with_its_command_line() -> None:
-    source = Source("cliff", function=leaks_large_values)
+    source = PythonSource("cliff", function=leaks_large_values)
     execution = Execution(workers=1, isolate=False)
     rerun = ("a file.yaml", "--only", "it's one", "--seed", "3")
     settings = Settings(100_000, execution=execution)

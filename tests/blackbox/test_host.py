@@ -31,7 +31,7 @@ import auditor
 from auditor.auditing import Plan, Settings, check, draw_once, run
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import Hosted, held, isolated
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessEnded, close_idle
 from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import Execution, Sampler
@@ -87,7 +87,9 @@ def drawn(sample: Sample) -> list[Any]:
 @pytest.mark.parametrize("phase", [Phase.SELECTION, Phase.BOUND])
 def test_isolation_changes_no_output(function: Any, phase: Phase) -> None:
     def sampled(isolate: bool) -> list[Any]:
-        sampler = Sampler(Source("m", function=function), "a", 0, Execution(workers=1, batch=100, isolate=isolate))
+        sampler = Sampler(
+            PythonSource("m", function=function), "a", 0, Execution(workers=1, batch=100, isolate=isolate)
+        )
         return list(sampler.map(sampler.batches(PAIR, 500, phase), drawn))
 
     assert sampled(True) == sampled(False)
@@ -99,7 +101,7 @@ def test_what_a_mechanism_prints_and_reads_is_no_part_of_the_conversation() -> N
         os.write(1, b"more")
         return sys.stdin.read()
 
-    assert isolated(Source("m", function=chatty), 5.0).call_once(PAIR, "left", np.random.default_rng(0)) == ""
+    assert isolated(PythonSource("m", function=chatty), 5.0).call_once(PAIR, "left", np.random.default_rng(0)) == ""
 
 
 def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
@@ -107,7 +109,7 @@ def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
 
     lock = threading.Lock()
     with pytest.raises(MechanismError, match=r"cannot be sent to a process of its own .* set `isolate` to false"):
-        isolated(Source("m", function=lambda value, rng: lock), None)
+        isolated(PythonSource("m", function=lambda value, rng: lock), None)
 
 
 def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
@@ -119,7 +121,7 @@ def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
         "def g(value, rng): raise OwnError('no')\n"
     )
     told = [
-        isolated(Source(f"own.py:{name}", search_path=(str(tmp_path),)), None).call_once(
+        isolated(PythonSource(f"own.py:{name}", search_path=(str(tmp_path),)), None).call_once(
             PAIR, "left", np.random.default_rng(0)
         )
         for name in "fg"
@@ -129,7 +131,7 @@ def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
 
 
 def test_an_output_that_does_not_tell_what_it_holds_is_refused_before_any_audit() -> None:
-    made = isolated(Source("m", function=lambda value, rng: lambda: 0), None)
+    made = isolated(PythonSource("m", function=lambda value, rng: lambda: 0), None)
     with pytest.raises(MechanismError, match=r"<lambda> at 0x.* name the function that draws outputs"):
         made.call_once(PAIR, "left", np.random.default_rng(0))
 
@@ -138,11 +140,11 @@ def test_an_output_that_does_not_tell_what_it_holds_is_refused_before_any_audit(
 def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bool) -> None:
     """In another process its generator would begin anew, as it does here where nothing holds the one it had."""
     close_idle("host")
-    source, labels, rng = Source("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
+    source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
     with held(source) if holds else contextlib.nullcontext():
         drawer = isolated(source, None)
         first = drawer.draw(PAIR, labels, rng)
-        other = isolated(Source("m", function=laplace_one), None)
+        other = isolated(PythonSource("m", function=laplace_one), None)
         assert isinstance(other, Hosted)
         meanwhile = other._answers("each", PAIR, labels, rng)
         next(meanwhile)
@@ -156,7 +158,7 @@ def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bo
 
 def test_one_by_one_each_output_is_a_value_or_the_end_of_its_own_process() -> None:
     labels = np.array([True, False, False, True, False])
-    sample = isolated(Source("m", function=exits_on_the_left), None).draw(PAIR, labels, np.random.default_rng(0))
+    sample = isolated(PythonSource("m", function=exits_on_the_left), None).draw(PAIR, labels, np.random.default_rng(0))
     assert sample.left.failure() == "raises ProcessEnded: 'ended with exit status 3'"
     assert len(set(sample.right.column("output").numbers.tolist())) == 3, "no stream is drawn from twice"
     assert sample.failures == 2
@@ -212,7 +214,7 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
 
 
 def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -> None:
-    source = Source("m", function=crashes)
+    source = PythonSource("m", function=crashes)
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=Execution(workers=1)))
     _, left, _ = draw_once(plan)
     assert isinstance(left, ProcessEnded)
@@ -247,7 +249,7 @@ def test_an_import_that_ends_or_holds_its_process_is_told(
     monkeypatch.setattr("auditor.blackbox.host.IMPORT_SECONDS", 0.0)
     (tmp_path / "faulty.py").write_text(f"{statement}\ndef f(value, rng): ...\n", encoding="utf-8")
     source, execution = (
-        Source("faulty.py:f", search_path=(str(tmp_path),)),
+        PythonSource("faulty.py:f", search_path=(str(tmp_path),)),
         Execution(backend, workers, timeout=timeout),
     )
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=execution))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.encoding import packed
-from auditor.blackbox.mechanism import Mechanism, Source
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import ProcessEnded
 from auditor.blackbox.sample import ALWAYS, Patience, Sample
@@ -27,7 +27,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def mechanism(function: Callable[..., Any], **parameters: Any) -> Mechanism:
-    return Source("m", parameters, function=function).drawer()
+    return PythonSource("m", parameters, function=function).drawer()
 
 
 def labels(*sides: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -149,8 +149,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def source(name: str, *search_path: Path) -> Source:
-    return Source(name, {}, tuple(map(str, search_path)))
+def source(name: str, *search_path: Path) -> PythonSource:
+    return PythonSource(name, {}, tuple(map(str, search_path)))
 
 
 def value_of(name: str, *search_path: Path) -> float:

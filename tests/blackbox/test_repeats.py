@@ -11,7 +11,7 @@ import pytest
 
 from auditor.blackbox import repeats
 from auditor.blackbox.canonical import from_batch, from_list
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import SHOWN, RepeatGuard, shown_keys
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
@@ -21,7 +21,7 @@ PAIR = Pair(0.0, 1.0)
 
 def guard_batches(function: Callable[..., Any], batches: int = 6, size: int = 600) -> RepeatGuard:
     """Look at batches of a mechanism that gets a generator of its own for each."""
-    mechanism, guard = Source("m", function=function).drawer(), RepeatGuard()
+    mechanism, guard = PythonSource("m", function=function).drawer(), RepeatGuard()
     for number in range(batches):
         rng = np.random.default_rng([7, number])
         sample = mechanism.draw(PAIR, rng.random(size) < 0.5, rng)

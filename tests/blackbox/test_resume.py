@@ -16,7 +16,8 @@ import pytest
 from auditor.auditing import Store, history
 from auditor.blackbox.command import Command
 from auditor.blackbox.encoding import decode, encode
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sources import ProgramSource
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError
@@ -239,14 +240,14 @@ def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
     for path in files:
         path.write_text("raise RuntimeError")
     search = (str(tmp_path),)
-    assert Source("m.py:noisy", search_path=search).files() == [files[0]]
-    assert Source("m:noisy", search_path=search).files() == [files[0]]
-    assert Source("package:noisy", search_path=search).files() == [files[1]]
-    assert Source("package.inner:noisy", search_path=search).files() == [files[2]]
-    assert Source("nowhere:noisy", search_path=search).files() == []
-    assert Source("noisy", function=max).files() == []
+    assert PythonSource("m.py:noisy", search_path=search).files() == [files[0]]
+    assert PythonSource("m:noisy", search_path=search).files() == [files[0]]
+    assert PythonSource("package:noisy", search_path=search).files() == [files[1]]
+    assert PythonSource("package.inner:noisy", search_path=search).files() == [files[2]]
+    assert PythonSource("nowhere:noisy", search_path=search).files() == []
+    assert PythonSource("noisy", function=max).files() == []
     command = Command(["awk", "-f", "program.awk", "-v", "m=3"], str(tmp_path))
-    assert Source(command.name, command=command).files() == [files[3]]
+    assert ProgramSource(command).files() == [files[3]]
 
 
 def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:

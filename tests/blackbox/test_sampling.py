@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.clusters import CLUSTERS
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import Execution, Sampler
 from auditor.defaults import BackendName
@@ -39,7 +39,7 @@ def as_drawn(sample: Sample) -> Drawn:
 
 def sampler(function: Any = noisy, name: str = "audit", seed: int = 0, **execution: Any) -> Sampler:
     return Sampler(
-        Source("m", function=function),
+        PythonSource("m", function=function),
         name,
         seed,
         Execution(**{"workers": 1, "batch": 50, "isolate": False, **execution}),

@@ -16,7 +16,7 @@ import auditor
 from auditor.auditing import Plan, Settings, run_all
 from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
 from auditor.blackbox.sampling import LEAST, PIECES, Execution, Sampler
 from auditor.blackbox.task_sizing import TASK, Pace
@@ -182,7 +182,7 @@ def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch:
     many = 30 * PIECES * LEAST
 
     def drawn(**how: Any) -> tuple[list[Any], str]:
-        sampler = Sampler(Source("m", function=noisy), "a", 0, Execution(batch=LEAST, **how))
+        sampler = Sampler(PythonSource("m", function=noisy), "a", 0, Execution(batch=LEAST, **how))
         seen = list(sampler.map(sampler.batches(Pair(0.0, 1.0), many, Phase.BOUND), lambda sample: sample.left.size))
         return seen, sampler.pace.drawn_by()
 
@@ -197,7 +197,7 @@ def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch:
 def plan(name: str, mechanism: Any, **options: Any) -> Plan:
     domain = Pairs([(0.0, 1.0)])
     settings = Settings(20_000, execution=Execution(workers=2), **options)
-    return Plan(name, Source(name, function=mechanism), auditor.PureDP(1.0), domain, 1e-3, settings)
+    return Plan(name, PythonSource(name, function=mechanism), auditor.PureDP(1.0), domain, 1e-3, settings)
 
 
 @pytest.mark.processes

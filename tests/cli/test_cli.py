@@ -771,13 +771,13 @@ def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(folder: Folder) 
 
     from auditor.auditing import Plan, Progress
     from auditor.blackbox.batches import Phase
-    from auditor.blackbox.mechanism import Source
+    from auditor.blackbox.mechanism import PythonSource
     from auditor.claims import PureDP
     from auditor.cli.progress import ProgressLines
     from auditor.neighbours.domains import Pairs
 
     domain = Pairs([(0, 1)])
-    plans = [Plan(name, Source("m"), PureDP(1.0), domain, 0.001) for name in ("some [audit]", "another")]
+    plans = [Plan(name, PythonSource("m"), PureDP(1.0), domain, 0.001) for name in ("some [audit]", "another")]
     for terminal in (True, False):
         written = io.StringIO()
         console = Console(file=written, force_terminal=terminal, width=120, color_system=None)
@@ -796,7 +796,7 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
 
     from auditor.auditing import Plan, Progress
     from auditor.blackbox.batches import Phase
-    from auditor.blackbox.mechanism import Source
+    from auditor.blackbox.mechanism import PythonSource
     from auditor.claims import PureDP
     from auditor.cli import progress
     from auditor.neighbours.domains import Pairs
@@ -804,7 +804,7 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
     now = 0.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     written = io.StringIO()
-    plan = Plan("some [audit]", Source("m"), PureDP(1.0), Pairs([(0, 1)]), 0.001)
+    plan = Plan("some [audit]", PythonSource("m"), PureDP(1.0), Pairs([(0, 1)]), 0.001)
     with progress.ProgressLines(Console(file=written, width=120), [plan]) as line:
         for now in (0.0, 30.0, 90.0, 100.0, 160.0):
             line.show(Progress("some [audit]", Phase.BOUND, round(20 * now), 4000))
@@ -821,12 +821,12 @@ def test_progress_leaves_room_for_the_name_of_an_audit_where_the_terminal_is_nar
 
     from auditor.auditing import Plan, Progress
     from auditor.blackbox.batches import Phase
-    from auditor.blackbox.mechanism import Source
+    from auditor.blackbox.mechanism import PythonSource
     from auditor.claims import PureDP
     from auditor.cli.progress import ProgressLines
     from auditor.neighbours.domains import Pairs
 
-    plan = Plan("an audit", Source("m"), PureDP(1.0), Pairs([(0, 1)]), 0.001)
+    plan = Plan("an audit", PythonSource("m"), PureDP(1.0), Pairs([(0, 1)]), 0.001)
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, width=60, color_system=None)
     with ProgressLines(console, [plan]) as line:

@@ -67,7 +67,7 @@ def test_a_file_that_is_no_certificate_is_an_error(tmp_path: Path, text: str | N
     assert main(["check-proof", str(file)]) in (1, 2)
 
 
-def test_a_run_tries_a_proof_briefly_where_the_file_asks_for_it(tmp_path: Path) -> None:
+def test_a_run_tries_a_proof_briefly_unless_the_file_says_otherwise(tmp_path: Path) -> None:
     def proofs(more: str = "") -> list[bool]:
         out = tmp_path / "out"
         assert (
@@ -75,8 +75,8 @@ def test_a_run_tries_a_proof_briefly_where_the_file_asks_for_it(tmp_path: Path) 
         )
         return ["proof" in audit for audit in json.loads((out / "here" / "report.json").read_text())["audits"]]
 
-    assert proofs() == [False]
-    assert proofs("    prove: briefly\n") == [True]
+    assert proofs() == [True]
+    assert proofs("    prove: false\n") == [False]
 
 
 def test_a_replay_has_the_proof_that_was_recorded_and_needs_none(tmp_path: Path) -> None:

@@ -81,7 +81,8 @@ def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
     assert (configuration.name, configuration.file, configuration.confidence) == ("some", file, 0.9)
     assert (plan.name, plan.source.name, plan.source.parameters) == ("first", "somewhere:f", {"scale": 2})
     assert (plan.claim, plan.expect) == (PureDP(1.0), Verdict.NO_VIOLATION_FOUND)
-    assert plan.settings == Settings(1000, "fixed", Search(500), seed=5, execution=Execution(workers=1))
+    execution = Execution(workers=1)
+    assert plan.settings == Settings(1000, "fixed", Search(500), prove="briefly", seed=5, execution=execution)
     assert plan.alpha == pytest.approx(0.1)
 
 
@@ -93,7 +94,7 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
     configuration = load(file, text)
     [plan] = configuration.plans
     assert configuration.confidence == 0.999
-    assert plan.settings == Settings(1_000_000, "fixed", Search(None))
+    assert plan.settings == Settings(1_000_000, "fixed", Search(None), prove="briefly")
     assert plan.settings.execution == Execution("auto", -1, 65_536, None)
 
 
@@ -183,9 +184,12 @@ def test_an_audit_may_set_the_file_s_keys_anew(file: Path) -> None:
         PLAIN[PLAIN.index("  - name") :].replace("first", "second").replace("parameters:", f"{own}\n    parameters:")
     )
     first_plan, second_plan = load(file, PLAIN + second).plans
-    assert first_plan.settings == Settings(1000, "fixed", Search(500), seed=5, execution=Execution(workers=1))
+    execution = Execution(workers=1)
+    assert first_plan.settings == Settings(1000, "fixed", Search(500), prove="briefly", seed=5, execution=execution)
     execution = Execution(batch=7, workers=2)
-    assert second_plan.settings == Settings(200, "two-intervals", Search(0), seed=9, execution=execution)
+    assert second_plan.settings == Settings(
+        200, "two-intervals", Search(0), prove="briefly", seed=9, execution=execution
+    )
     assert first_plan.alpha == second_plan.alpha == pytest.approx(0.05)
 
 

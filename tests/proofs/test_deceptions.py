@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.blackbox.mechanism import Source
+from auditor.blackbox.mechanism import PythonSource
 from auditor.proofs import certificate as written
 from auditor.proofs.checker import check
 from auditor.proofs.run import Names
@@ -261,7 +261,7 @@ def test_readers_see_draws_that_decide_and_are_shown(one: Any) -> None:
 def test_readers_of_certificates_rename_draws_and_no_words() -> None:
     """The traces are those of the function, and its words differ by a letter that looks like the name of a draw."""
     asked, names = deceptions_of_readers.word_and_noise, Names()
-    source = Source("word_and_noise", {}, function=asked)
+    source = PythonSource("word_and_noise", {}, function=asked)
     traces = [written.Written(trace(source.drawer(), numbers(value), names)).trace() for value in (0, 1)]
     shift = {"left": [0], "right": [0], "shifts": [[{}]], "rows": [[], []], "implied": [[]], "excluded": {}}
     pairs = [
