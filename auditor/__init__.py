@@ -86,9 +86,10 @@ __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    module = importlib.import_module(_HOMES[name])
+    # All names of the module: who reads code that uses one of them, as a proof does, finds the others as well.
+    globals().update({other: getattr(module, other) for other in _NAMES[_HOMES[name]]})
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from auditor.bounds.bisection import halved
 from auditor.bounds.conversions import implied_delta
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import Guessed, Looks, numbers_of_guesses
+from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 
-Origin = Literal["independent-runs", "one-run", "one-run-apart"]
+_Origin = Literal["independent-runs", "one-run", "one-run-apart"]
 
-ASSUMED: dict[Origin, tuple[str, ...]] = {
+ASSUMED: dict[_Origin, tuple[str, ...]] = {
     "independent-runs": (
         "each score comes from a run of its own; all runs inside are alike, and all runs outside are alike",
         "the score function was fixed before these runs",
@@ -51,7 +51,7 @@ class ScoreBounds:
     that number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
     """
 
-    origin: Origin
+    origin: _Origin
     epsilon: float
     delta: float
     mu: float
@@ -102,7 +102,7 @@ def _down(value: float, digits: int = 3) -> str:
 def audit_scores(
     inside: ArrayLike,
     outside: ArrayLike,
-    origin: Origin,
+    origin: _Origin,
     *,
     delta: float = 1e-5,
     confidence: float = CONFIDENCE,
@@ -131,8 +131,8 @@ def audit_scores(
     >>> 0.7 < proved.mu < 1, 1 < proved.epsilon < 4.377 > proved.epsilon_if_gaussian > 3
     (True, True)
     """
-    if origin not in get_args(Origin):
-        raise InvalidInputError(f'origin is "{origin}"; {did_you_mean(str(origin), get_args(Origin))}')
+    if origin not in get_args(_Origin):
+        raise InvalidInputError(f'origin is "{origin}"; {did_you_mean(str(origin), get_args(_Origin))}')
     require_number("delta", delta, 0, 1)
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
@@ -143,7 +143,7 @@ def audit_scores(
     else:
         _check_fair(*map(len, sides))
     numbers = numbers_of_guesses(guesses, sum(map(len, sides)))
-    looks = Looks(tuple(right_guesses(*sides, number) for number in numbers), apart=origin != "one-run")
+    looks = GuessLooks(tuple(right_guesses(*sides, number) for number in numbers), apart=origin != "one-run")
     return ScoreBounds(
         origin,
         looks.bound(ApproximateDP(0, delta), alpha),
@@ -197,7 +197,7 @@ def _check_fair(inside: int, outside: int) -> None:
         )
 
 
-def right_guesses(inside: Floats, outside: Floats, guesses: int) -> Guessed:
+def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses:
     """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
 
     Of equal scores, as many as are needed would be guessed on at random. Counted is a number that is exceeded or met with a
@@ -205,7 +205,7 @@ def right_guesses(inside: Floats, outside: Floats, guesses: int) -> Guessed:
     probability at most α/(1 − SPARED), where that of a random choice is at most α.
     """
     wins = _right_at_least(outside, inside, guesses // 2) + _right_at_least(-inside, -outside, guesses - guesses // 2)
-    return Guessed(len(inside) + len(outside), guesses, wins)
+    return RightGuesses(len(inside) + len(outside), guesses, wins)
 
 
 def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:

@@ -41,7 +41,7 @@ def gaussian(value: float, size: int, rng: np.random.Generator, *, mu: float) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """How often audits of one mechanism ended in a violation. ``allowed`` is the largest rate if the claim holds, else None."""
 
     mechanism: str
@@ -78,7 +78,7 @@ CASES: list[Case] = [
 ]
 
 
-def self_check(runs: int = RUNS) -> Iterator[Row]:
+def self_check(runs: int = RUNS) -> Iterator[_Row]:
     """Yield a row for each mechanism, method and truth, once it is measured."""
     for mechanism, at_claim, over, claim in CASES:
         for method in ("fixed", "sequential"):
@@ -100,4 +100,4 @@ def self_check(runs: int = RUNS) -> Iterator[Row]:
                     for seed in range(runs)
                 )
                 truth = ", ".join(f"{name} {value:g}" for name, value in parameters.items())
-                yield Row(mechanism.__name__, str(claim), method, truth, violations, runs, allowed)
+                yield _Row(mechanism.__name__, str(claim), method, truth, violations, runs, allowed)

@@ -27,7 +27,7 @@ from scipy.special import ndtr
 import auditor
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import Floats, clopper_pearson_upper
-from auditor.bounds.one_run import Guessed, Looks, p_value_apart, refutes_any, surest_guesses, usual_guesses
+from auditor.bounds.one_run import GuessLooks, RightGuesses, p_value_apart, refutes_any, surest_guesses, usual_guesses
 from auditor.bounds.tradeoff import Tradeoff, tradeoff
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP
 
@@ -113,7 +113,7 @@ def epsilon_of(mu: float, rate: float) -> float:
     return float(brentq(lambda e: deltas(mu, rate, np.array([e]))[0][0] - DELTA, 0.0, most, xtol=1e-9))
 
 
-def bound(seen: Guessed, rate: float, refutes: Callable[[Tradeoff, Guessed], bool]) -> float:
+def bound(seen: RightGuesses, rate: float, refutes: Callable[[Tradeoff, RightGuesses], bool]) -> float:
     """Return the lower bound on ε of the family."""
     low, high = 0.005, 8.0
     if not refutes(curve_of(low, rate), seen):
@@ -124,18 +124,18 @@ def bound(seen: Guessed, rate: float, refutes: Callable[[Tradeoff, Guessed], boo
     return epsilon_of(low, rate)
 
 
-def _apart(curve: Tradeoff, seen: Guessed) -> bool:
+def _apart(curve: Tradeoff, seen: RightGuesses) -> bool:
     return p_value_apart(curve, seen) <= ALPHA
 
 
-def _any(curve: Tradeoff, seen: Guessed) -> bool:
+def _any(curve: Tradeoff, seen: RightGuesses) -> bool:
     return refutes_any(curve, seen, ALPHA)
 
 
-def expected(curve: Tradeoff, canaries: int, guesses: int) -> Guessed:
+def expected(curve: Tradeoff, canaries: int, guesses: int) -> RightGuesses:
     """Return the guesses with the mistakes that the family makes on average, rounded."""
     mistakes = canaries * float(curve.mistakes(np.array([guesses / canaries]))[0])
-    return Guessed(canaries, guesses, guesses - round(mistakes))
+    return RightGuesses(canaries, guesses, guesses - round(mistakes))
 
 
 def sixty() -> dict[str, Any]:
@@ -147,7 +147,7 @@ def sixty() -> dict[str, Any]:
             numbers = [round(canaries * share) for share in (0.02, 0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.6, 0.75, 1.0)]
             chosen = max(bound(expected(curve, canaries, k), rate, _apart) for k in numbers)
             for share, (mistakes, peer) in zip(SHARES, row, strict=True):
-                seen = Guessed(canaries, round(share * canaries), round(share * canaries) - mistakes)
+                seen = RightGuesses(canaries, round(share * canaries), round(share * canaries) - mistakes)
                 same, whatever = bound(seen, rate, _apart), bound(seen, rate, _any)
                 rows.append([name, canaries, seen.guesses, mistakes, truth, peer, same, chosen, whatever])
     numbers_of = np.array([row[4:] for row in rows], float)
@@ -233,7 +233,7 @@ def same_scores() -> dict[str, Any]:
 # Validity ------------------------------------------------------------------------------------------------------------
 
 
-def worst_case(seen: Guessed, lines: list[tuple[float, float]]) -> Floats:
+def worst_case(seen: RightGuesses, lines: list[tuple[float, float]]) -> Floats:
     """Return the distribution of right guesses that makes at least ``seen.wins`` likeliest; see tests/bounds/test_one_run.py."""
     n, k, a = seen.canaries, seen.guesses, np.arange(seen.guesses)
     columns = k + 1 + k * len(lines)
@@ -256,7 +256,7 @@ def _critical(claim: PrivacyClaim, canaries: int, guesses: int, looks: int, apar
     low, high = 0, guesses + 1
     while high - low > 1:
         middle = (low + high) // 2
-        refuted = Looks((Guessed(canaries, guesses, middle),), apart).refute(claim, ALPHA / looks)
+        refuted = GuessLooks((RightGuesses(canaries, guesses, middle),), apart).refute(claim, ALPHA / looks)
         low, high = (low, middle) if refuted else (middle, high)
     return high
 
@@ -302,7 +302,7 @@ def _lucky(rng: np.random.Generator, inside: Floats) -> Floats:
 
 def _worst(claim: PrivacyClaim, lines: list[tuple[float, float]]) -> int:
     """Count alarms among RUNS of the mechanism within the lines that makes an alarm likeliest: 40 guesses on 60 canaries."""
-    seen = Guessed(60, 40, _critical(claim, 60, 40, 1, apart=False))
+    seen = RightGuesses(60, 40, _critical(claim, 60, 40, 1, apart=False))
     wins = np.random.default_rng(2).choice(41, RUNS, p=worst_case(seen, lines))
     return int((wins >= seen.wins).sum())
 

@@ -12,7 +12,7 @@ from auditor import PureDP, read_report
 from auditor.claims import PrivacyClaim
 from auditor.config.load import load_configuration
 from auditor.proofs import attempt, prove
-from auditor.proofs.checker import check
+from auditor.proofs.checker import check_certificate
 from benchmarks import _checkdp as programs
 from benchmarks._checkdp import AllMove, OneMoves
 
@@ -85,7 +85,7 @@ def proof_of(program: Program, queries: int, cutoff: int | None) -> dict[str, An
     if not proof.proved:
         return {**found, "bound": proof.value, "reason": proof.reason, "pair": proof.pair and proof.pair.to_dict()}
     start = time.process_time()
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
     paths = json.dumps(proof.certificate["traces"][0]["tree"]).count('"output"') if proof.certificate else 0
     return {**found, "bound": proof.value, "paths": paths, "seconds to check": round(time.process_time() - start, 2)}
 

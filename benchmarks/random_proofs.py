@@ -18,7 +18,7 @@ from typing import Any
 
 from auditor import PureDP, Totals, prove
 from auditor.proofs import Proof, attributes, evaluator, expressions, generator
-from auditor.proofs.checker import check
+from auditor.proofs.checker import check_certificate
 from auditor.proofs.domains_as_data import listing_of
 from auditor.proofs.outside import LISTED
 from benchmarks import _random_templates as templates
@@ -74,7 +74,7 @@ def compare(some: Program, norm: str, folder: Path, name: str, of: Prove = by_pr
         words = f"ε is {exact:.6f}, and {float(proof.bound):.6f} is proved, in {norm}"
         raise TooLittleProvedError(f"{words}:\n\n{some.text}")
     if proof.holds:
-        check(json.loads(json.dumps(proof.certificate)))
+        check_certificate(json.loads(json.dumps(proof.certificate)))
     return proof, exact
 
 

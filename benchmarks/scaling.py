@@ -19,7 +19,7 @@ import auditor
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.tally import Counted, Tally
-from auditor.blackbox.batches import Batch, Drawn, Phase, draw_all
+from auditor.blackbox.batches import Batch, DrawnBatch, Phase, draw_all
 from auditor.blackbox.clusters import close_all
 from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import PythonSource
@@ -159,7 +159,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
         store.begin({}, resume=False)
         kept = AuditStore(Mode.RESUME, store, "paper")
         note = {"tally": (vars(tally), drawing.guard.state())}
-        keys = [(batch, Drawn(one.left, one.right, None)) for batch, one in zip(batches, drawn, strict=True)]
+        keys = [(batch, DrawnBatch(one.left, one.right, None)) for batch, one in zip(batches, drawn, strict=True)]
         kept.keep(keys[:1000], note)
         commit = min(seconds(lambda: kept.keep(notes=note)) for _ in range(5))
         store.close()

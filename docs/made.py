@@ -105,7 +105,7 @@ def configuration() -> str:
         *_keys(_own(definitions["Audit"])),
     ]
     for name in ("Execution", "Search"):
-        lines += ["", f"## {name}", "", *_keys(definitions[name])]
+        lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]
     lines += ["", "## Claims", "", "| keys | what is promised |", "|---|---|"]
     for form in definitions["Claim"]["anyOf"]:
         lines.append(f"| `{{{', '.join(form['required'])}}}` | {_cell(form['description'])} |")

@@ -77,15 +77,21 @@ def commands_of(block: Block) -> list[Command]:
 
 def run_page(text: str, folder: Path) -> None:
     """Run the blocks of a page in a folder, which is the working folder; compare what is printed with what is shown."""
+    told = ""  # by the last block of Python
     for block in blocks_of(text):
         if skipped(block):
             continue
+        if block.language == "text" and not block.title and told:
+            assert alike(block.text, told), f"Python prints:\n{told}"
+            told = ""
         status = int(block.note.removeprefix("exits ")) if block.note.startswith("exits ") else 0
         if block.title:
             (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.title).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            exec(compile(block.text, "a block", "exec"), {"__name__": "__main__"})
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(block.text, "a block", "exec"), {"__name__": "__main__"})
+            told = printed.getvalue()
         elif block.language in {"sh", "console"}:
             for command in commands_of(block):
                 ended, printed = _run(command.line)

@@ -131,6 +131,30 @@ def test_no_two_modules_have_one_name() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+def public_names(parsed: ast.Module) -> Iterator[str]:
+    """Yield the functions, classes and types of a module that others may take from it; not its constants."""
+    for node in parsed.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+# What every module of a command has.
+OF_EACH_COMMAND = {"add_commands"}
+
+
+def test_no_public_name_means_two_things() -> None:
+    """So that a name says what it is, wherever it is read. Constants in capitals belong to their module alone."""
+    homes: dict[str, list[str]] = {}
+    for module, parsed in TREES.items():
+        for name in {*public_names(parsed)} - OF_EACH_COMMAND:
+            if not name.startswith("_") and not name.isupper():
+                homes.setdefault(name, []).append(module)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
 def test_no_modules_import_each_other() -> None:
     assert in_circles(TREES) == set()
 
@@ -257,6 +281,18 @@ def test_a_library_is_known_in_its_one_place_only() -> None:
         if homes is not None and not any(module == home or module.startswith(home + ".") for home in homes)
     ]
     assert strangers == []
+
+
+def test_seeds_are_made_in_one_place() -> None:
+    """So that where a random number comes from is read there, and no two uses share an address unseen."""
+    makers = {
+        module
+        for module, parsed in TREES.items()
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Attribute) and node.attr in ("SeedSequence", "PCG64")
+    }
+    # A proof draws no outputs: it runs a function on numbers of its own.
+    assert {module for module in makers if not module.startswith("auditor.proofs")} == {"auditor.blackbox.batches"}
 
 
 def test_bounds_know_nothing_but_numbers() -> None:

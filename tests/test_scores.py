@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from auditor.bounds.conversions import gaussian_delta
-from auditor.bounds.one_run import Guessed
+from auditor.bounds.one_run import RightGuesses
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.scores import SPARED, Origin, audit_scores, read_scores, right_guesses
+from auditor.scores import SPARED, _Origin, audit_scores, read_scores, right_guesses
 
 Floats = NDArray[np.float64]
 TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
@@ -30,11 +30,11 @@ def gaussian(number: int, seed: int = 0, mu: float = 1.0) -> tuple[Floats, Float
     return scores[inside], scores[~inside]
 
 
-ORIGINS: list[Origin] = ["independent-runs", "one-run", "one-run-apart"]
+ORIGINS: list[_Origin] = ["independent-runs", "one-run", "one-run-apart"]
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_bounds_are_below_the_truth_and_near_it(origin: Origin) -> None:
+def test_bounds_are_below_the_truth_and_near_it(origin: _Origin) -> None:
     proved = audit_scores(*gaussian(20_000), origin, confidence=0.95)
     assert 2.3 < proved.epsilon < proved.epsilon_if_gaussian < TRUE_EPSILON
     assert (0.93 if origin != "one-run" else 0.6) < proved.mu < 1
@@ -81,8 +81,8 @@ def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores
 
 
 def test_equal_scores_that_are_all_guessed_on_alike_count_in_full() -> None:
-    assert right_guesses(np.ones(5), np.zeros(5), 10) == Guessed(10, 10, 10)
-    assert right_guesses(np.full(5, math.inf), np.full(5, -math.inf), 10) == Guessed(10, 10, 10)
+    assert right_guesses(np.ones(5), np.zeros(5), 10) == RightGuesses(10, 10, 10)
+    assert right_guesses(np.full(5, math.inf), np.full(5, -math.inf), 10) == RightGuesses(10, 10, 10)
 
 
 @pytest.mark.parametrize("sides", [(100, 5000), (5000, 100), (3, 5000)])
@@ -96,7 +96,7 @@ def test_of_unequal_sides_as_many_scores_count_as_coins_would_ask_for(sides: tup
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_scores_that_say_nothing_seldom_alarm(origin: Origin) -> None:
+def test_scores_that_say_nothing_seldom_alarm(origin: _Origin) -> None:
     """Of 30 sets, more than 11 alarms at a level of 5 % have probability below 1e-7."""
     alarms = sum(audit_scores(*gaussian(60, seed, 0.0), origin, confidence=0.95).epsilon > 0 for seed in range(30))
     assert alarms <= 11

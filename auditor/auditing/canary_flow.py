@@ -16,7 +16,7 @@ from auditor.blackbox.scored import Run, run_once
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import Looks, surest_guesses
+from auditor.bounds.one_run import GuessLooks, surest_guesses
 from auditor.claims import PrivacyClaim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.canaries import Canaries
@@ -84,7 +84,7 @@ def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "Can
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
     seen = tuple(surest_guesses(scores, inside, number) for number in numbers)
-    return CanaryEvidence(plan.claim, Looks(seen, domain.apart), len(domain.canaries), len(runs), reason)
+    return CanaryEvidence(plan.claim, GuessLooks(seen, domain.apart), len(domain.canaries), len(runs), reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class CanaryEvidence(Evidence):
     """How many guesses were right in ``runs``, each with the same number of ``canaries``."""
 
     claim: PrivacyClaim
-    looks: Looks
+    looks: GuessLooks
     canaries: int
     runs: int
     reason: str

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
-from auditor.auditing.health_checks import spread
+from auditor.auditing.health_checks import some_pairs
 from auditor.auditing.plan import Plan
-from auditor.blackbox.batches import Phase
+from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, hosted, isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
@@ -50,12 +48,12 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
     """
     limit, corners = plan.settings.execution.timeout, plan.domain.corners()
     drawer = isolated(plan.source, limit or CHECK_SECONDS)
-    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
+    rng = rng_at(plan.settings.seed, Phase.CHECK)
     first = None
     try:
         if isinstance(plan.source, ProgramSource):
             plan.source.drawer(limit).repeats_itself(corners[0])
-        for pair in spread(corners):
+        for pair in some_pairs(corners):
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or (pair, left, right)
             # A process that ends or hangs costs time, and does so on the first pair in a run as well.

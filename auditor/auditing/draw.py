@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from auditor.auditing.plan import Listener, Plan, Progress
 from auditor.auditing.tally import Counted, Tally
-from auditor.blackbox.batches import Batch, Batches, Drawn, Phase
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Sampler
@@ -132,11 +132,11 @@ class Draw:
             self.guard.restore(guard)
         return Tally(**counted)
 
-    def _keep(self, phase: Phase, group: Sequence[tuple[Batch, Drawn[Any]]], tally: Tally) -> None:
+    def _keep(self, phase: Phase, group: Sequence[tuple[Batch, DrawnBatch[Any]]], tally: Tally) -> None:
         if not self.plan.store.resumes:
             return
         # Later batches are compared with the keys of a group. What the guard no longer remembers, it holds as a state.
-        keys = [(batch, Drawn(drawn.left, drawn.right, None)) for batch, drawn in group]
+        keys = [(batch, DrawnBatch(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
         self.plan.store.keep(keys, {_note(phase): (vars(tally), state)})
 

@@ -2,12 +2,10 @@
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from auditor.auditing.check import imported
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.blackbox.batches import Phase
+from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import ALWAYS, Drawer
@@ -52,7 +50,7 @@ def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | No
 
     Each of these may take as long as the limit. So the search does not have to find that out.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK,)))
+    rng = rng_at(plan.settings.seed, Phase.CHECK)
     failure = None
     for _ in range(ALWAYS):
         for side in ("left", "right"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.bounds.bisection import doubled, halved
-from auditor.bounds.one_run import Guessed, Looks
+from auditor.bounds.one_run import GuessLooks, RightGuesses
 from auditor.claims import PrivacyClaim, Probability
 from auditor.methods import game_for, method_for
 from auditor.neighbours.canaries import Canaries
@@ -52,8 +52,8 @@ def foresee(plan: Plan) -> list[Foresight]:
 def canaries_caught(plan: Plan, domain: Canaries, chance: float) -> float:
     """Return the smallest value of a mechanism on each canary, none of which affects another, that is caught with this chance."""
     assert isinstance(plan.claim, PrivacyClaim)
-    seen = tuple(Guessed(domain.runs * len(domain.canaries), guesses, 0) for guesses in domain.guesses)
-    return Looks(seen, domain.apart).detectable(plan.claim, plan.alpha, chance)
+    seen = tuple(RightGuesses(domain.runs * len(domain.canaries), guesses, 0) for guesses in domain.guesses)
+    return GuessLooks(seen, domain.apart).detectable(plan.claim, plan.alpha, chance)
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:

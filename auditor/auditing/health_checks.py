@@ -11,7 +11,7 @@ import numpy as np
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
-from auditor.blackbox.batches import Phase
+from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import shown_keys
@@ -57,7 +57,7 @@ def _answers(plan: Plan, pair: Pair) -> bool:
     """Whether an output on each side is not an exception."""
     in_this_process = not plan.settings.execution.isolate
     drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
-    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK, 3)))
+    rng = rng_at(plan.settings.seed, Phase.CHECK, 3)
     return not any(isinstance(drawer.call_once(pair, side, rng), BaseException) for side in SIDES)
 
 
@@ -159,7 +159,7 @@ def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
     )
 
 
-def spread(pairs: Sequence[Pair]) -> Sequence[Pair]:
+def some_pairs(pairs: Sequence[Pair]) -> Sequence[Pair]:
     """Return PAIRS of the pairs at most, spread over them; the first of all is the first."""
     return pairs[:: -(-len(pairs) // PAIRS)]
 
@@ -177,7 +177,7 @@ def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
 
     def ask() -> str:
         try:
-            return alike(plan, [pair, *spread(plan.domain.corners())], min(MOST, seen.sizes.selection))
+            return alike(plan, [pair, *some_pairs(plan.domain.corners())], min(MOST, seen.sizes.selection))
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 
@@ -202,7 +202,7 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
                 drawer,
                 pair,
                 size,
-                np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.CHECK, 2, number, drawn)),
+                (plan.settings.seed, Phase.CHECK, 2, number, drawn),
             ):
                 return ""
             drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
@@ -211,11 +211,10 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     return f"with the same seed, outputs were identical on both data sets of {many}"
 
 
-def _same(drawer: Drawer, pair: Pair, size: int, seed: np.random.SeedSequence) -> bool:
+def _same(drawer: Drawer, pair: Pair, size: int, address: tuple[int, ...]) -> bool:
     seen = []
     for label in (True, False):
-        stream = np.random.Generator(np.random.PCG64(seed))
-        sample = drawer.draw(pair, np.full(size, label), stream)
+        sample = drawer.draw(pair, np.full(size, label), rng_at(*address))
         if sample.raised():
             return False
         seen.append(shown_keys(sample.left if label else sample.right, size).tobytes())

@@ -10,7 +10,7 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, GaussianDP
@@ -59,7 +59,7 @@ def looks_gaussian(sample: Sample) -> bool:
     return all(sides) and all(_is_normal(column) for side in sides for column in side)
 
 
-def _is_normal(column: Column) -> bool:
+def _is_normal(column: OutputColumn) -> bool:
     x = column.numbers
     if column.codes is not None or len(x) < LEAST_OUTPUTS or not np.all(np.isfinite(x)):
         return False

@@ -12,8 +12,8 @@ import numpy as np
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Sizes
-from auditor.blackbox.batches import Batch, Phase
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.batches import Batch, Phase, rng_at
+from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod
@@ -46,7 +46,7 @@ class Looks:
 
     def __post_init__(self) -> None:
         address = Phase.SEARCH, self.stage
-        self.rng = np.random.default_rng(np.random.SeedSequence(self.plan.settings.seed, spawn_key=address))
+        self.rng = rng_at(self.plan.settings.seed, *address)
         self.before = self.draw.spent.search
 
     @property
@@ -88,7 +88,7 @@ class Looks:
         """Return the kind of each pair, on few outputs where it is not known."""
         new = [pair for pair in pairs if pair.key() not in self.known_kinds]
         if new:
-            kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of)
+            kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of_outputs)
             self.known_kinds.update(zip((pair.key() for pair in new), kinds, strict=True))
         return [self.known_kinds[pair.key()] for pair in pairs]
 
@@ -142,15 +142,15 @@ class _PairScore:
 
     def __call__(self, sample: Sample) -> tuple[float, str, bool]:
         # A plain tuple, as it comes back from a store.
-        return self.forecast(sample), kind_of(sample), sample.redrawn or sample.raised()
+        return self.forecast(sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
 
 
-def kind_of(sample: Sample) -> str:
+def kind_of_outputs(sample: Sample) -> str:
     """Return what most outputs of either side hold at each place: numbers, or which atom."""
     return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
 
 
-def _commonest(column: Column) -> str:
+def _commonest(column: OutputColumn) -> str:
     if column.codes is None or np.count_nonzero(column.codes < 0) * 2 >= len(column.codes):
         return f"{column.name}: number"
     return f"{column.name}: {column.atoms[np.bincount(column.codes[column.codes >= 0]).argmax()]}"

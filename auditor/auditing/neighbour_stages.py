@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
-from auditor.auditing.stages import Given, Known, Scored, SearchStage, in_stages, look_at
+from auditor.auditing.stages import Given, Known, ScoredPair, SearchStage, in_stages, look_at
 from auditor.neighbours.edges import MOST_EDGES, OUTPUTS_FOR_KIND
 from auditor.neighbours.edges import MOST_STEPS as MOST_HALVINGS
 from auditor.neighbours.pair import Pair, distinct
@@ -149,7 +149,7 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
     return replace(known, found=Found(*max(scored, key=lambda one: one[1])))
 
 
-def _best_quarter(scored: Sequence[Scored], least: int = 1) -> list[Scored]:
+def _best_quarter(scored: Sequence[ScoredPair], least: int = 1) -> list[ScoredPair]:
     """Return the best of the pairs, the best first."""
     order = best_first([score for _, score in scored])
     return [scored[i] for i in order[: max(least, math.ceil(len(scored) * SURVIVORS))]]

@@ -22,7 +22,7 @@ from auditor.verdict import Verdict
 CHANCES = (("80%", 0.80), ("95%", 0.95))
 
 
-Kind = Literal["query", "canaries", "probability", "sequential", "pairwise"]
+AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Plan:
             )
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> AuditKind:
         """The kind of audit, which follows from the claim, the neighbours and the method."""
         if isinstance(self.claim, QueryClaim):
             return "query"

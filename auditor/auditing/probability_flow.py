@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
 from auditor.auditing.draw import Draw
 from auditor.auditing.growth import added_up, growth
@@ -19,7 +17,7 @@ from auditor.auditing.pairwise_flow import drawn
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import Sizes
 from auditor.auditing.smallest import shrink
-from auditor.blackbox.batches import Batch, Phase
+from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import Probability
 from auditor.methods.probability import Rate, Reported, hits
@@ -98,6 +96,6 @@ def _worst(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> Pair:
         rounds += 1
         return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, sizes.search)]
 
-    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed, spawn_key=(Phase.SEARCH, stage)))
+    rng = rng_at(plan.settings.seed, Phase.SEARCH, stage)
     # All outputs are of one side.
     return search_pairs(plan.domain, evaluate, Budget(sizes.search, LEAST_OUTPUTS // 2), rng).pair

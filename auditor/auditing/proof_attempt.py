@@ -12,7 +12,7 @@ from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim
 from auditor.events.features import Where, like
-from auditor.events.written import read, written
+from auditor.events.written import read_rule, written
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Arrays, Pair, plain
 from auditor.proofs import Proof, attempt
@@ -47,7 +47,7 @@ def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
         return None, Hints()
     kept = plan.store.recall(PROOF, lambda: _found(plan, source, SECONDS_ALONE if prove == "only" else SECONDS))
     pair = plan.domain.moved(*kept["failed"]) if kept["failed"] else None
-    features = read({"event": kept.get("event", [])}, "event")[0]
+    features = read_rule({"event": kept.get("event", [])}, "event")[0]
     return ProofFound(**kept["found"]), Hints((pair,) if pair else (), features)
 
 

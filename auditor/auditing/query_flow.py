@@ -20,6 +20,7 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.answered_rows import are_rows
+from auditor.blackbox.batches import rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted
 from auditor.blackbox.mechanism import Mechanism, PythonSource
@@ -103,7 +104,7 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
         fit = store.recall(FITTING_SEARCH, lambda: math.floor(seconds / _seconds_each(plan.domain, evaluate)))
         sizes = replace(sizes, search=fit, fitted=fit)
         seen.clear()
-    rng = np.random.default_rng(np.random.SeedSequence(plan.settings.seed))
+    rng = rng_at(plan.settings.seed)
     search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, sizes.search), least_each=1), rng)
     if not seen:
         evaluate(plan.domain.corners()[:1], 1)

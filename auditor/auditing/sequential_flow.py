@@ -19,7 +19,7 @@ from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import find_pair
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.smallest import shrink
-from auditor.blackbox.batches import Phase
+from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.bounds.betting import refuted_up_to
@@ -230,7 +230,6 @@ class _Play:
         batches = sampler.batches(pair, size, Phase.BOUND, one_by_one, form, number)
         sample = join_samples(list(sampler.map(batches, as_drawn)))
         # The sides of trials are independent coins. So any order of them is as good as that of the draws.
-        seed = np.random.SeedSequence(self.plan.settings.seed, spawn_key=(Phase.BOUND, *number))
-        order = np.random.default_rng(seed).permutation(size)
+        order = rng_at(self.plan.settings.seed, Phase.BOUND, *number).permutation(size)
         labels = np.arange(size) < sample.left.size
         return concatenate([sample.left, sample.right])[order], labels[order], sample

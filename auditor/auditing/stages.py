@@ -10,7 +10,7 @@ from auditor.claims import PrivacyClaim
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, Found
 
-Scored = tuple[Pair, float]
+ScoredPair = tuple[Pair, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Known:
     first: tuple[Pair, ...] = ()
     along: tuple[Pair, ...] = ()
     by_step: float = -np.inf
-    simplest: tuple[Scored, ...] = ()
-    closely: tuple[Scored, ...] = ()
+    simplest: tuple[ScoredPair, ...] = ()
+    closely: tuple[ScoredPair, ...] = ()
     tried: tuple[Pair, ...] = ()
     reacting: tuple[Pair, ...] = ()
     best: tuple[Pair, ...] = ()
@@ -88,7 +88,9 @@ def planned_stages(
         yield from planned_stages(stage.parts, share, depth + 1)
 
 
-def look_at(looks: Looks, name: str, pairs: Sequence[Pair], outputs: float, forecast: Forecast) -> tuple[Scored, ...]:
+def look_at(
+    looks: Looks, name: str, pairs: Sequence[Pair], outputs: float, forecast: Forecast
+) -> tuple[ScoredPair, ...]:
     """Look at pairs, as far as there are outputs for them; return each with its forecast."""
     pairs = pairs[: max(1, int(outputs) // LEAST_OUTPUTS)]
     if not pairs:

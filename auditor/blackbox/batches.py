@@ -86,7 +86,7 @@ class Batches(Sequence[Batch]):
         return replace(one, size=size, number=(*one.number[:-1], number))
 
 
-class Drawn(NamedTuple, Generic[T]):
+class DrawnBatch(NamedTuple, Generic[T]):
     """A batch as it comes from a worker: the keys of the first outputs on either side, and what was observed."""
 
     left: Keys
@@ -99,24 +99,28 @@ FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 
 COIN, NOISE, AGAIN = 0, 1, 2  # uses of streams; AGAIN is for outputs that are drawn again
 
 
+def rng_at(seed: int, *address: int) -> np.random.Generator:
+    """Return the random numbers at an address, and always the same ones there. Every seed of an audit is made here."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=address)))
+
+
 def stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator:
     """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN."""
-    address = np.random.SeedSequence(seed, spawn_key=(audit, batch.phase, *batch.number, use))
-    return np.random.Generator(np.random.PCG64(address))
+    return rng_at(seed, audit, batch.phase, *batch.number, use)
 
 
 def draw_all(
     origin: Origin, seed: int, audit: int, observe: Callable[[Sample], T], batches: Sequence[Batch]
-) -> tuple[list[Drawn[T]], MechanismError | None, float]:
+) -> tuple[list[DrawnBatch[T]], MechanismError | None, float]:
     """Draw the batches of a task; return what was drawn, the error that ended the task, and the seconds it took."""
-    started, drawn, ended = time.perf_counter(), list[Drawn[T]](), None
+    started, drawn, ended = time.perf_counter(), list[DrawnBatch[T]](), None
     try:
         mechanism = origin.drawer()
         for batch in batches:
             sample = _sample(mechanism, seed, audit, batch)
             if batch.form and sample.form and batch.form != sample.form:
                 raise changed_form(batch.form, sample.form)
-            drawn.append(Drawn(shown_keys(sample.left), shown_keys(sample.right), observe(sample)))
+            drawn.append(DrawnBatch(shown_keys(sample.left), shown_keys(sample.right), observe(sample)))
     except MechanismError as error:
         ended = error
     return drawn, ended, time.perf_counter() - started

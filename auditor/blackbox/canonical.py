@@ -21,16 +21,16 @@ from auditor.blackbox.flatten import (
     KIND,
     Leaves,
     flatten,
-    kind_of,
     parts_of,
     positions,
+    type_name,
 )
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
-from auditor.blackbox.outputs import ABSENT, NUMBER, Column, Outputs, constant
+from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column
 from auditor.errors import MechanismError
 
-Columns = list[Column]
-Values = Sequence[Any]
+Columns = list[OutputColumn]
+_Values = Sequence[Any]
 
 # Types whose equal values have equal leaves. Each distinct value is taken apart once.
 DISTINCT = (str, bytes, type(None), JsonNumber)
@@ -84,13 +84,13 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
     columns = sorted(_columns("output", outputs), key=_first_row)
     kinds = next((column for column in columns if column.name == "type of output"), None)
     if kinds is None:
-        return Outputs(size, (*columns, constant("type", "float", size)))
+        return Outputs(size, (*columns, constant_column("type", "float", size)))
     atoms = tuple("float" if atom == ABSENT else atom for atom in kinds.atoms)
     columns.remove(kinds)
-    return Outputs(size, (*columns, Column("type", kinds.numbers, kinds.codes, atoms)))
+    return Outputs(size, (*columns, OutputColumn("type", kinds.numbers, kinds.codes, atoms)))
 
 
-def _columns(place: str, values: Values) -> Columns:
+def _columns(place: str, values: _Values) -> Columns:
     """Return the columns of the values at a place, those of each type by themselves."""
     kinds = set(map(type, values))
     if len(kinds) == 1:
@@ -98,7 +98,7 @@ def _columns(place: str, values: Values) -> Columns:
     return _by_group(values, list(map(type, values)), lambda kind, group: _of_one_type(place, group, kind))
 
 
-def _by_group(values: Values, keys: Sequence[Hashable], columns_of: Callable[[Any, Values], Columns]) -> Columns:
+def _by_group(values: _Values, keys: Sequence[Hashable], columns_of: Callable[[Any, _Values], Columns]) -> Columns:
     """Return the columns of values that are taken apart in groups of one key."""
     if keys.count(keys[0]) == len(keys):
         return columns_of(keys[0], values)
@@ -120,30 +120,32 @@ def _scattered(size: int, parts: Sequence[tuple[NDArray[np.intp], Columns]]) -> 
             numbers[rows] = column.numbers
             new = [atoms.setdefault(atom, len(atoms)) for atom in column.atoms]
             codes[rows] = NUMBER if column.codes is None else np.array([*new, NUMBER], np.int32)[column.codes]
-    return [_as_seen(Column(name, numbers, codes, tuple(atoms))) for name, (numbers, codes, atoms) in found.items()]
+    return [
+        _as_seen(OutputColumn(name, numbers, codes, tuple(atoms))) for name, (numbers, codes, atoms) in found.items()
+    ]
 
 
-def _as_seen(column: Column) -> Column:
+def _as_seen(column: OutputColumn) -> OutputColumn:
     """Number atoms in the order of their first outputs, and leave out those of none."""
     assert column.codes is not None
     first = np.full(len(column.atoms) + 1, len(column.codes))
     first[column.codes[::-1]] = np.arange(len(column.codes) - 1, -1, -1)  # of several the last counts
     order = [code for code in np.argsort(first[:-1], kind="stable").tolist() if first[code] < len(column.codes)]
     if not order:
-        return Column(column.name, column.numbers)
+        return OutputColumn(column.name, column.numbers)
     new = np.full(len(first), NUMBER, np.int32)
     new[order] = np.arange(len(order))
-    return Column(column.name, column.numbers, new[column.codes], tuple(column.atoms[code] for code in order))
+    return OutputColumn(column.name, column.numbers, new[column.codes], tuple(column.atoms[code] for code in order))
 
 
-def _first_row(column: Column) -> int:
+def _first_row(column: OutputColumn) -> int:
     """Return the first row that has something at the place. Columns stand in this order, and then in that of the row."""
     if column.codes is None or ABSENT not in column.atoms:
         return 0
     return int(np.argmax(column.codes != column.atoms.index(ABSENT)))
 
 
-def _of_one_type(place: str, values: Values, kind: type) -> Columns:
+def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
     if kind in NUMBERS:
         return _of_numbers(place, values, kind)
     if kind in DISTINCT:
@@ -159,32 +161,32 @@ def _of_one_type(place: str, values: Values, kind: type) -> Columns:
     return _of_objects(place, values, kind)
 
 
-def _type_of(place: str, values: Values) -> Column:
-    return constant(f"type of {place}", kind_of(values[0]), len(values))
+def _type_of(place: str, values: _Values) -> OutputColumn:
+    return constant_column(f"type of {place}", type_name(values[0]), len(values))
 
 
-def _length_of(place: str, values: Values) -> Column:
-    return Column(f"length of {place}", np.fromiter(map(len, values), np.float64, len(values)))
+def _length_of(place: str, values: _Values) -> OutputColumn:
+    return OutputColumn(f"length of {place}", np.fromiter(map(len, values), np.float64, len(values)))
 
 
-def _by_row(place: str, values: Values) -> Columns:
+def _by_row(place: str, values: _Values) -> Columns:
     rows: list[Leaves] = [{} for _ in values]
     for value, leaves in zip(values, rows, strict=True):
         flatten(place, value, leaves)
     return [*from_rows(rows).columns]
 
 
-def _of_numbers(place: str, values: Values, kind: type) -> Columns:
+def _of_numbers(place: str, values: _Values, kind: type) -> Columns:
     try:
         numbers = np.array(values, np.dtype(kind))
     except OverflowError:  # beyond 64 bits
         return _by_row(place, values)
     name = type(numbers[0].item()).__name__
-    types = [] if name == "float" else [constant(f"type of {place}", name, len(values))]
+    types = [] if name == "float" else [constant_column(f"type of {place}", name, len(values))]
     return [*types, *number_columns(place, numbers)]
 
 
-def _of_distinct(place: str, values: Values, kind: type) -> Columns:
+def _of_distinct(place: str, values: _Values, kind: type) -> Columns:
     distinct = {value: at for at, value in enumerate(dict.fromkeys(values))}
     columns = _of_texts(place, [*distinct]) if kind is str else _by_row(place, [*distinct])
     if len(distinct) == len(values):
@@ -203,13 +205,13 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
         numbers, decimals = zip(*(number for text in group if (number := plain[text])), strict=True)
         value, *sign = number_columns(place, np.array(numbers))
         written = [(f"decimals of {place}", decimals), (f"length of {place}", [*map(len, group)])]
-        of_text = [Column(name, np.array(counts, np.float64)) for name, counts in written]
+        of_text = [OutputColumn(name, np.array(counts, np.float64)) for name, counts in written]
         return [_type_of(place, group), value, of_text[0], *sign, of_text[1]]
 
     return _by_group(texts, [plain[text] is not None for text in texts], columns_of)
 
 
-def _of_lists(place: str, values: Values) -> Columns:
+def _of_lists(place: str, values: _Values) -> Columns:
     length = _length_of(place, values)
     columns = [_type_of(place, values), length]
     if not np.ptp(length.numbers):
@@ -223,7 +225,7 @@ def _of_lists(place: str, values: Values) -> Columns:
     return columns
 
 
-def _of_dicts(place: str, values: Values) -> Columns:
+def _of_dicts(place: str, values: _Values) -> Columns:
     if not set(map(type, itertools.chain.from_iterable(values))) <= {str}:
         return _by_row(place, values)  # equal keys, such as 1 and True, may look different
     orders = [*map(tuple, values)]
@@ -243,13 +245,13 @@ def _of_dicts(place: str, values: Values) -> Columns:
     return columns
 
 
-def _in_some(size: int, rows: Sequence[int], place: str, values: Values) -> Columns:
+def _in_some(size: int, rows: Sequence[int], place: str, values: _Values) -> Columns:
     """Return the columns of a place that some rows have."""
     columns = _columns(place, values)
     return columns if len(rows) == size else _scattered(size, [(np.array(rows), columns)])
 
 
-def _in_turn(places: Sequence[str], items: Values) -> Columns:
+def _in_turn(places: Sequence[str], items: _Values) -> Columns:
     """Return the columns of some places, whose values stand in turn in a list."""
     if set(map(type, items)) == {float}:
         return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
@@ -257,7 +259,7 @@ def _in_turn(places: Sequence[str], items: Values) -> Columns:
     return [*itertools.chain.from_iterable(columns)]
 
 
-def _of_objects(place: str, values: Values, kind: type) -> Columns:
+def _of_objects(place: str, values: _Values, kind: type) -> Columns:
     names = parts_of(values[0]) if all(map(is_dataclass, kind.__mro__[:-1])) else ()
     if not names:
         return _by_row(place, values)
@@ -265,17 +267,17 @@ def _of_objects(place: str, values: Values, kind: type) -> Columns:
     return [_type_of(place, values), *itertools.chain.from_iterable(columns)]
 
 
-def _of_arrays(place: str, values: Values, dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> Columns:
+def _of_arrays(place: str, values: _Values, dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> Columns:
     if dtype.kind not in "biuf" or dtype.itemsize > LARGEST:
         return _by_row(place, values)
     return [
         _type_of(place, values),
-        constant(f"shape of {place}", str(shape), len(values)),
+        constant_column(f"shape of {place}", str(shape), len(values)),
         *_array_columns(place, np.array(values)),
     ]
 
 
-def form_of(batch: Any) -> str:
+def batch_form(batch: Any) -> str:
     """Return what holds the outputs of a batch, in words. An output that changed this would show in the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
@@ -287,8 +289,11 @@ def _from_array(array: NDArray[Any]) -> Outputs:
     # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
     size = len(array)
     if array.ndim == 1:
-        return Outputs(size, (*number_columns("output", array), constant("type", "number", size)))
-    types = constant("type", ARRAY_OF_NUMBERS, size), constant("shape of output", str(array.shape[1:]), size)
+        return Outputs(size, (*number_columns("output", array), constant_column("type", "number", size)))
+    types = (
+        constant_column("type", ARRAY_OF_NUMBERS, size),
+        constant_column("shape of output", str(array.shape[1:]), size),
+    )
     return Outputs(size, (*_array_columns("output", array), *types))
 
 
@@ -303,31 +308,33 @@ def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:
     # A copy, in which each column lies in one piece: all that looks at it is faster for that.
     rows = np.array(matrix.T, order="C")
     if rows.dtype == np.float64 and not _has_minus_zero(rows) and not np.isnan(rows.min(initial=0.0)):
-        return [Column(name, row) for name, row in zip(names, rows, strict=True)]
+        return [OutputColumn(name, row) for name, row in zip(names, rows, strict=True)]
     return [column for name, row in zip(names, rows, strict=True) for column in number_columns(name, row)]
 
 
-def number_columns(name: str, values: NDArray[Any]) -> list[Column]:
+def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
     """Return the column of the numbers; another where a zero has a minus, or where integers are too large for floats."""
     # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
     if values.dtype.kind == "f":
-        columns = [Column(name, numbers)]
+        columns = [OutputColumn(name, numbers)]
         if np.isnan(numbers.min(initial=0.0)):  # the fastest way to see a NaN
             missing = np.isnan(numbers)
             numbers[missing] = 0.0
-            columns = [Column(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]
+            columns = [OutputColumn(name, numbers, np.where(missing, 0, NUMBER).astype(np.int32), ("NaN",))]
         if _has_minus_zero(values):
             minus = (np.signbit(values) & (values == 0)).astype(np.int32)
-            columns.append(_as_seen(Column(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO))))
+            columns.append(
+                _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
+            )
         return columns
     # Smaller integers than those of 64 bits are floats.
     if values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER
-        return [Column(name, numbers), _as_seen(Column(f"rounded off {name}", left_over, codes, (ABSENT,)))]
-    return [Column(name, numbers)]
+        return [OutputColumn(name, numbers), _as_seen(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,)))]
+    return [OutputColumn(name, numbers)]
 
 
 def _has_minus_zero(values: NDArray[Any]) -> bool:
@@ -350,5 +357,5 @@ def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:
                 codes[i] = atoms.setdefault(leaf, len(atoms))
             else:
                 numbers[i] = leaf
-        columns.append(Column(name, numbers, codes if atoms else None, tuple(atoms)))
+        columns.append(OutputColumn(name, numbers, codes if atoms else None, tuple(atoms)))
     return Outputs(size, tuple(columns))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.outputs import NUMBER, Column, Outputs
+from auditor.blackbox.outputs import NUMBER, OutputColumn, Outputs
 from auditor.blackbox.sample import SIDES, Sample
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.errors import MechanismError
@@ -99,7 +99,7 @@ def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:
         known = codes is None or not codes.size or NUMBER <= codes.min() <= codes.max() < len(atoms)
         if numbers is None or not known:
             raise ValueError(f'column "{name}" has no numbers, or codes without atoms')
-        columns.append(Column(str(name), numbers, codes, tuple(map(str, atoms))))
+        columns.append(OutputColumn(str(name), numbers, codes, tuple(map(str, atoms))))
     return Outputs(size, tuple(columns))
 
 

@@ -44,7 +44,7 @@ def flatten(place: str, value: Any, leaves: Leaves) -> None:  # noqa: PLR0912 - 
     """Write the leaves of a value under their places. A number is a float unless its type is written too."""
     if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
         value = value.item()
-    kind = kind_of(value)
+    kind = type_name(value)
     if kind != "float":
         leaves[f"type of {place}"] = kind
     if isinstance(value, np.ndarray):
@@ -193,7 +193,7 @@ def _flatten_array_like(place: str, value: Any, leaves: Leaves) -> None:
             flatten(f"{name} of {place}", np.asarray(labels), leaves)
 
 
-def kind_of(value: Any) -> str:
+def type_name(value: Any) -> str:
     """Return the type of a value by name, without what depends on the other outputs of a batch."""
     if isinstance(value, BaseException):
         return "exception"

@@ -33,7 +33,7 @@ T = TypeVar("T")
 # An import may take this long, even if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
 # The process has the auditor's search path, so that it finds the same modules.
-START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import main; main()"
+START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import serve; serve()"
 
 
 def isolated(source: Source, limit: float | None) -> "Program | Hosted":
@@ -211,7 +211,7 @@ def _start() -> Process:
 # --- Inside the process ---
 
 
-def main() -> None:
+def serve() -> None:
     """Answer questions about the mechanism that was loaded last, until the input ends."""
     # What the mechanism prints must not appear among the answers, and it must not read the questions.
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from auditor.blackbox.answered_rows import rows_of
-from auditor.blackbox.canonical import form_of, from_batch, from_list
+from auditor.blackbox.canonical import batch_form, from_batch, from_list
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
@@ -233,7 +233,7 @@ class Mechanism(Drawer):
             if isinstance(batch, BaseException):
                 return batch
             drawn[label] = from_batch(batch, size)
-            forms.add(form_of(batch))
+            forms.add(batch_form(batch))
         if len(forms) > 1:
             raise changed_form(*sorted(forms))
         return Sample(drawn[True], drawn[False], form="".join(forms))

@@ -12,7 +12,7 @@ ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class OutputColumn:
     """One place in every output: a number, or an atom (a category, such as None or a string).
 
     ``codes`` index into ``atoms``, with NUMBER where the cell is a number; None if all cells are. Numbers are
@@ -27,8 +27,8 @@ class Column:
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process as one cell, if all cells are one in memory."""
         if (atom := self.only_atom) is not None:
-            return constant, (self.name, atom, len(self.numbers))
-        return Column, (self.name, self.numbers, self.codes, self.atoms)
+            return constant_column, (self.name, atom, len(self.numbers))
+        return OutputColumn, (self.name, self.numbers, self.codes, self.atoms)
 
     @property
     def only_atom(self) -> str | None:
@@ -43,14 +43,14 @@ class Outputs:
     """``size`` outputs as columns of that length."""
 
     size: int
-    columns: tuple[Column, ...]
+    columns: tuple[OutputColumn, ...]
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> OutputColumn:
         """Return the column of that name. It is all ABSENT if no output here has such a place."""
         for column in self.columns:
             if column.name == name:
                 return column
-        return Column(name, np.zeros(self.size), np.zeros(self.size, np.int32), (ABSENT,))
+        return OutputColumn(name, np.zeros(self.size), np.zeros(self.size, np.int32), (ABSENT,))
 
     def failure(self) -> str | None:
         """Return the text of the first output if every output is an exception, and else None."""
@@ -71,7 +71,8 @@ class Outputs:
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Outputs":
         columns = tuple(
-            Column(c.name, c.numbers[rows], None if c.codes is None else c.codes[rows], c.atoms) for c in self.columns
+            OutputColumn(c.name, c.numbers[rows], None if c.codes is None else c.codes[rows], c.atoms)
+            for c in self.columns
         )
         return Outputs(len(np.empty(self.size, np.bool_)[rows]), columns)
 
@@ -88,27 +89,27 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     return Outputs(sum(part.size for part in parts), columns)
 
 
-def _join(name: str, parts: list[Column]) -> Column:
+def _join(name: str, parts: list[OutputColumn]) -> OutputColumn:
     kinds = {part.only_atom for part in parts}
     if len(kinds) == 1 and (atom := kinds.pop()) is not None:
-        return constant(name, atom, sum(len(part.numbers) for part in parts))
+        return constant_column(name, atom, sum(len(part.numbers) for part in parts))
     numbers = np.concatenate([part.numbers for part in parts])
     if all(part.codes is None for part in parts):
-        return Column(name, numbers)
+        return OutputColumn(name, numbers)
     atoms = {atom: i for i, atom in enumerate(dict.fromkeys(atom for part in parts for atom in part.atoms))}
     codes = []
     for part in parts:
         # The last entry is for NUMBER = -1.
         new = np.array([*(atoms[atom] for atom in part.atoms), NUMBER], dtype=np.int32)
         codes.append(np.full(len(part.numbers), NUMBER, np.int32) if part.codes is None else new[part.codes])
-    return Column(name, numbers, np.concatenate(codes), tuple(atoms))
+    return OutputColumn(name, numbers, np.concatenate(codes), tuple(atoms))
 
 
-def constant(name: str, atom: str, size: int) -> Column:
+def constant_column(name: str, atom: str, size: int) -> OutputColumn:
     """Return a column of one atom, which is one cell in memory."""
     # The same as by numpy.broadcast_to, but faster.
     numbers, codes = np.ndarray(size, np.float64, _ZERO, 0, (0,)), np.ndarray(size, np.int32, _ZERO, 0, (0,))
-    return Column(name, numbers, codes, (atom,))
+    return OutputColumn(name, numbers, codes, (atom,))
 
 
 _ZERO = bytes(8)

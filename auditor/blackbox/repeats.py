@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import ABSENT, Column, Outputs
+from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side, plain
 
@@ -58,7 +58,7 @@ def _constant(keys: Keys) -> bool:
     return len(keys) > 0 and bool(keys[0] == keys[-1]) and bool((keys == keys[0]).all())
 
 
-def _mixed(column: Column, n: int) -> Keys | np.uint64:
+def _mixed(column: OutputColumn, n: int) -> Keys | np.uint64:
     if (atom := column.only_atom) is not None:
         return _atom_key(column.name, atom)
     mixed = (column.numbers[:n].view(np.uint64) ^ _named(column.name)) * ODD

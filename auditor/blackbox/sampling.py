@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
-from auditor.blackbox.batches import Batch, Batches, Drawn, Phase, draw_all, draws_the_same_twice
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
@@ -120,7 +120,7 @@ class Sampler:
 
     def groups(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], since: int = 0
-    ) -> Iterator[Sequence[tuple[Batch, Drawn[T]]]]:
+    ) -> Iterator[Sequence[tuple[Batch, DrawnBatch[T]]]]:
         """Draw each batch from number ``since`` on; yield those of each task together. Raises as ``map`` does.
 
         Batches that are kept are read instead, and yielded one by one.
@@ -140,7 +140,7 @@ class Sampler:
             if error is not None:
                 raise error
 
-    def recall(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[Drawn[T]]:
+    def recall(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[DrawnBatch[T]]:
         """Yield the first of the batches, as far as they are kept; the guard looks at them again."""
         for batch in batches:
             kept = self.store.batch(batch, observe)
@@ -267,7 +267,7 @@ class Sampler:
             raise
 
 
-_Group = tuple[list[Drawn[T]], MechanismError | None]
+_Group = tuple[list[DrawnBatch[T]], MechanismError | None]
 
 
 def audit_key(name: str) -> int:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.batches import Batch, Drawn, Phase
+from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import SPOILT, decode, encode, packed
 from auditor.blackbox.sample import Answers, Sample
 from auditor.errors import InvalidInputError, MechanismError
@@ -228,7 +228,7 @@ class AuditStore:
             yield self.recall(name, lambda: _plain(next(asked)))
         next(asked, None)  # at its end the process of the query is idle again
 
-    def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> Drawn[T] | None:
+    def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> DrawnBatch[T] | None:
         """Return a batch as it was kept, or None.
 
         Raises MechanismError if the mechanism broke the protocol in it, or was stopped before. Raises InvalidInputError if the
@@ -248,7 +248,7 @@ class AuditStore:
             if not content.startswith(digest):
                 raise self._error(f"{what} was recorded on another pair than {batch.pair.to_dict()}")
             seen = observe(self._decoded(content[len(digest) :], what))
-        return Drawn(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
+        return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
     def samples(self, phase: Phase) -> Iterator[Sample]:
         """Yield the recorded outputs of a phase on its one pair, in order; not those of games, or of rounds of a search."""
@@ -265,21 +265,23 @@ class AuditStore:
 
     def record(
         self,
-        group: Sequence[tuple[Batch, Drawn[Any]]],
+        group: Sequence[tuple[Batch, DrawnBatch[Any]]],
         failed: Batch | None = None,
         error: MechanismError | None = None,
-    ) -> Sequence[tuple[Batch, Drawn[Any]]]:
+    ) -> Sequence[tuple[Batch, DrawnBatch[Any]]]:
         """Keep the samples of batches from workers, and the error of the next batch; return what was observed."""
         if self.mode is not Mode.RECORD:
             return group
         nothing = np.empty(0, np.uint64)
         kept = [(batch, drawn._replace(seen=drawn.seen[1])) for batch, drawn in group]
         if failed is not None:
-            kept.append((failed, Drawn(nothing, nothing, encode(error))))
+            kept.append((failed, DrawnBatch(nothing, nothing, encode(error))))
         self._write([(batch, drawn._replace(seen=_digest(batch.pair) + drawn.seen)) for batch, drawn in kept], {})
         return [(batch, drawn._replace(seen=drawn.seen[0])) for batch, drawn in group]
 
-    def keep(self, batches: Iterable[tuple[Batch, Drawn[Any]]] = (), notes: Mapping[str, Any] | None = None) -> None:
+    def keep(
+        self, batches: Iterable[tuple[Batch, DrawnBatch[Any]]] = (), notes: Mapping[str, Any] | None = None
+    ) -> None:
         """Keep what was observed of batches, so that the run can go on, and notes; all at once or nothing."""
         observed = [(batch, drawn._replace(seen=encode(drawn.seen))) for batch, drawn in batches if self.resumes]
         self._write(observed, notes or {})
@@ -293,7 +295,7 @@ class AuditStore:
         if self.file is not None:
             self.file.close()
 
-    def _write(self, batches: Iterable[tuple[Batch, Drawn[bytes]]], notes: Mapping[str, Any]) -> None:
+    def _write(self, batches: Iterable[tuple[Batch, DrawnBatch[bytes]]], notes: Mapping[str, Any]) -> None:
         if self.file is None or self.mode is Mode.REPLAY:
             return
         with self.file.transaction() as file:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
 # The chance that a mechanism without drift is said to drift.
@@ -12,7 +12,6 @@ FALSE_WARNING = 1e-9
 
 
 Table = Sequence[int]
-Floats = NDArray[np.float64]
 
 
 def drifts(early: Sequence[Table], late: Sequence[Table]) -> bool:

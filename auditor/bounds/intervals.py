@@ -7,6 +7,7 @@ from auditor.bounds.evidence import Counts
 from auditor.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[Floats, Floats]:

@@ -54,7 +54,7 @@ LEAST_DELTA, MOST_VALUE = 1e-9, 1e4
 
 
 @dataclass(frozen=True, slots=True)
-class Guessed:
+class RightGuesses:
     """``wins`` of ``guesses`` were right, of ``canaries`` that could be guessed on."""
 
     canaries: int
@@ -68,7 +68,7 @@ class Guessed:
             )
 
 
-def refutes_any(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
+def refutes_any(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
     """Whether so large a number of right guesses has probability at most ``alpha`` under every mechanism within the curve."""
     if len(curve.wrong) > 2:
         return _mahloujifar(curve, seen, alpha)
@@ -76,7 +76,7 @@ def refutes_any(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
     return limit_of_line(seen, float(curve.right[1] - delta) / (1 - delta) if delta < 1 else 1.0, delta) <= alpha
 
 
-def limit_of_line(seen: Guessed, rate: float, delta: float) -> float:
+def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
     """Return the largest P[V ≥ v] under (ε, δ), where ``rate`` is σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), at most 1.
 
     Here b is the distribution Bin(K, σ(ε)), and β = P[B ≥ v]. Proof: let z_w ≥ 0 be the part by which w right guesses, one of them
@@ -103,7 +103,7 @@ def limit_of_line(seen: Guessed, rate: float, delta: float) -> float:
     return min(1.0, beta + delta * seen.canaries * (1 - beta) * ratio / v)
 
 
-def _mahloujifar(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
+def _mahloujifar(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
     """Whether no p with P[V ≥ v] ≥ alpha meets the conditions on R and W.
 
     All of that at w = v makes W_v largest and R_v smallest. Then W_{c−1} is the least that R_c allows, for c = v, v − 1, …. Since
@@ -132,7 +132,7 @@ def _mahloujifar(curve: Tradeoff, seen: Guessed, alpha: float) -> bool:
     return False
 
 
-def p_value_apart(curve: Tradeoff, seen: Guessed) -> float:
+def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
     """Return an upper limit on the chance of as many right guesses, for canaries that do not affect each other.
 
     The integral over T is cut into cells, and each has the largest value in it: the chance falls with W(T)/T, which rises with T.
@@ -173,7 +173,7 @@ def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tupl
     return numbers
 
 
-def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> Guessed:
+def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> RightGuesses:
     """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
 
     Arrays are of shape (canaries,). Equal scores count in their order, which must not depend on the coins.
@@ -181,17 +181,17 @@ def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> G
     order = np.argsort(scores, kind="stable")
     low = guesses // 2
     outs, ins = order[:low], order[len(order) - (guesses - low) :]
-    return Guessed(len(scores), guesses, int(np.count_nonzero(inside[ins]) + np.count_nonzero(~inside[outs])))
+    return RightGuesses(len(scores), guesses, int(np.count_nonzero(inside[ins]) + np.count_nonzero(~inside[outs])))
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class GuessLooks:
     """What was seen for several numbers of guesses on the same canaries. Each has an equal share of alpha.
 
     ``apart`` says that canaries do not affect each other. Numbers of guesses are fixed before the coins are looked at.
     """
 
-    seen: tuple[Guessed, ...]
+    seen: tuple[RightGuesses, ...]
     apart: bool = False
 
     def refute(self, claim: PrivacyClaim, alpha: float) -> bool:
@@ -199,7 +199,7 @@ class Looks:
         curve = tradeoff(claim)
         return any(self._refutes(curve, one, alpha) for one in self.seen)
 
-    def _refutes(self, curve: Tradeoff, one: Guessed, alpha: float) -> bool:
+    def _refutes(self, curve: Tradeoff, one: RightGuesses, alpha: float) -> bool:
         share = alpha / len(self.seen)
         return p_value_apart(curve, one) <= share if self.apart else refutes_any(curve, one, share)
 
@@ -216,9 +216,9 @@ class Looks:
         least = -max(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else 0.0
         return largest_refuted(lambda value: self.refute(at_value(claim, value), alpha), least)
 
-    def best(self, claim: PrivacyClaim, alpha: float) -> Guessed:
+    def best(self, claim: PrivacyClaim, alpha: float) -> RightGuesses:
         """Return the look that proves most of a claim's quantity."""
-        alone = {one: Looks((one,), self.apart).bound(claim, alpha / len(self.seen)) for one in self.seen}
+        alone = {one: GuessLooks((one,), self.apart).bound(claim, alpha / len(self.seen)) for one in self.seen}
         return max(alone, key=lambda one: alone[one])
 
     def deltas(self, epsilons: Sequence[float], alpha: float) -> list[float]:
@@ -232,7 +232,7 @@ class Looks:
             best = max(best, self._delta_of(one, epsilon, alpha, max(best, LEAST_DELTA)))
         return best
 
-    def _delta_of(self, one: Guessed, epsilon: float, alpha: float, least: float) -> float:
+    def _delta_of(self, one: RightGuesses, epsilon: float, alpha: float, least: float) -> float:
         def allowed(delta: float) -> bool:
             return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
 
@@ -247,7 +247,7 @@ class Looks:
         curve = tradeoff(claim)
         return min(self._caught(claim, curve, one, alpha, chance) for one in self.seen)
 
-    def _caught(self, claim: PrivacyClaim, curve: Tradeoff, one: Guessed, alpha: float, chance: float) -> float:
+    def _caught(self, claim: PrivacyClaim, curve: Tradeoff, one: RightGuesses, alpha: float, chance: float) -> float:
         if not self._refutes(curve, replace(one, wins=one.guesses), alpha):
             return math.inf
         _, critical = halved(

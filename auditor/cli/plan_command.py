@@ -65,12 +65,16 @@ def _check(options: argparse.Namespace) -> int:
 def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
     """Return a warning about outputs of two neighbours; an empty text if there is none."""
     from auditor.auditing.check import CHECK_SECONDS
-    from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, spread
+    from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
     from auditor.blackbox.process import ProcessFailure, TimedOut
     from auditor.neighbours.pair import plain
 
     raised = [output for output in (left, right) if isinstance(output, BaseException)]
-    if not raised and repr(plain(left)) == repr(plain(right)) and (same := alike(plan, spread(plan.domain.corners()))):
+    if (
+        not raised
+        and repr(plain(left)) == repr(plain(right))
+        and (same := alike(plan, some_pairs(plan.domain.corners())))
+    ):
         return f"{same}: {NO_EFFECT}"
     if not raised:
         return ""

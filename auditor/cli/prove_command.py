@@ -89,17 +89,17 @@ def _attempt(plan: "Plan", seconds: float) -> "Proof | None":
 
 
 def _check(options: argparse.Namespace) -> int:
-    from auditor.proofs.checker import check
+    from auditor.proofs.checker import check_certificate
     from auditor.proofs.retrace import retraced
 
     for file in options.certificates:
         proof = _read(file)
         try:
-            check(proof)
+            check_certificate(proof)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
             print(f"{file}: refused: {type(error).__name__}: {_printable(error)}")
             return UNEXPECTED
-        claim = ", ".join(f"{name} = {value:g}" for name, value in proof["claim"].items())
+        claim = ", ".join(f"{name} = {repr(value).removesuffix('.0')}" for name, value in proof["claim"].items())
         given = f" with {_printable(proof['parameters'])}" if proof["parameters"] else ""
         what = (
             f"{_printable(proof['mechanism'])}{given}, {claim}, over the reals, for {_printable(_domain_words(proof))}"

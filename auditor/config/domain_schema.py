@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from auditor.blackbox.mechanism import load
-from auditor.config.strict import LowHigh, Number, Strict
+from auditor.config.strict import LowHigh, Strict
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.frames import Frame
+from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.strategies import drawn_pairs
@@ -23,7 +24,7 @@ RelationName = Literal["add_remove", "substitute"]
 MOST_PAIRS = 100_000
 
 
-class Form(Strict):
+class NeighbourForm(Strict):
     """A form that neighbours may have in a configuration."""
 
     @abstractmethod
@@ -36,7 +37,7 @@ class Form(Strict):
         return {key: (v.low, v.high) if isinstance(v, LowHigh) else v for key, v in given.items()}
 
 
-class OneValue(Form):
+class OneValue(NeighbourForm):
     """One value of a set or a range; any two are neighbours (the local model)."""
 
     domain: Literal["value"]
@@ -73,14 +74,14 @@ def _without_null(given: Any) -> Any:
     return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
-Record = Annotated[
+RecordForm = Annotated[
     Annotated[NumberRecord, Tag("a number")] | Annotated[ChoiceRecord, Tag("one of choices")],
     Discriminator(lambda given: "one of choices" if isinstance(given, dict) and "choices" in given else "a number"),
     BeforeValidator(_without_null),
 ]
 
 
-class Apart(Form):
+class Apart(NeighbourForm):
     """Neighbours that may be several moves apart."""
 
     distance: int | None = None
@@ -92,11 +93,11 @@ class ListOfRecords(Apart):
 
     domain: Literal["records"]
     """A list of records."""
-    record: Record | None = None
+    record: RecordForm | None = None
     """The possible values of each record: {low, high}, or {choices}."""
     size: LowHigh
     """How many records there may be."""
-    columns: int | list[Record] | None = None
+    columns: int | list[RecordForm] | None = None
     """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
     container: Literal["array", "list"] | None = None
     """The type that a Python mechanism receives, a NumPy array (the default) or a list."""
@@ -122,14 +123,14 @@ class ListOfRecords(Apart):
         return Frame(**arguments, form=form)
 
 
-def _column(record: Record) -> dict[str, Any]:
+def _column(record: RecordForm) -> dict[str, Any]:
     """Return the column of a frame that holds a part of a record."""
     if isinstance(record, ChoiceRecord):
         return {"type": "categorical", "choices": record.choices}
     return {"type": "integer" if record.integer else "number", "low": record.low, "high": record.high}
 
 
-class TotalsOfPeople(Form):
+class TotalsKeys(NeighbourForm):
     """A vector of sums over people: contributions and people, or cells, values and contribution."""
 
     domain: Literal["totals"]
@@ -153,7 +154,7 @@ class TotalsOfPeople(Form):
         return Totals(**self.arguments())
 
 
-class CanariesByCoins(Form):
+class CanariesByCoins(NeighbourForm):
     """Canaries, each in the data by a fair coin, for method: one-run."""
 
     domain: Literal["canaries"]
@@ -239,7 +240,7 @@ class PairSpelledOut(Strict):
     """Its neighbour."""
 
 
-class ListOfPairs(Form):
+class ListOfPairs(NeighbourForm):
     """The pairs themselves."""
 
     pairs: list[PairSpelledOut]
@@ -251,7 +252,7 @@ class ListOfPairs(Form):
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
 
 
-class Generated(Form):
+class Generated(NeighbourForm):
     """Pairs that a function yields, or the domain that it returns."""
 
     generator: str
@@ -291,7 +292,7 @@ class Generated(Form):
         return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 
-class DrawnByStrategy(Form):
+class DrawnByStrategy(NeighbourForm):
     """Pairs that a strategy of Hypothesis draws."""
 
     strategy: str
@@ -311,7 +312,7 @@ def _form(given: Any) -> str | None:
 
 # A new domain is registered here, by its class.
 _Domains = Annotated[
-    OneValue | CanariesByCoins | ListOfRecords | TotalsOfPeople | FrameOfRows, Field(discriminator="domain")
+    OneValue | CanariesByCoins | ListOfRecords | TotalsKeys | FrameOfRows, Field(discriminator="domain")
 ]
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import ConfigDict, Discriminator, Field, Tag, create_model
 
 from auditor.config.domain_schema import Neighbours
-from auditor.config.strict import Number, Strict, limited
+from auditor.config.strict import Strict, limited
 from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, SettingsKeywords, settings
+from auditor.neighbours.numbers import Number
 
 M = TypeVar("M", bound=Strict)
 OF_AN_AUDIT = SettingsKeywords.__annotations__
@@ -38,11 +39,11 @@ def _field(about: About) -> Any:
 
 
 @with_settings(ExecutionKeywords)
-class Execution(Strict):
+class ExecutionKeys(Strict):
     """How outputs are drawn."""
 
 
-class Search(Strict):
+class SearchKeys(Strict):
     """The budget of the search over pairs: outputs or seconds. Sequential audits search as they go, and ignore both."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
@@ -53,11 +54,11 @@ class Search(Strict):
     """Instead of outputs: the outputs that fit into these seconds. The report says how many; that number repeats the search."""
 
 
-@with_settings(SettingsKeywords, but=ExecutionKeywords.__annotations__, search=Search | None)
+@with_settings(SettingsKeywords, but=ExecutionKeywords.__annotations__, search=SearchKeys | None)
 class Shared(Strict):
     """Keys of the file, which an audit may set anew for itself."""
 
-    execution: Execution | None = None
+    execution: ExecutionKeys | None = None
     """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
 
     def settings(self) -> dict[str, Any]:
@@ -66,7 +67,7 @@ class Shared(Strict):
         return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
 
 
-class Program(Strict):
+class ProgramKeys(Strict):
     """A program in any language, and its arguments."""
 
     command: Annotated[list[str], Field(min_length=1)]
@@ -74,8 +75,8 @@ class Program(Strict):
 
 
 # Distinguished before they are checked. Otherwise an error in one is also reported for the other.
-Mechanism = Annotated[
-    Annotated[str, Tag("a function")] | Annotated[Program, Tag("a program")],
+MechanismKey = Annotated[
+    Annotated[str, Tag("a function")] | Annotated[ProgramKeys, Tag("a program")],
     Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
 ]
 
@@ -86,7 +87,7 @@ class Audit(Shared):
 
     name: str
     """The audit's name, in reports and for `--only`; part of the seed of every output."""
-    mechanism: Mechanism
+    mechanism: MechanismKey
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}."""
     parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords."""

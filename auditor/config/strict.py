@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Number = int | float
+from auditor.neighbours.numbers import Number
 
 
 class Strict(BaseModel):

@@ -14,7 +14,7 @@ import yaml
 
 from auditor.errors import AuditorError, InvalidInputError
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
@@ -28,9 +28,9 @@ class Document:
 
     file: str
     data: Any
-    lines: dict[Path, int]
+    lines: dict[KeyPath, int]
 
-    def line(self, path: Path) -> int:
+    def line(self, path: KeyPath) -> int:
         """Return the line of the nearest place above ``path`` that the file has."""
         while path and path not in self.lines:
             path = path[:-1]
@@ -67,14 +67,14 @@ def read_yaml(text: str, file: str) -> Document:
         raise InvalidInputError(f"{file}: this is not YAML: {error}") from None
     except RecursionError:
         raise InvalidInputError(f"{file}: this is nested too deeply to be read") from None
-    lines: dict[Path, int] = {}
+    lines: dict[KeyPath, int] = {}
     try:
         return Document(file, None if node is None else _build(node, (), lines, file), lines)
     except RecursionError:
         raise InvalidInputError(f"{file}: this is nested too deeply, or an alias contains itself") from None
 
 
-def _build(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> Any:
+def _build(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: str) -> Any:
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         built: dict[Any, Any] = {}

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.evidence import GuessCounts
+from auditor.bounds.intervals import Floats
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn
-
-Floats = NDArray[np.float64]
 
 # Intervals a column is cut into at first. 200 put a threshold within 0.5 % of the outputs of its best place. A cell of fewer than 8
 # outputs shows nothing by itself.
@@ -57,7 +56,7 @@ class RuleCounts:
         return cls(left[0], left[1], right[0], right[1], counts.trials)
 
 
-Forecast = Callable[[RuleCounts], Floats]
+RuleForecast = Callable[[RuleCounts], Floats]
 
 
 class Forecaster(Protocol):
@@ -117,8 +116,8 @@ class Blocks:
         feature: Feature,
         ranks: Floats,
         seen: RuleCounts,
-        forecast: Forecast,
-        sides: Forecast | None = None,
+        forecast: RuleForecast,
+        sides: RuleForecast | None = None,
         balanced: bool = False,
     ) -> Choice | None:
         """Return the rule with the best forecast that guesses left on blocks of the highest rank and right on the lowest.
@@ -168,8 +167,8 @@ class Blocks:
         feature: Feature,
         of_atoms: Floats,
         seen: RuleCounts,
-        forecast: Forecast,
-        sides: Forecast | None = None,
+        forecast: RuleForecast,
+        sides: RuleForecast | None = None,
         balanced: bool = False,
     ) -> Choice | None:
         """Return the best rule with the intervals ranked as they lie on the number line, rising or falling.
@@ -205,7 +204,7 @@ def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return i[1:], j[1:]  # without the rule that never guesses
 
 
-def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Forecast) -> tuple[int, int] | None:
+def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: RuleForecast) -> tuple[int, int] | None:
     """Return how many blocks to guess left on if right had a mirror image, and the other way round; None if both do not fit."""
     # A rule and its mirror image share all outputs. So one has half of them at most, and what chance adds.
     ends, most = [], trials / 2 + CHANCE * math.sqrt(trials) / 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.outputs import OutputColumn
 from auditor.events.sorted_column import SortedColumn
 
 # What a rule guesses in a cell: the side that an output came from.
@@ -34,7 +34,7 @@ class Cells:
     atoms: Mapping[str, float]
     otherwise: float = 0.0
 
-    def look_up(self, column: Column) -> NDArray[np.float64]:
+    def look_up(self, column: OutputColumn) -> NDArray[np.float64]:
         """Return the value of the cell each entry lies in, an array of the column's length."""
         found = np.asarray(self.values, np.float64)[self._places(column.numbers)]
         if column.codes is None:
@@ -51,13 +51,13 @@ class Cells:
             places += numbers > edge
         return places
 
-    def count(self, entries: Column | SortedColumn) -> dict[float, int]:
+    def count(self, entries: OutputColumn | SortedColumn) -> dict[float, int]:
         """Count the entries in the cells of each value, as ``look_up`` gives them."""
-        if isinstance(entries, Column) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
+        if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
             return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
         found = dict.fromkeys(self.worths, 0)
-        if isinstance(entries, Column):
+        if isinstance(entries, OutputColumn):
             # Comparisons with a few edges take a tenth of the time of a search for each entry.
             numbers = entries.numbers
             below = [0, *(int(np.count_nonzero(numbers <= edge)) for edge in self.edges), len(numbers)]
@@ -133,7 +133,7 @@ def readable_edges(column: SortedColumn, most: int) -> list[float]:
     return _spell_edges(column, lows[lows < numbers[-1]])
 
 
-def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct values in rising order, and the place there of each entry.
 
     Most columns of which this is asked hold few values, and to look entries up among those of the first takes a tenth of

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.bounds.intervals import Floats
 from auditor.events.newton import Labelled, ridge_for
 
-Floats = NDArray[np.float64]
-Cells = NDArray[np.intp]
+CellNumbers = NDArray[np.intp]
 
 # The number of cells on which ends of shapes are looked for first; then all of them.
 COARSE_ENDS = 33
@@ -62,7 +62,7 @@ class _Shape:
         return _Shape(self.low + low, self.high + high, self.is_box)
 
 
-def _ramps(x: Floats, low: Cells, high: Cells) -> Floats:
+def _ramps(x: Floats, low: CellNumbers, high: CellNumbers) -> Floats:
     width = np.maximum(x[high] - x[low], np.finfo(float).tiny)
     return np.clip((x[:, None] - x[low]) / width, 0.0, 1.0)
 

@@ -9,7 +9,7 @@ from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
-from auditor.events.written import read, written
+from auditor.events.written import read_rule, written
 
 # Characters of a list of values in a description. Of a longer list it names the first.
 LONGEST_LIST = 400
@@ -25,7 +25,7 @@ class Event:
     @classmethod
     def of(cls, seen: ObservedRule) -> "Event":
         """Return the event that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
-        return cls(*read(seen.rule or {}, "feature", "cells"))
+        return cls(*read_rule(seen.rule or {}, "feature", "cells"))
 
     def count(self, sample: Sample) -> GuessCounts:
         """Count the guesses on each side."""

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import ABSENT, NUMBER, Column, Outputs
-from auditor.events.cells import Cells, distinct
+from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs
+from auditor.events.cells import Cells, distinct_values
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
@@ -24,7 +24,7 @@ class Feature(Protocol):
     def name(self) -> str:
         """What the values are, as a reader would say it."""
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return a value for each output."""
 
 
@@ -34,7 +34,7 @@ class Place:
 
     name: str
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the column of that place."""
         return outputs.column(self.name)
 
@@ -46,15 +46,15 @@ class Whole:
     places: tuple[str, ...]
     name: str = "output"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return an atom for each output, written as the list of its leaves, or with the place of each that it has."""
         codes, steps = np.zeros(outputs.size, np.int64), list[tuple[NDArray[np.int64], list[str]]]()
         for place in self.places:
             leaves, kinds = _categories(outputs.column(place))
             # Numbered afresh after every place, so that the numbers stay small; only the spellings mean anything.
-            pairs, codes = distinct(codes * len(kinds) + leaves)
+            pairs, codes = distinct_values(codes * len(kinds) + leaves)
             steps.append((pairs, kinds))
-        return Column(self.name, np.zeros(outputs.size), codes.astype(np.int32), self._spelled(steps))
+        return OutputColumn(self.name, np.zeros(outputs.size), codes.astype(np.int32), self._spelled(steps))
 
     def _spelled(self, steps: Sequence[tuple[NDArray[np.int64], list[str]]]) -> tuple[str, ...]:
         """Return each distinct output in words; of each place, ``steps`` have its leaves, and the numbers that end with them."""
@@ -85,26 +85,26 @@ class Where:
         given = [f"{place} is {leaf if isinstance(leaf, str) else f'{leaf:g}'}" for place, leaf in self.leaves]
         return f"{self.place} (where {', '.join(given)})" if given else self.place
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the column of that place, with an atom for the outputs that have other leaves."""
         column, there = outputs.column(self.place), np.ones(outputs.size, np.bool_)
         for place, leaf in self.leaves:
             there &= _holds(outputs.column(place), leaf)
         codes = np.where(there, _codes(column), np.int32(len(column.atoms)))
-        return Column(self.name, np.where(there, column.numbers, 0.0), codes, (*column.atoms, OTHER_OUTPUTS))
+        return OutputColumn(self.name, np.where(there, column.numbers, 0.0), codes, (*column.atoms, OTHER_OUTPUTS))
 
 
 OTHER_OUTPUTS, LENGTH = "any other output", "length of output"
 
 
-def _holds(column: Column, leaf: str | float) -> NDArray[np.bool_]:
+def _holds(column: OutputColumn, leaf: str | float) -> NDArray[np.bool_]:
     if isinstance(leaf, str):
         code = column.atoms.index(leaf) if leaf in column.atoms else len(column.atoms)
         return np.equal(_codes(column), code)
     return np.equal(_codes(column), NUMBER) & np.equal(column.numbers, leaf)
 
 
-def _codes(column: Column) -> NDArray[np.int32]:
+def _codes(column: OutputColumn) -> NDArray[np.int32]:
     return np.full(len(column.numbers), NUMBER, np.int32) if column.codes is None else column.codes
 
 
@@ -129,7 +129,7 @@ def like(examples: Outputs) -> tuple[Where, ...]:
     return tuple(Where(place, tuple(fixed)) for place in free)
 
 
-def varies(column: Column) -> bool:
+def varies(column: OutputColumn) -> bool:
     """Return whether a column holds more than one value."""
     if len(column.numbers) == 0:
         return False
@@ -138,8 +138,8 @@ def varies(column: Column) -> bool:
     return bool(np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.ptp(column.numbers) > 0))
 
 
-def _categories(column: Column) -> tuple[NDArray[np.int64], list[str]]:
-    numbers, leaves = distinct(column.numbers)
+def _categories(column: OutputColumn) -> tuple[NDArray[np.int64], list[str]]:
+    numbers, leaves = distinct_values(column.numbers)
     kinds = [f"{number:.17g}" for number in numbers.tolist()]
     if column.codes is None:
         return leaves, kinds
@@ -161,7 +161,7 @@ class LowestBit:
         """What the values are, as a reader would say it."""
         return f"{BITS} {self.place}"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the exponent of the lowest set bit of each finite number; atoms and infinities stay what they are."""
         column = outputs.column(self.place)
         finite = np.isfinite(column.numbers)
@@ -170,7 +170,7 @@ class LowestBit:
         whole = np.ldexp(mantissa, 53).astype(np.int64)
         lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
         ends = np.where(whole == 0, 1100.0, exponent - 53.0 + lowest)
-        return Column(self.name, np.where(finite, ends, column.numbers), column.codes, column.atoms)
+        return OutputColumn(self.name, np.where(finite, ends, column.numbers), column.codes, column.atoms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Decimals:
         """What the values are, as a reader would say it."""
         return f"decimals of {self.place}, as short as it can be written"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the number of decimals of each finite number; atoms and infinities stay what they are."""
         column = outputs.column(self.place)
         finite = np.isfinite(column.numbers)
@@ -200,7 +200,7 @@ class Decimals:
                 short &= np.abs(scaled) < 10.0**MOST_DIGITS
             found[left[short]] = decimals
             left = left[~short]
-        return Column(self.name, found, column.codes, column.atoms)
+        return OutputColumn(self.name, found, column.codes, column.atoms)
 
     def varies(self, outputs: Outputs) -> bool:
         """Whether some numbers look rounded, by a part of the outputs: ten values or more are short, and not all alike.
@@ -229,10 +229,10 @@ class EvidenceSum:
     tables: tuple[tuple[Feature, Cells], ...]
     name: str = "summed evidence of all places"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the sum over features of the log-ratio (nats) learned for the value there."""
         total = np.zeros(outputs.size)
         for feature, cells in self.tables:
             total += cells.look_up(feature.extract(outputs))
         # Sums of the same terms must compare equal in every batch.
-        return Column(self.name, np.round(total, 9) + 0.0)
+        return OutputColumn(self.name, np.round(total, 9) + 0.0)

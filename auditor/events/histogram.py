@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auditor.blackbox.sample import Sample
+from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn, sorted_sides
 
-Floats = NDArray[np.float64]
 Guess = Literal["left", "right"] | None
 
 # Up to this number of distinct values, each is a bar of its own; beyond it, numbers lie in this number of cells.

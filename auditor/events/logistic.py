@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import significant
+from auditor.bounds.intervals import Floats
 from auditor.events.newton import Labelled, ridge_for
-
-Floats = NDArray[np.float64]
 
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.
@@ -67,11 +65,11 @@ class LogisticScore:
     weights: tuple[float, ...]
     name: str = "learned evidence"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the score of each output."""
         score = self.intercept + _design(self.terms, self.products, outputs) @ np.asarray(self.weights)
         # Rounded, so that the order of additions in a batch cannot decide on which side of a threshold a score is.
-        return Column(self.name, np.round(score, 9) + 0.0)
+        return OutputColumn(self.name, np.round(score, 9) + 0.0)
 
 
 def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | None:
@@ -92,7 +90,7 @@ def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | No
     return LogisticScore(terms, products, significant(intercept), tuple(map(significant, weights.tolist())))
 
 
-def _terms_of(column: Column, places: int) -> _Terms | None:
+def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
     numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
     bends: tuple[float, ...] = ()
     if len(numbers):

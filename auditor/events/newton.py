@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from auditor.bounds.intervals import Floats
 
 NEWTON_STEPS = 25
 # Added to every weight and to every penalty (outputs), so that no system of equations is singular.

@@ -177,7 +177,7 @@ Observed = (
 )
 
 
-def sides_of(event: Observed | None) -> list[Guessed]:
+def guessed_sides(event: Observed | None) -> list[Guessed]:
     """Return the events on which rules guess a side; none where something else was looked at."""
     if isinstance(event, ObservedProfile):
         return [side for point in event.points for side in point.sides]
@@ -191,4 +191,4 @@ def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, in
     """
     if isinstance(event, ObservedReport):
         return [(event.description, [event.counts.left])]
-    return [(side.description, [side.counts.left, side.counts.right]) for side in sides_of(event)]
+    return [(side.description, [side.counts.left, side.counts.right]) for side in guessed_sides(event)]

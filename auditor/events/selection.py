@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs, concatenate
+from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.bounds.intervals import Floats, Ints
 from auditor.defaults import EventKind
 from auditor.events.blocks import (
     LEAST_IN_CELL,
     Blocks,
     Choice,
-    Forecast,
     Forecaster,
     RuleCounts,
+    RuleForecast,
     cut,
     log_ratios,
     merge_cells,
@@ -59,9 +59,6 @@ LEAST_TO_LEARN = 500
 
 # Features that were learned from one half of the outputs.
 LEARNED = (EvidenceSum, LogisticScore)
-
-Floats = NDArray[np.float64]
-Counted = NDArray[np.int64]
 
 
 def select_event(
@@ -110,7 +107,7 @@ def _select(
     return placed, max(filter(None, rare), key=lambda choice: choice.forecast, default=None)
 
 
-def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: Forecast) -> list[Feature]:
+def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: RuleForecast) -> list[Feature]:
     """Return the features that promise most on a part of the outputs, in their order."""
     few_fit, few_judge = (Sample(half.left[: SCREENED // 2], half.right[: SCREENED // 2]) for half in (fit, judge))
     learned = _LearnedFrom(few_fit)
@@ -149,7 +146,7 @@ def _features(learned: "_LearnedFrom", kinds: Sequence[str]) -> Iterator[Feature
             yield score
 
 
-def _has_fractions(column: Column) -> bool:
+def _has_fractions(column: OutputColumn) -> bool:
     return bool(np.any(column.numbers != np.rint(column.numbers)))
 
 
@@ -182,7 +179,7 @@ def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
     return len(Whole(tuple(places)).extract(outputs).atoms) <= min(most, outputs.size // LEAST_IN_CELL)
 
 
-def _merged(blocks: Blocks, on_left: Counted, on_right: Counted) -> tuple[Blocks, Floats]:
+def _merged(blocks: Blocks, on_left: Ints, on_right: Ints) -> tuple[Blocks, Floats]:
     """Merge neighbouring intervals that do not differ; return the blocks, and the log-ratio of each."""
     cells = len(blocks.edges) + 1
     ends = merge_cells(on_left[:cells], on_right[:cells])
@@ -202,7 +199,7 @@ class _Table:
         return cut(self.sides[0] + self.sides[1])
 
     @functools.cached_property
-    def counts(self) -> tuple[Counted, Counted]:
+    def counts(self) -> tuple[Ints, Ints]:
         """How many values lie in each block, on either side."""
         return self.blocks.count(self.sides[0]), self.blocks.count(self.sides[1])
 
@@ -265,7 +262,7 @@ def _size(half: tuple[SortedColumn, SortedColumn]) -> int:
     return half[0].size + half[1].size
 
 
-def _best_rule(extracted: _Extracted, forecast: Forecast) -> Choice | None:
+def _best_rule(extracted: _Extracted, forecast: RuleForecast) -> Choice | None:
     feature, judged, table = extracted.feature, extracted.judge, extracted.table
     blocks, (merged, ranks) = table.blocks, table.merged
     counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))

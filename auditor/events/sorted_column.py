@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs
+from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.blackbox.sample import Sample
-
-Counted = NDArray[np.int64]
+from auditor.bounds.intervals import Ints
 
 PART = 10_000
 
@@ -25,7 +24,7 @@ class SortedColumn:
     atoms: Mapping[str, int]
 
     @classmethod
-    def of(cls, column: Column) -> "SortedColumn":
+    def of(cls, column: OutputColumn) -> "SortedColumn":
         """Return the entries of a column."""
         if column.codes is None:
             return cls(np.sort(column.numbers), {})
@@ -59,7 +58,7 @@ class SortedColumn:
         parts = (self.numbers[i : i + PART] for i in range(0, len(self.numbers), PART))
         return all(np.array_equal(part, np.rint(part)) for part in parts)
 
-    def count(self, edges: Sequence[float]) -> Counted:
+    def count(self, edges: Sequence[float]) -> Ints:
         """Return how many numbers lie in each interval: those with edges[i−1] < x ≤ edges[i]."""
         below = np.zeros(len(edges) + 2, np.int64)
         below[1:-1] = self.numbers.searchsorted(np.asarray(edges, np.float64), side="right")
@@ -76,6 +75,6 @@ class SortedColumn:
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
 
 
-def sorted_sides(extract: Callable[[Outputs], Column], sample: Sample) -> tuple[SortedColumn, SortedColumn]:
+def sorted_sides(extract: Callable[[Outputs], OutputColumn], sample: Sample) -> tuple[SortedColumn, SortedColumn]:
     """Return the entries of a column of either side."""
     return sample.of_sides(lambda side: SortedColumn.of(extract(side)))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from auditor.events.blocks import Blocks, Choice, Forecast, Forecaster, RuleCounts, cut, log_ratios
+from auditor.bounds.intervals import Floats, Ints
+from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, cut, log_ratios
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.curve import Curve, fit_curve
 from auditor.events.features import Feature
@@ -34,9 +34,6 @@ WORTH_KEEPING = 0.1
 # Standard errors by which a rare event must be clearer than a frequent one, and by which it must be clear at all. In one of twenty
 # audits the clearest of many reaches 3.3 by luck.
 CLEARER, CLEAR = 0.5, 3.5
-
-Floats = NDArray[np.float64]
-Counted = NDArray[np.int64]
 
 
 def place_thresholds(
@@ -73,8 +70,8 @@ class _Evidence:
     right: SortedColumn
     both: SortedColumn
     blocks: Blocks
-    on_left: Counted
-    on_right: Counted
+    on_left: Ints
+    on_right: Ints
 
     @classmethod
     def of(cls, feature: Feature, left: SortedColumn, right: SortedColumn) -> "_Evidence":
@@ -104,11 +101,11 @@ class _Evidence:
         """Return the log-ratio along the numbers."""
         return fit_curve(self.blocks.means(self.both), self.on_left[: self.cells], self.on_right[: self.cells])
 
-    def best(self, seen: RuleCounts, forecast: Forecast, **how: Any) -> Choice | None:
+    def best(self, seen: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
         """Return the best rule with the cells in their order."""
         return self.blocks.choose_in_order(self.feature, self.of_atoms, seen, forecast, **how)
 
-    def best_of_atoms(self, forecast: Forecast) -> Choice | None:
+    def best_of_atoms(self, forecast: RuleForecast) -> Choice | None:
         """Return the best rule that abstains on all numbers: there are few atoms here, so luck matters little."""
         on_left, on_right = (np.append(0, counts[self.cells :]) for counts in (self.on_left, self.on_right))
         seen = RuleCounts.of(on_left, on_right, self.trials)

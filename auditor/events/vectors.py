@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.flatten import WRITTEN
-from auditor.blackbox.outputs import Column, Outputs
+from auditor.blackbox.outputs import OutputColumn, Outputs
+from auditor.bounds.intervals import Floats
 from auditor.events.features import Feature, Place
-
-Floats = NDArray[np.float64]
 
 # With more places, differences of neighbours are left to the score that is learned of all.
 MOST_DIFFERENCES = 32
@@ -23,10 +22,12 @@ LEAST_SHARE = 0.05
 OTHERWISE = "not all finite numbers"
 
 
-def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> Column:
+def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> OutputColumn:
     if np.all(known):
-        return Column(name, numbers + 0.0)
-    return Column(name, np.where(known, numbers, 0.0) + 0.0, np.where(known, -1, 0).astype(np.int32), (OTHERWISE,))
+        return OutputColumn(name, numbers + 0.0)
+    return OutputColumn(
+        name, np.where(known, numbers, 0.0) + 0.0, np.where(known, -1, 0).astype(np.int32), (OTHERWISE,)
+    )
 
 
 def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDArray[np.bool_]]:
@@ -53,7 +54,7 @@ class Difference:
         """What the values are, as a reader would say it."""
         return f"{self.first} − {self.second}"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the difference for each output."""
         (first, second), known = _numbers(outputs, (self.first, self.second))
         with np.errstate(over="ignore"):
@@ -74,7 +75,7 @@ class OrderStatistic:
         known = {0: "smallest number", len(self.places) - 1: "largest number"}
         return f"{known.get(self.rank, f'number of rank {self.rank + 1} from below')} of the output"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the number for each output."""
         numbers, known = _numbers(outputs, self.places)
         return _column(self.name, _ranked(numbers, self.rank), known)
@@ -97,7 +98,7 @@ class WhereLargest:
     places: tuple[str, ...]
     name: str = "place of the largest number"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the index for each output."""
         numbers, known = _numbers(outputs, self.places)
         return _column(self.name, np.stack(numbers, axis=1).argmax(axis=1).astype(np.float64), known)
@@ -115,12 +116,12 @@ class HowMany:
         """What the values are, as a reader would say it."""
         return f"how many places hold {self.value:.12g}"
 
-    def extract(self, outputs: Outputs) -> Column:
+    def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the number of places for each output."""
         held = np.zeros(outputs.size)
         for column in map(outputs.column, self.places):
             held += (column.numbers == self.value) & (True if column.codes is None else column.codes < 0)
-        return Column(self.name, held)
+        return OutputColumn(self.name, held)
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
@@ -131,7 +132,7 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     # Differences of two yes-or-no answers say little that the answers together do not.
     varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
-        yield from differences(varied)
+        yield from _differences(varied)
     for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}):
         yield OrderStatistic(numeric, rank)
     yield WhereLargest(numeric)
@@ -142,7 +143,7 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     yield from (HowMany(numeric, float(values[i])) for i in common if counts[i] >= LEAST_SHARE * counts.sum())
 
 
-def differences(places: Sequence[str]) -> list[Feature]:
+def _differences(places: Sequence[str]) -> list[Feature]:
     """Return the difference of each place and the one before it."""
     return [Difference(place, before) for before, place in itertools.pairwise(places)]
 
@@ -152,7 +153,7 @@ def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
     numeric = _numeric(outputs, places)
     if not 2 <= len(numeric) <= MOST_DIFFERENCES or not any(_takes_many_values(outputs, place) for place in numeric):
         return []
-    return [Place(numeric[0]), *differences(numeric)]
+    return [Place(numeric[0]), *_differences(numeric)]
 
 
 def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from auditor.errors import InvalidInputError
 from auditor.events import cells, features, logistic, vectors
 
-Written = dict[str, Any]
+WrittenRule = dict[str, Any]
 
 KIND = "kind"
 
@@ -28,7 +28,7 @@ RECORDS: dict[str, type] = {
 }
 
 
-def written(**parts: Any) -> Written | None:
+def written(**parts: Any) -> WrittenRule | None:
     """Return the parts of a rule as plain data; None if a part is of a kind that this module does not know."""
     try:
         return {name: _plain(part) for name, part in parts.items()}
@@ -47,10 +47,10 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def read(rule: Mapping[str, Any], *names: str) -> list[Any]:
+def read_rule(rule: Mapping[str, Any], *names: str) -> list[Any]:
     """Return the named parts of a rule that was written. Raises InvalidInputError that names what is spoilt.
 
-    >>> read(written(feature=features.Place("output[0]")), "feature")
+    >>> read_rule(written(feature=features.Place("output[0]")), "feature")
     [Place(name='output[0]')]
     """
     missing = [name for name in names if name not in rule]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Column, Outputs
+from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
 from auditor.bounds.digits import significant
@@ -25,7 +25,7 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
-from auditor.events.written import read, written
+from auditor.events.written import read_rule, written
 from auditor.methods.method import ExactNumber, Learned, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
@@ -86,7 +86,7 @@ class ScoreTest:
     @classmethod
     def of(cls, seen: ObservedScore) -> "ScoreTest":
         """Return the test that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
-        feature, edges = read(seen.rule or {}, "feature", "edges")
+        feature, edges = read_rule(seen.rule or {}, "feature", "edges")
         return cls(
             feature, tuple(map(float, edges)), Wager(seen.order, seen.values, seen.swapped, seen.stake, seen.tilt)
         )
@@ -236,8 +236,8 @@ def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
 class _Nothing:
     name: str = "nothing"
 
-    def extract(self, outputs: Any) -> Column:
-        return Column(self.name, np.zeros(outputs.size))
+    def extract(self, outputs: Any) -> OutputColumn:
+        return OutputColumn(self.name, np.zeros(outputs.size))
 
 
 def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tuple[Floats, Floats] | None:
@@ -271,7 +271,7 @@ def _scores(fit: Sample) -> Iterator[Feature]:
         yield learned
 
 
-def _counts(edges: tuple[float, ...], column: Column) -> NDArray[np.int64]:
+def _counts(edges: tuple[float, ...], column: OutputColumn) -> NDArray[np.int64]:
     cells = np.searchsorted(np.asarray(edges), column.numbers, side="left")
     return np.bincount(cells, minlength=len(edges) + 1)
 

@@ -18,7 +18,7 @@ from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation, relation_named
 from auditor.neighbours.slots import (
     TURNED,
-    Change,
+    PersonChange,
     Row,
     Slot,
     distinct_rows,
@@ -36,7 +36,7 @@ from auditor.neighbours.slots import (
 )
 from auditor.neighbours.tables import form_named
 
-Rows = Sequence[Row]
+_Rows = Sequence[Row]
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
 SIZES = (1, 2, 3, 10, 30)
 UNITS = ("person", "row")
@@ -188,7 +188,7 @@ class Frame(Domain):
             # The same row again: ties.
             yield self._applied([row] * n, self._changes(row)[0])
 
-    def _changes(self, row: Row) -> list[list[Change]]:
+    def _changes(self, row: Row) -> list[list[PersonChange]]:
         """Return what persons may have, as many as differ: the row once, as often as allowed, and different rows."""
         most, least = (int(self._each.high), int(self._each.low)) if self._by_person else (1, 1)
         several = [(row,) * most, (row,) * least]
@@ -199,16 +199,16 @@ class Frame(Domain):
             several.append(tuple(special[-1 - i % len(special)] for i in range(most)))
         other = next((r for r in self._special if repr(r) != repr(row)), row)
         grows = self._relation is Relation.ADD_REMOVE
-        changes = [Change(() if grows else (other,) * least, rows) for rows in distinct_rows(several)]
+        changes = [PersonChange(() if grows else (other,) * least, rows) for rows in distinct_rows(several)]
         many = [[change] * self.distance for change in changes]
         if grows and self.distance > 1:
-            goes = Change((other,) * least, ())
+            goes = PersonChange((other,) * least, ())
             many += [[goes if i % 2 else change for i in range(self.distance)] for change in changes]
         return many
 
     # --- From rows and a change to a pair ---
 
-    def _applied(self, base: Rows, changes: Sequence[Change], turned: int = 0) -> Pair | None:
+    def _applied(self, base: _Rows, changes: Sequence[PersonChange], turned: int = 0) -> Pair | None:
         """Return the pair of these rows and some changes. The base is of persons with the fewest rows, one after the other."""
         block = int(self._each.low)
         common = [self._owned(row, 1 + i // block) for i, row in enumerate(base)]
@@ -250,7 +250,7 @@ class Frame(Domain):
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form, origin=(slots, turned))
 
-    def _each_has_few(self, rows: Rows) -> bool:
+    def _each_has_few(self, rows: _Rows) -> bool:
         """Whether each person has as many rows as allowed."""
         if not self.id:
             return True
@@ -286,15 +286,15 @@ class Frame(Domain):
     def _random_turn(self, rng: np.random.Generator) -> int:
         return int(rng.integers(2**31)) if self.order == "shuffled" and rng.random() < 0.5 else 0
 
-    def _random_changes(self, rng: np.random.Generator) -> list[Change]:
+    def _random_changes(self, rng: np.random.Generator) -> list[PersonChange]:
         return [self._random_change(rng) for _ in range(self.distance)]
 
-    def _random_change(self, rng: np.random.Generator) -> Change:
+    def _random_change(self, rng: np.random.Generator) -> PersonChange:
         a, b = (self._random_rows(rng) for _ in range(2))
         if self._relation is Relation.ADD_REMOVE:
             a, b = ((), b) if rng.random() < 0.5 else (a, ())
         first, last = (float(x) for x in rng.random(2))
-        return Change(a, b, (min(first, last), max(first, last)))
+        return PersonChange(a, b, (min(first, last), max(first, last)))
 
     def _random_rows(self, rng: np.random.Generator) -> tuple[Row, ...]:
         times = int(self._each.draw(rng)) if self._by_person else 1

@@ -34,7 +34,7 @@ def relation_named(name: str, *others: Relation) -> Relation:
     return Relation(name)
 
 
-class Form(Protocol):
+class DataForm(Protocol):
     """How the plain data that a pair holds is passed to mechanisms. ``str`` says it in words; ``mark`` stands before data shown.
 
     ``is_json`` says whether programs can receive it.
@@ -55,7 +55,7 @@ class Form(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Arrays(Form):
+class Arrays(DataForm):
     """NumPy arrays; each record has the ``shape``."""
 
     mark: ClassVar[str] = "array "
@@ -86,7 +86,7 @@ class Pair:
     left: Any
     right: Any
     relation: Relation = Relation.AS_GIVEN
-    form: Form | None = None
+    form: DataForm | None = None
     grows: bool = field(default=False, compare=False)
     origin: Any = field(default=None, compare=False, repr=False)
 

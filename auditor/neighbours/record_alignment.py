@@ -11,7 +11,7 @@ NO_RECORD = object()  # no record on this side; None may be a record
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class RecordSlot:
     """A record on either side, or on one of them. It is ``frozen`` if a change could increase the distance of the sides."""
 
     left: Record
@@ -20,24 +20,24 @@ class Slot:
     frozen: bool = False
 
 
-def in_both(record: Record) -> Slot:
+def record_in_both(record: Record) -> RecordSlot:
     """Return the slot of a record that both sides have."""
-    return Slot(record, record, common=True)
+    return RecordSlot(record, record, common=True)
 
 
-def aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation) -> list[Slot]:
+def aligned(left: Sequence[Record], right: Sequence[Record], relation: Relation) -> list[RecordSlot]:
     """Align records: place by place under substitute, else from both ends inwards."""
     if relation is Relation.SUBSTITUTE:
-        return [Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
+        return [RecordSlot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
     most = min(len(left), len(right))
     head = next((i for i in range(most) if not same(left[i], right[i])), most)
     tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
     gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
     # If some were added and others removed, records between them may be common to both, and are not changed.
     both = bool(gone and come)
-    middle = [Slot(record, NO_RECORD, frozen=both) for record in gone]
-    middle += [Slot(NO_RECORD, record, frozen=both) for record in come]
-    return [*map(in_both, left[:head]), *middle, *map(in_both, left[len(left) - tail :])]
+    middle = [RecordSlot(record, NO_RECORD, frozen=both) for record in gone]
+    middle += [RecordSlot(NO_RECORD, record, frozen=both) for record in come]
+    return [*map(record_in_both, left[:head]), *middle, *map(record_in_both, left[len(left) - tail :])]
 
 
 def blocks(records: Sequence[str]) -> Iterator[slice]:

@@ -15,7 +15,7 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import MOST_CORNERS, MOST_NUMBERS, MOST_SIMPLE, Domain, require_memory, retried
 from auditor.neighbours.numbers import Number, Range, one_changed, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named, same
-from auditor.neighbours.record_alignment import NO_RECORD, Record, Slot, aligned, blocks, in_both
+from auditor.neighbours.record_alignment import NO_RECORD, Record, RecordSlot, aligned, blocks, record_in_both
 from auditor.neighbours.record_moves import Move, moved_by
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
@@ -320,7 +320,7 @@ class Records(Domain):
         # Fewer common records or simpler ones, many before few. Common records are changed on both sides alike.
         slots = aligned(pair.left, pair.right, self._relation)
         common = [i for i, slot in enumerate(slots) if slot.common]
-        simplest = in_both(self._alike(min(self._choices, key=spelling)))
+        simplest = record_in_both(self._alike(min(self._choices, key=spelling)))
         for block in blocks([repr(slots[i].left) for i in common]):
             chosen = set(common[block])
             yield from self._pair_of([slot for i, slot in enumerate(slots) if i not in chosen])
@@ -335,10 +335,10 @@ class Records(Domain):
                 alike = [other.common and same(other.left, slot.left) for other in slots]
                 for record in records:
                     changed = zip(slots, alike, strict=True)
-                    yield from self._pair_of([in_both(record) if equal else other for other, equal in changed])
+                    yield from self._pair_of([record_in_both(record) if equal else other for other, equal in changed])
             if slot.common and not (i and slots[i - 1].common and same(slots[i - 1].left, slot.left)):
                 for record in records:
-                    yield from self._pair_of([*before, in_both(record), *after])
+                    yield from self._pair_of([*before, record_in_both(record), *after])
             if not slot.common and not slot.frozen:
                 options = [replace(slot, left=record) for record in records]
                 options += [replace(slot, right=record) for record in self._simpler_records(slot.right)]
@@ -355,7 +355,7 @@ class Records(Domain):
             return self._range.simpler(value)
         return sorted((v for v in self._choices if spelling(v) < spelling(value)), key=spelling)
 
-    def _pair_of(self, slots: Sequence[Slot]) -> Iterator[Pair]:
+    def _pair_of(self, slots: Sequence[RecordSlot]) -> Iterator[Pair]:
         left = [slot.left for slot in slots if slot.left is not NO_RECORD]
         right = [slot.right for slot in slots if slot.right is not NO_RECORD]
         if not same(left, right) and all(len(side) in self._size for side in (left, right)):

@@ -36,7 +36,7 @@ SIDES = (operator.attrgetter("left"), operator.attrgetter("right"))
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PersonChange:
     """What one person has on the left and on the right, without the id. On one side it may be nothing."""
 
     left: tuple[Row, ...]

@@ -17,13 +17,13 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
-from auditor.neighbours.pair import Form
+from auditor.neighbours.pair import DataForm
 
 Values = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True)
-class TableForm(Form):
+class TableForm(DataForm):
     """A form of frames with these columns."""
 
     is_json: ClassVar[bool] = False
@@ -54,7 +54,7 @@ def column_value(column: Column, value: Any) -> Any:
     return float(value) if column.type == "number" and value is not None else value
 
 
-def kind_of(column: Column) -> str:
+def _kind_of(column: Column) -> str:
     """Return the NumPy type of a column: of its choices, where there are some."""
     if column.type in ("number", "integer"):
         return column.stored_as
@@ -68,9 +68,9 @@ def kind_of(column: Column) -> str:
     return {"date": "datetime64[D]", "text": "str"}.get(column.type, f"datetime64[{column.stored_as}]")
 
 
-def array_of(column: Column, values: Sequence[Any]) -> Any:
+def _array_of(column: Column, values: Sequence[Any]) -> Any:
     """Return a NumPy array. A missing number is NaN, a missing time NaT; other columns with null are of objects."""
-    kind = kind_of(column)
+    kind = _kind_of(column)
     if kind in FLOATS:
         return np.array([math.nan if value is None else value for value in values], kind)
     if kind.startswith("datetime"):
@@ -99,7 +99,7 @@ class ArrayColumns(TableForm):
     words = "dicts of NumPy arrays"
 
     def made(self, values: Values) -> Any:
-        return {name: array_of(column, values[name]) for name, column in self.columns.items()}
+        return {name: _array_of(column, values[name]) for name, column in self.columns.items()}
 
 
 class Lists(Rows):
@@ -118,7 +118,7 @@ class Matrix(Lists):
     words = "NumPy arrays"
 
     def build(self, data: Any, other: Any) -> Any:
-        kinds = {kind_of(column) for column in self.columns.values()}
+        kinds = {_kind_of(column) for column in self.columns.values()}
         kind = kinds.pop() if len(kinds) == 1 and kinds <= {*FLOATS, *INTEGERS, "bool"} else "object"
         return np.array(super().build(data, other), kind).reshape(len(data), len(self.columns))
 
@@ -151,7 +151,7 @@ class Pandas(TableForm):
     def _series(self, column: Column, values: list[Any]) -> Any:
         import pandas
 
-        kind = kind_of(column)
+        kind = _kind_of(column)
         if column.stored_as == "category":
             return pandas.Series(pandas.Categorical(values, categories=list(column.choices or ())))
         if column.null and (kind in INTEGERS or kind == "bool"):
@@ -160,7 +160,7 @@ class Pandas(TableForm):
             )
         if kind == "str":
             return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
-        found = array_of(column, values)
+        found = _array_of(column, values)
         return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
 
     def code(self, built: Any) -> str:
@@ -191,7 +191,7 @@ class Polars(TableForm):
     def _type(self, column: Column) -> Any:
         import polars
 
-        kind = kind_of(column)
+        kind = _kind_of(column)
         if column.stored_as == "category":
             return polars.Enum(list(map(str, column.choices or ())))
         if column.type == "datetime":
@@ -235,7 +235,7 @@ class Arrow(TableForm):
     def _type(self, column: Column) -> Any:
         import pyarrow
 
-        kind = kind_of(column)
+        kind = _kind_of(column)
         if column.stored_as == "category":
             return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         if column.type == "datetime":

@@ -14,8 +14,8 @@ from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, ret
 from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named
 
-Vector = tuple[Number, ...]
-Crowd = Vector  # how many people there are of each kind
+TotalsVector = tuple[Number, ...]
+Crowd = TotalsVector  # how many people there are of each kind
 Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that arrives
 
 
@@ -23,7 +23,7 @@ Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that
 class TotalsOfPeople(Domain):
     """Totals over people: how many people of each kind there are decides the data set."""
 
-    contributions: tuple[Vector, ...]
+    contributions: tuple[TotalsVector, ...]
     people: Range
     relation: Relation
     kind: int | None = None  # the only kind that ever moves, for group-wise claims
@@ -94,7 +94,7 @@ class TotalsOfPeople(Domain):
         grows = self.relation is Relation.ADD_REMOVE
         return Pair(self._totals(crowd), self._totals(moved), self.relation, Arrays(), grows, (crowd, move))
 
-    def _totals(self, crowd: Crowd) -> Vector:
+    def _totals(self, crowd: Crowd) -> TotalsVector:
         cells = zip(*self.contributions, strict=True)
         return tuple(sum(n * c for n, c in zip(crowd, cell, strict=True)) for cell in cells)
 
@@ -124,7 +124,7 @@ class TotalsInCells(Domain):
 
     def corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
-        alike: list[Vector] = [(mark,) * self.cells for mark in marks]
+        alike: list[TotalsVector] = [(mark,) * self.cells for mark in marks]
         uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
         moves = self._moves()
@@ -137,7 +137,7 @@ class TotalsInCells(Domain):
         return list(pairs.values())[:MOST_CORNERS]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
-        move: Vector = pair.origin
+        move: TotalsVector = pair.origin
         if way == 1:
             return self._pair(pair.right, move)
         found = self._pair(self._moved(pair.left, tuple(-m for m in move)), move)
@@ -166,7 +166,7 @@ class TotalsInCells(Domain):
         half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
         return None if half in (one.left, other.left) else self._pair(half, one.origin)
 
-    def _random_move(self, near: Vector, rng: np.random.Generator) -> Vector:
+    def _random_move(self, near: TotalsVector, rng: np.random.Generator) -> TotalsVector:
         """Return one of the usual moves, or one near another: in the maximum norm, each cell moves independently."""
         moves = self._moves()
         if self.norm != "linf" or rng.random() < 0.5:
@@ -189,7 +189,7 @@ class TotalsInCells(Domain):
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
         return self._pair(tuple(data), tuple(by))
 
-    def _moves(self) -> list[Vector]:
+    def _moves(self) -> list[TotalsVector]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
         k, s = self.cells, self.reach
         places = sorted({0, k // 2, k - 1})
@@ -204,7 +204,7 @@ class TotalsInCells(Domain):
                 [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
                 [1 if j % 2 == 0 else -1 for j in range(k)],
             ]
-            spread: list[Vector] = [
+            spread: list[TotalsVector] = [
                 tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
             ]
         elif self.values.integer:
@@ -215,10 +215,10 @@ class TotalsInCells(Domain):
             spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
         return list(dict.fromkeys(one_cell + spread))
 
-    def _moved(self, vector: Vector, move: Vector) -> Vector:
+    def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
 
-    def _pair(self, vector: Vector, move: Vector) -> Pair | None:
+    def _pair(self, vector: TotalsVector, move: TotalsVector) -> Pair | None:
         moved = self._moved(vector, move)
         if moved == vector or not all(v in self.values for v in (*vector, *moved)):
             return None

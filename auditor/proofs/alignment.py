@@ -27,11 +27,10 @@ from auditor.proofs.clock import check_time
 from auditor.proofs.form import INPUT, NOISE, Law
 from auditor.proofs.linear import Sparse, made_exact, solve
 from auditor.proofs.logarithms import log_above
-from auditor.proofs.moves import Box, Hull
-from auditor.proofs.path_cells import Cell, Row, bound_conditions, contradiction
+from auditor.proofs.moves import Box, Hull, Vector
+from auditor.proofs.path_cells import Cell, KeptRow, bound_conditions, contradiction
 from auditor.proofs.run import Condition, Names
 
-Vector = tuple[Fraction, ...]
 SolverRow = tuple[Mapping[str, Fraction], Fraction, str]  # of the noise, its factors; the gap; the relation
 MOST_VERTICES = 32  # beyond, shifts are linear or there are none
 MOST_TO_FAIL = 1024  # differences that are looked at, when a proof has failed
@@ -366,21 +365,21 @@ class Aligner:
         return total
 
 
-def _noise(row: Row) -> dict[str, Fraction]:
+def _noise(row: KeptRow) -> dict[str, Fraction]:
     return {name: value for name, value in row.right.terms.items() if name.startswith(NOISE)}
 
 
-def _inputs(row: Row) -> Iterator[tuple[int, Fraction]]:
+def _inputs(row: KeptRow) -> Iterator[tuple[int, Fraction]]:
     yield from ((int(name[1:]), value) for name, value in row.right.terms.items() if name.startswith(INPUT))
 
 
-def gap(row: Row, difference: Vector) -> Fraction:
+def gap(row: KeptRow, difference: Vector) -> Fraction:
     """Return how much a row's right side exceeds its left side at the same noise."""
     moved = sum((value * difference[cell] for cell, value in _inputs(row)), Fraction(0))
     return row.right.constant - row.left.constant + moved
 
 
-def _in_box(row: Row, box: Box) -> tuple[Fraction, Vector]:
+def _in_box(row: KeptRow, box: Box) -> tuple[Fraction, Vector]:
     """Return a row's gap at the middle of a box, and its slopes in the coordinates e."""
     low, high = ([Fraction(number) for number in side] for side in (box.low, box.high))
     values = dict(_inputs(row))

@@ -11,8 +11,8 @@ import numpy as np
 
 from auditor.proofs.form import Form, exact
 from auditor.proofs.laws import product
-from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, applied, compared, unmodelled
-from auditor.proofs.run import Range, TracedRun
+from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, applied, compared_lazily, unmodelled
+from auditor.proofs.run import TracedRun, UnitInterval
 from auditor.proofs.values import (
     LARGEST_INTEGER,
     TERM_KINDS,
@@ -245,7 +245,7 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     return term
 
 
-def _require_room(kind: Kind, reach: Range | None) -> None:
+def _require_room(kind: Kind, reach: UnitInterval | None) -> None:
     """Raise NotProvedError for an integer that floats may not hold."""
     if not is_float(kind) and (reach is None or max(-reach[0], reach[1]) > LARGEST_INTEGER):
         raise NotProvedError(
@@ -259,7 +259,7 @@ def opaque(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
     kind: Kind,
-    reach: Range | None = None,
+    reach: UnitInterval | None = None,
     *,
     finite: bool = False,
 ) -> Term:
@@ -406,7 +406,7 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         if exponent is None:
             raise NotProvedError("an exponent depends on the data or on noise; use math.exp or np.exp")
         whole = exponent.denominator == 1
-        if not whole and not truth(run, run.is_above(base, strict=False)):
+        if not whole and not is_true(run, run.is_above(base, strict=False)):
             raise NotProvedError("a negative number to a fractional power is complex; use abs or np.power")
         if exponent < 0 and run.is_zero(base):
             raise raised(operator.pow, (kind_of(a)(0), b))  # type: ignore[operator]  # a type of Python
@@ -426,7 +426,7 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
 # Comparisons -----------------------------------------------------------------------------------------------------------
 
 
-def compare(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
+def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     """Return ``a operation b`` for scalars: a Boolean, or a lazy one."""
     if isinstance(a, Term) and isinstance(b, Lazy):
         return _uniform_against(run, TURNED[operation], b, a)
@@ -457,7 +457,7 @@ def equal_items(run: TracedRun, item: Any, wanted: Any) -> Any:
         raise NotProvedError(
             "a list with NaN is searched, where Python finds an object that is the same; use math.isnan"
         )
-    return compare(run, "==", item, wanted)
+    return compare_scalars(run, "==", item, wanted)
 
 
 def _boolean(value: Any, of_numpy: bool) -> Any:
@@ -498,7 +498,7 @@ def _uniform_against(run: TracedRun, operation: str, a: Lazy, b: Term) -> Any:
     """Compare a lazy value with a term: a uniform number is cut at its outcomes, and any other makes it settled."""
     uniform = run.uniform_of(b.form)
     if uniform is None or operation in ("==", "!="):
-        return compare(run, operation, a.settled(), b)
+        return compare_scalars(run, operation, a.settled(), b)
     name, slope, constant = uniform
     turned = COMPARISONS[TURNED[operation] if slope > 0 else operation]
 
@@ -508,7 +508,7 @@ def _uniform_against(run: TracedRun, operation: str, a: Lazy, b: Term) -> Any:
             raise NotProvedError(f"a uniform number is compared with {value!r}")
         return (number - constant) / slope
 
-    found = compared(name, turned, applied(threshold, a))
+    found = compared_lazily(name, turned, applied(threshold, a))
     return _boolean(found, is_numpy(kind_of(a)) or is_numpy(b.kind))
 
 
@@ -528,7 +528,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
     return made(run, a.form.negated(), a.kind, True if not is_float(a.kind) else _signed(a.plus_zero, Fraction(-1)))
 
 
-def truth(run: TracedRun, value: Any) -> bool:
+def is_true(run: TracedRun, value: Any) -> bool:
     """Return whether a scalar is true, after a fork where that is not known."""
     if isinstance(value, Term):
         return not run.is_zero(value.form)
@@ -546,6 +546,6 @@ def absolute(run: TracedRun, value: Any) -> Any:
     if run.names.is_wild(value.form):
         return opaque(run, "abs", abs, (value,), value.kind)
     above = run.is_above(value.form, strict=False)
-    term = value if truth(run, above) else unary(run, "-", value)
+    term = value if is_true(run, above) else unary(run, "-", value)
     # Of 0 it is 0.0, whatever the sign.
     return Term(term.form, term.kind, plus_zero=True) if isinstance(term, Term) else term

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.proofs.arithmetic import binary, lazily, made, native, opaque, truth
+from auditor.proofs.arithmetic import binary, is_true, lazily, made, native, opaque
 from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.run import TracedRun
 from auditor.proofs.values import (
@@ -124,7 +124,7 @@ def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:  # noqa: PLR0
     if isinstance(value.kind, np.dtype) and dtype == value.kind:  # (a type of NumPy equals the one of Python)
         return value
     if dtype == BOOL:
-        return truth(run, value)
+        return is_true(run, value)
     if is_float(value.kind) and dtype == FLOAT64:
         return Term(value.form, FLOAT64, value.plus_zero)
     if not is_float(value.kind) and dtype in (FLOAT64, INT64):

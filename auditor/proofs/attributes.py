@@ -19,7 +19,7 @@ from auditor.proofs.values import Array, Term, is_constant, is_float, typed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Method:
+class UncalledMethod:
     """A method of a value, before it is called."""
 
     owner: Any
@@ -33,10 +33,10 @@ def attribute(value: Any, name: str) -> Any:
     if isinstance(value, generator.Generator):
         if name not in generator.METHODS:
             raise NotProvedError(f"rng.{name} is not among the draws that are modelled; see 'What can be proved'")
-        return Method(value, name)
+        return UncalledMethod(value, name)
     if isinstance(value, Term | Lazy):
         if name in ("astype", "item", "round", "copy") and _is_numpy(value):
-            return Method(value, name)
+            return UncalledMethod(value, name)
         raise NotProvedError(f"{name} is asked of a number of the data or of noise")
     if isinstance(value, np.dtype) and name in ("kind", "name", "itemsize", "type", "char"):
         return getattr(value, name)
@@ -44,7 +44,7 @@ def attribute(value: Any, name: str) -> Any:
         return ours(getattr(value, name))
     methods = METHODS.get(type(value)) or (METHODS[np.generic] if isinstance(value, np.generic) else {})
     if name in methods:
-        return Method(value, name)
+        return UncalledMethod(value, name)
     raise NotProvedError(f"the attribute {name} of a {type(value).__name__} is not modelled")
 
 
@@ -65,11 +65,11 @@ def _of_array(array: Array, name: str) -> Any:
     if name in known:
         return known[name]()
     if name in ARRAY_METHODS:
-        return Method(array, name)
+        return UncalledMethod(array, name)
     raise NotProvedError(f"the attribute {name} of an array is not modelled")
 
 
-def call_method(caller: Caller, method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def call_method(caller: Caller, method: UncalledMethod, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a method."""
     owner, name = method.owner, method.name
     if isinstance(owner, generator.Generator):
@@ -322,4 +322,4 @@ def method_of_type(kind: type, name: str) -> Callable[..., Any]:
     return TYPE_METHODS[kind, name]
 
 
-__all__ = ["Method", "attribute", "call_method", "is_constant", "method_of_type", "typed"]
+__all__ = ["UncalledMethod", "attribute", "call_method", "is_constant", "method_of_type", "typed"]

@@ -9,7 +9,7 @@ from typing import Any
 from auditor.proofs.alignment import Aligned
 from auditor.proofs.form import OPAQUE, Form
 from auditor.proofs.gaussian import all_seen
-from auditor.proofs.masses import Law
+from auditor.proofs.masses import OutputLaw
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.path_cells import Multipliers, bound_conditions, contradiction
 from auditor.proofs.run import SIGNS, Compared, Condition, Drawn, Names, Path
@@ -164,7 +164,7 @@ def _moved(*ways: Mapping[str, Fraction]) -> list[dict[str, str]]:
     return [{name: str(value) for name, value in sorted(way.items()) if value} for way in ways]
 
 
-def law(one: Law) -> Json:
+def law(one: OutputLaw) -> Json:
     """Return the law of an output: the probabilities of each part that is independent of the others."""
     return {
         str(part.places): {json.dumps(text): str(mass) for text, mass in part.masses.items() if mass} for part in one

@@ -14,15 +14,15 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtr
 
-from auditor.proofs.stars import NORMAL, ONE, ZERO, Condition, Domain, Found, Path, Selection, added
+from auditor.proofs.stars import NORMAL, ONE, ZERO, DataRange, Enclosed, Halfspace, Selection, StarPath, added
 
 CELLS = 4000  # of the centre
 
 
-def chain(selection: Selection, domain: Domain, epsilon: Fraction) -> Found:
+def chain(selection: Selection, domain: DataRange, epsilon: Fraction) -> Enclosed:
     """Bound δ over all data sets, where paths leave one after the other, at the first value on the far side of a centre."""
     paths = sorted((path for paths in selection.outputs for path in paths), key=len)
-    refused = Found(None, "it is no chain of comparisons with one noisy value")
+    refused = Enclosed(None, "it is no chain of comparisons with one noisy value")
     if len(paths) < 2 or not all(paths) or not domain.ends() or any(len(row.noise) != 2 for row in paths[-1]):
         return refused
     for centre in sorted(set.intersection(*(set(row.noise) for path in paths for row in path))):
@@ -31,15 +31,15 @@ def chain(selection: Selection, domain: Domain, epsilon: Fraction) -> Found:
             if order is not None:
                 certificate = _moves(order, centre, selection.deviations, domain)
                 above = chain_above(float(certificate[0]), [float(by) for by in certificate[1]], float(epsilon))
-                return Found(
+                return Enclosed(
                     above, f"a chain of {len(order)}", certificate={"moved": certificate[0], "reach": certificate[1]}
                 )
     return refused
 
 
-def _in_order(paths: Sequence[Path], centre: str) -> list[tuple[str, Condition]] | None:
+def _in_order(paths: Sequence[StarPath], centre: str) -> list[tuple[str, Halfspace]] | None:
     """Return what keeps each value on the near side, per unit of its noise, where each path but the last is its end."""
-    near: list[tuple[str, Condition]] = []
+    near: list[tuple[str, Halfspace]] = []
     rest = {name: _per_unit(row, name) for row in paths[-1] for name in row.noise if name != centre}
     signs = {row.noise[centre] > 0 for row in paths[-1]}
     if len(rest) != len(paths[-1]) or len(rest) != len(paths) - 1 or len(signs) != 1:
@@ -50,7 +50,7 @@ def _in_order(paths: Sequence[Path], centre: str) -> list[tuple[str, Condition]]
         if len(rows) != len(path) or len(rows) != len(near) + 1 or len(new) != 1:
             return None
         kept = rest.pop(new[0])
-        if added((ONE, rows[new[0]]), (ONE, kept)) != Condition({}, {}, ZERO) or any(
+        if added((ONE, rows[new[0]]), (ONE, kept)) != Halfspace({}, {}, ZERO) or any(
             rows[name] != row for name, row in near
         ):
             return None
@@ -58,12 +58,12 @@ def _in_order(paths: Sequence[Path], centre: str) -> list[tuple[str, Condition]]
     return near
 
 
-def _per_unit(row: Condition, name: str) -> Condition:
+def _per_unit(row: Halfspace, name: str) -> Halfspace:
     return added((1 / abs(row.noise[name]), row))
 
 
 def _moves(
-    near: Sequence[tuple[str, Condition]], centre: str, deviations: Mapping[str, Fraction], domain: Domain
+    near: Sequence[tuple[str, Halfspace]], centre: str, deviations: Mapping[str, Fraction], domain: DataRange
 ) -> tuple[Fraction, tuple[Fraction, ...]]:
     """Return by how many standard deviations the centre is moved, and each value moves at most against it."""
     spans = []

@@ -10,25 +10,26 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from auditor.proofs.checked_domain import Q, need
+from auditor.proofs.checked_numbers import Q, need
 
 CELLS, FAR, MARGIN = 2000, 9.0, 1e-9  # of the centre; its deviations that are looked at; room for floating point
+FARTHEST = 1e6
 
 
-def chain(paths: Any, moves: Any, noise: Any, epsilon: Fraction) -> float:
+def delta_of_chain(paths: Any, moves: Any, noise: Any, epsilon: Fraction) -> float:
     """Return a bound on δ. ``paths`` are the conditions of each path, and ``moves`` how neighbours differ."""
     ordered = sorted(paths, key=len)
     centres = set.intersection(*({*form} for path in paths for form, _ in path)) & noise.keys() if all(paths) else set()
     for centre in sorted(centres):
         for some in (ordered, [*ordered[:-2], ordered[-1], ordered[-2]]):
-            near = in_order(some, centre, noise)
+            near = _in_order(some, centre, noise)
             if near is not None:
-                return lost(*moved(near, centre, moves, noise), epsilon)
+                return _lost(*moved(near, centre, moves, noise), epsilon)
     need(False, "a chain of comparisons with one Gaussian value")
     raise AssertionError
 
 
-def in_order(paths: Any, centre: str, noise: Any) -> dict[str, dict[str, Fraction]] | None:
+def _in_order(paths: Any, centre: str, noise: Any) -> dict[str, dict[str, Fraction]] | None:
     """Return what keeps each value on the near side, if each path but the last ends at its value, and the last ends at none."""
     near: dict[str, dict[str, Fraction]] = {}
     for at, path in enumerate(paths):
@@ -68,8 +69,9 @@ def phi(x: float) -> float:
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
-def lost(centre: float, reach: list[float], epsilon: Fraction) -> float:
+def _lost(centre: float, reach: list[float], epsilon: Fraction) -> float:
     """Return a bound on δ, for a centre that moves so far and values that move at most so far."""
+    need(all(0 <= one <= FARTHEST for one in (centre, *reach, float(epsilon))), "numbers that doubles can compute with")
     total = 2 * phi(-FAR)
     for cell in range(CELLS):
         start, end = (-FAR + 2 * FAR * (cell + by) / CELLS for by in (0, 1))

@@ -3,29 +3,18 @@
 import itertools
 import json
 import math
-import re
 from fractions import Fraction
 from typing import Any
 
-NUMBER, MOST_SETS, MOST_CORNERS = re.compile(r"-?(0|[1-9][0-9]{0,1499})(/[1-9][0-9]{0,1499})?"), 5000, 16
+from auditor.proofs.checked_numbers import Q, need
 
-
-def need(holds: Any, what: str) -> None:
-    """Refuse the certificate unless something holds."""
-    if not holds:
-        raise ValueError(f"the certificate does not hold: {what}")
-
-
-def Q(value: Any) -> Fraction:  # noqa: N802 - rationals are called so
-    """Return a number that is short enough to compute with."""
-    need(type(value) in (int, float, Fraction) or (type(value) is str and NUMBER.fullmatch(value)), "a number")
-    need(type(value) is not float or math.isfinite(value), "a number that is finite")
-    return Fraction(value)
+MOST_SETS, MOST_CORNERS = 5000, 16
 
 
 def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
     """Return the data sets of a domain that lists them, and which of them are neighbours, in both directions."""
     if "pairs" in domain:
+        need(all(type(pair) is list and len(pair) == 2 for pair in domain["pairs"]), "pairs of two")
         sets = [one for pair in domain["pairs"] for one in pair]
         return sets, {(at, at ^ 1) for at in range(len(sets))}
     if "values" in domain:
@@ -59,14 +48,14 @@ def different(values: Any) -> Any:
     return values
 
 
-def written(data: Any, forms: Any) -> list[str]:
+def texts_of(data: Any, forms: Any) -> list[str]:
     """Return the data sets of traces as texts that tell types. Arrays without items have as many axes as those with items."""
     axes = {len(one["shape"]) for one in data if one.get("array")} or {1}
     need(all(len(one["shape"]) in axes for one in data if "array" in one), "the axes of an array")
-    return [text_of(one, forms) for one in data]
+    return [_text_of(one, forms) for one in data]
 
 
-def text_of(dataset: Any, forms: Any) -> str:
+def _text_of(dataset: Any, forms: Any) -> str:
     """Return a data set of a trace as text that tells types, in a form that the domain states: as it is, or an array of a type."""
     if {*dataset} == {"value"}:
         need("value" in forms, "a form of the data")

@@ -4,7 +4,8 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
-from auditor.proofs.checked_domain import Q, bounds, need
+from auditor.proofs.checked_domain import bounds
+from auditor.proofs.checked_numbers import Q, need
 
 DENSE = {"laplace", "logistic", "normal", "exponential", "gumbel", "uniform"}
 NODES = ({"output"}, {"never"}, {"draw", "ends"})
@@ -64,7 +65,7 @@ def paths(proof: Any, trace: Any) -> list[tuple[list[Any], dict[str, str], Fract
     return found
 
 
-def symbols(trace: Any, path: Any) -> set[str]:
+def symbols_of_path(trace: Any, path: Any) -> set[str]:
     """Return the symbols in the conditions and in the output of a path, with those that its terms are computed of."""
     forms = [form for form, _ in path[0]] + trace["outputs"][path[3]][1]
     inside = [form for one in forms for name in one if name[:1] == "o" for form in trace["terms"][name]]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from auditor.proofs.checked_domain import Q, need
+from auditor.proofs.checked_numbers import Q, need
 
 EACH = {
     "format",
@@ -43,6 +43,14 @@ def shape(proof: Any) -> None:
     keys(proof["claim"], CLAIMS, "the claim")
     need(min(map(Q, proof["claim"].values())) >= 0 and Q(proof["bound"]) >= 0, "numbers of at least 0")
     keys(domain, [*LISTS, VECTORS | {"forms"}] if listed else [VECTORS], "the domain")
+    lists = [domain[key] for key in ("values", "pairs", "records", "size", "low", "high") if key in domain]
+    if "low" in domain:
+        need(type(domain["relation"]) is dict and type(domain["integer"]) is bool, "a relation")
+        [(kind, reach)] = domain["relation"].items()
+        lists += [reach] if kind == "each" else [reach, *reach] if kind == "steps" else []
+        need(kind != "each" or len(reach) == 2, "two ends")
+        need(kind != "steps" or all(len(step) == len(domain["low"]) for step in reach), "steps of this length")
+    need(all(type(one) is list for one in lists), "lists")
     if "low" in domain:
         ends = list(zip(domain["low"], domain["high"], strict=True))
         need(ends and all(Q(low) <= Q(high) for low, high in ends), "ranges")

@@ -7,26 +7,19 @@ conditions in checked_paths.py.
 import hashlib
 import itertools
 import json
-import math
 import re
-from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from auditor.proofs.checked_chain import chain
-from auditor.proofs.checked_domain import Q, bounds, data, differences, need, written
-from auditor.proofs.checked_paths import combined, differ, follows, paths, symbols
+from auditor.proofs.checked_chain import delta_of_chain
+from auditor.proofs.checked_domain import bounds, data, differences, texts_of
+from auditor.proofs.checked_numbers import ROUNDED, Q, exp_at_least, exp_at_most, log_beyond, need, says
+from auditor.proofs.checked_paths import combined, differ, follows, paths, symbols_of_path
 from auditor.proofs.checked_shape import shape
 
-# Digits of logarithms and exponentials, room for their rounding, and for parameters, which are floats.
-DIGITS, ROUNDED, PARAMETERS = Context(60), 1 + Fraction(1, 10**40), 1 + Fraction(1, 10**9)
+PARAMETERS = 1 + Fraction(1, 10**9)  # room for parameters, which are floats
 UPWARDS = {"exponential", "gumbel"}
 SYMBOL = re.compile(r"\bn[0-9]+(?:\.[0-9]+)?\b")
-
-
-def rounded_up(function: Any, value: Fraction) -> Fraction:
-    """Return an exponential or a logarithm of a number, rounded away from 0."""
-    return Fraction(function(DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator)))) * ROUNDED
 
 
 def conditions(cell: Any, left: Any, right: Any) -> Any:
@@ -81,7 +74,7 @@ def cost(shifts: Any, proof: Any, alone: bool) -> Fraction:
     for name in {name for shift in shifts for name in shift}:
         need(name in proof["noise"], "a shift of noise")
         (law, number), (by, *sides) = proof["noise"][name], (Q(shift.get(name, 0)) for shift in shifts)
-        rate = -rounded_up(DIGITS.ln, 1 - Q(number)) if law == "geometric" else 1 / Q(number)
+        rate = -log_beyond(1 - Q(number)) if law == "geometric" else 1 / Q(number)
         upwards = law in UPWARDS or (law == "geometric" and by.denominator == 1 and alone)
         moved = law in ("laplace", "logistic") or (upwards and by >= sum(map(abs, sides)))
         need(rate > 0 and (law == "normal" if gaussian else moved), "noise that is shifted")
@@ -89,12 +82,12 @@ def cost(shifts: Any, proof: Any, alone: bool) -> Fraction:
     return total
 
 
-def lost(form: Any, noise: Any) -> Fraction:
+def _lost(form: Any, noise: Any) -> Fraction:
     """Return a bound on the probability that a form of Laplace noise alone is below 0."""
     [(name, factor)], constant = combined((1, form))[0].items(), combined((1, form))[1]
     law, scale = noise[name]
     need(law == "laplace" and constant >= 0, "a tail")
-    return rounded_up(DIGITS.exp, -constant / abs(factor) / Q(scale)) / 2
+    return exp_at_least(-constant / abs(factor) / Q(scale)) / 2
 
 
 def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
@@ -123,7 +116,10 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
         here, there = conditions(cell, left, right)
         if "weight" in cell:
             one, two = left[cell["left"][0]], right[cell["right"][0]]
-            need(not differ(one[1], two[1]) & (symbols(ours, one) | symbols(theirs, two)), "draws that end otherwise")
+            need(
+                not differ(one[1], two[1]) & (symbols_of_path(ours, one) | symbols_of_path(theirs, two)),
+                "draws that end otherwise",
+            )
         before, after = kept(ours, left, cell["left"], here), kept(theirs, right, cell["right"], there)
         moved = [[{name: Q(by) for name, by in shift.items()} for shift in shifts] for shifts in cell["shifts"]]
         both = [[a | b for a, b in zip(one, move, strict=True)] for one, move in zip(moved, moves, strict=True)]
@@ -137,10 +133,10 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     need(proof["rule"] != "gaussian" or len(left) == len(entry["cells"]) == 1, "Gaussian noise on one path")
     numbers = [Fraction(0)]
     for each in filter(None, used):
-        times = sum((share * rounded_up(DIGITS.exp, price) for share, price in each), Fraction(0))
+        times = sum((share * exp_at_least(price) for share, price in each), Fraction(0))
         alone = len(each) == 1 and each[0][0] == 1
-        numbers.append(each[0][1] if alone else rounded_up(DIGITS.ln, max(times, Fraction(1))))
-    return max(numbers), sum((lost(form, noise) for form, _ in entry["assumed"]), Fraction(0))
+        numbers.append(each[0][1] if alone else log_beyond(max(times, Fraction(1))))
+    return max(numbers), sum((_lost(form, noise) for form, _ in entry["assumed"]), Fraction(0))
 
 
 def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
@@ -150,7 +146,7 @@ def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     delta = Fraction(0)
     for place, part in left.items():
         clock()
-        factor = Fraction(rounded_up(DIGITS.exp, Q(entry["epsilons"][place])))
+        factor = exp_at_most(Q(entry["epsilons"][place]))  # a larger one would hide mass that is missing
         need(sum(map(Q, part.values())) <= 1 and all(Q(p) >= 0 for p in part.values()), "masses")
         delta += 1 - sum(min(Q(p), factor * Q(right[place].get(text, 0))) for text, p in part.items())
     return sum(map(Q, entry["epsilons"].values()), Fraction(0)), delta
@@ -162,24 +158,10 @@ def chained(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     every = paths(proof, trace)
     need(not any(ends for _, ends, _, _ in every) and not any(numbers for _, numbers in trace["outputs"]), "constants")
     moves, bound = differences(proof["domain"], entry, False), Q(proof["bound"])
-    return bound, Fraction(chain([given for given, *_ in every], moves, proof["noise"], bound))
+    return bound, Fraction(delta_of_chain([given for given, *_ in every], moves, proof["noise"], bound))
 
 
-def says(claim: Any, number: Fraction, bound: Fraction, gaussian: bool) -> bool:
-    """Whether ε, or μ² of Gaussian noise, gives a bound on the quantity of a claim."""
-    rho = (number if gaussian else number**2) / 2
-    if "rho" in claim or "order" in claim:
-        return rho * Q(claim.get("order", 1)) <= bound or ("order" in claim and not gaussian and number <= bound)
-    if gaussian and "mu" not in claim and not Q(claim.get("delta", 0)) > 0:
-        return number == 0
-    if "mu" in claim or not gaussian or number == 0:
-        return number <= (bound if "mu" not in claim else bound**2 if gaussian else 0)
-    mu, epsilon = math.sqrt(number), float(bound)
-    tails = [math.erfc((epsilon / mu - side * mu / 2) / math.sqrt(2)) / 2 for side in (1, -1)]
-    return bool(tails[0] - math.exp(epsilon) * tails[1] + 1e-15 <= claim.get("delta", 0) * (1 + 1e-6))
-
-
-def check(proof: Any, clock: Any = lambda: None) -> None:
+def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
     """Raise ValueError where a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
     need(proof["format"] == 3, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
@@ -190,7 +172,7 @@ def check(proof: Any, clock: Any = lambda: None) -> None:
         sets, wanted = data(domain)
         named = sorted((*entry["sides"],) for entry in proof["pairs"])
         need(named == sorted(wanted) and named, "all pairs")
-        shown = written(proof["data"], domain["forms"])
+        shown = texts_of(proof["data"], domain["forms"])
         traced = [each for entry in proof["pairs"] for each in zip(entry["sides"], entry["traces"], strict=True)]
         need(all(json.dumps(sets[at]) == shown[place] for at, place in traced), "the data of each trace")
     else:

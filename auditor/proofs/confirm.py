@@ -21,7 +21,7 @@ from auditor.proofs.form import INPUT, OPAQUE, Form, exact
 from auditor.proofs.generator import METHODS
 from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError
 from auditor.proofs.run import Compared, Drawn, Names, NoiseDraw, TracedRun, label_of
-from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
+from auditor.proofs.trace import Dataset, Trace, output_of, path_of_run, without_warnings
 from auditor.proofs.values import Array, RaisesError, Term
 
 Note = tuple[str, Any, Sequence[float]]  # a method, what it drew, and the parameters of its law
@@ -256,7 +256,7 @@ def confirmed(
         with without_warnings():
             output = output_of(mechanism, dataset, run)
             said = output.error if isinstance(output, RaisesError) else shown_at(output, run)
-            finished(run, output)
+            path_of_run(run, output)
     except TooCloseError:
         return None
     finally:
@@ -266,7 +266,7 @@ def confirmed(
     place = trace.place(tuple(run.taken))
     if place is None:
         raise NotProvedError("on numbers, a run follows none of the paths that the evaluator found")
-    if not alike(said, shown):
+    if not _alike(said, shown):
         raise NotProvedError(f"on numbers, the function gives {_short(shown)}, and exact arithmetic {_short(said)}")
     return place
 
@@ -278,7 +278,7 @@ def _short(value: Any) -> str:
 
 def _bare(value: Any) -> Any:
     """Return what an output shows, without types."""
-    if isinstance(value, Number):
+    if isinstance(value, _Number):
         return value.value
     if isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], np.dtype):
         return [_bare(item) for item in value[2]]
@@ -286,7 +286,7 @@ def _bare(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class _Number:
     """A term's number, and what is known of its type and of its sign where it is 0."""
 
     value: float
@@ -298,7 +298,7 @@ class Number:
 def shown_at(value: Any, run: GuidedRun) -> Any:
     """Return an output with the numbers and types of its terms."""
     if isinstance(value, Term):
-        return Number(run.number(value), value.kind, value.plus_zero, run.error(value.form))
+        return _Number(run.number(value), value.kind, value.plus_zero, run.error(value.form))
     if isinstance(value, Lazy):
         return run.number(value)
     if isinstance(value, Array):
@@ -310,7 +310,7 @@ def shown_at(value: Any, run: GuidedRun) -> Any:
     return value
 
 
-def alike(said: Any, shown: Any) -> bool:  # noqa: PLR0911 - a case each
+def _alike(said: Any, shown: Any) -> bool:  # noqa: PLR0911 - a case each
     """Whether what the evaluator says is what the function gives, with its types and signs."""
     if isinstance(said, BaseException):
         return type(said) is type(shown) and repr(said.args) == repr(shown.args)
@@ -322,26 +322,26 @@ def alike(said: Any, shown: Any) -> bool:  # noqa: PLR0911 - a case each
         return (
             dtype == shown.dtype and shown.shape == shape and all(_item_alike(one, real, dtype) for one, real in each)
         )
-    if isinstance(said, Number):
+    if isinstance(said, _Number):
         kind = said.kind.type if isinstance(said.kind, np.dtype) else said.kind
         return kind is type(shown) and _same(said, shown)
     if type(said) is not type(shown):
         return False
     if isinstance(said, list | tuple):
-        return len(said) == len(shown) and all(map(alike, said, shown))
+        return len(said) == len(shown) and all(map(_alike, said, shown))
     if isinstance(said, dict):
-        return list(said) == list(shown) and all(alike(said[key], shown[key]) for key in said)
+        return list(said) == list(shown) and all(_alike(said[key], shown[key]) for key in said)
     return _same(said, shown)
 
 
 def _item_alike(said: Any, real: Any, dtype: np.dtype[Any]) -> bool:
-    if isinstance(said, Number):
+    if isinstance(said, _Number):
         return said.kind == dtype and _same(said, real)
     return type(said) is type(real) and _same(said, real)
 
 
 def _same(said: Any, real: Any) -> bool:
-    value = said.value if isinstance(said, Number) else said
+    value = said.value if isinstance(said, _Number) else said
     if not isinstance(value, int | float | np.number) or isinstance(value, bool):
         return bool(value == real)
     if value != value or real != real:  # noqa: PLR0124 - NaN
@@ -350,9 +350,9 @@ def _same(said: Any, real: Any) -> bool:
     if one is None or other is None:
         return bool(value == real)
     if one == 0 and other == 0 and isinstance(real, float | np.floating):
-        sure = not isinstance(said, Number) or said.plus_zero
-        return not sure or math.copysign(1.0, real) == (1.0 if isinstance(said, Number) else math.copysign(1.0, value))
-    return abs(float(one) - float(other)) <= (said.error if isinstance(said, Number) else PRECISE * abs(float(one)))
+        sure = not isinstance(said, _Number) or said.plus_zero
+        return not sure or math.copysign(1.0, real) == (1.0 if isinstance(said, _Number) else math.copysign(1.0, value))
+    return abs(float(one) - float(other)) <= (said.error if isinstance(said, _Number) else PRECISE * abs(float(one)))
 
 
 def compared_numbers(

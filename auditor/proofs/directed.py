@@ -20,7 +20,7 @@ from auditor.proofs.form import INPUT, OPAQUE, Form
 from auditor.proofs.lazy import CURRENT, NotProvedError
 from auditor.proofs.path_cells import bound_conditions, contradiction
 from auditor.proofs.run import CONTINUOUS, Condition, Names, NoiseDraw, Path
-from auditor.proofs.trace import Dataset, Trace, finished, output_of, without_warnings
+from auditor.proofs.trace import Dataset, Trace, output_of, path_of_run, without_warnings
 
 # Attempts to come upon a path whose conditions are not linear, and runs at ends of the data on each path of few.
 ATTEMPTS, ENDS, FEW = 40, 3, 64
@@ -146,7 +146,7 @@ def _walked(mechanism: Mechanism, dataset: Dataset, run: _Directed) -> None:
     token = CURRENT.set(run)
     try:
         with without_warnings():
-            finished(run, output_of(mechanism, dataset, run))
+            path_of_run(run, output_of(mechanism, dataset, run))
     finally:
         CURRENT.reset(token)
 

@@ -16,7 +16,7 @@ from auditor.proofs.expressions import Expressions
 from auditor.proofs.lazy import NotProvedError, unmodelled
 from auditor.proofs.listed import iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc
-from auditor.proofs.scope import Frame
+from auditor.proofs.scope import CallScope
 from auditor.proofs.values import Array, RaisesError, is_constant
 
 EXCEPTIONS = frozenset(
@@ -29,14 +29,14 @@ Signal = tuple[str, Any] | None  # how a block ended before its end: return with
 class Evaluator(Expressions):
     """Walks functions for one run."""
 
-    def body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+    def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return what a function returns."""
         if isinstance(node, ast.Lambda):
             return self.value(node.body, frame)
         signal = self.block(node.body, frame)
         return signal[1] if signal is not None else None
 
-    def block(self, statements: Sequence[ast.stmt], frame: Frame) -> Signal:
+    def block(self, statements: Sequence[ast.stmt], frame: CallScope) -> Signal:
         """Carry out statements in turn."""
         for statement in statements:
             self.at(statement, frame)
@@ -51,25 +51,25 @@ class Evaluator(Expressions):
 
     # Statements ------------------------------------------------------------------------------------------------------
 
-    def _expression(self, node: ast.Expr, frame: Frame) -> Signal:
+    def _expression(self, node: ast.Expr, frame: CallScope) -> Signal:
         self.value(node.value, frame)
         return None
 
-    def _return(self, node: ast.Return, frame: Frame) -> Signal:
+    def _return(self, node: ast.Return, frame: CallScope) -> Signal:
         return "return", None if node.value is None else self.value(node.value, frame)
 
-    def _assign(self, node: ast.Assign, frame: Frame) -> Signal:
+    def _assign(self, node: ast.Assign, frame: CallScope) -> Signal:
         value = self.value(node.value, frame)
         for target in node.targets:
             self.assign(target, value, frame)
         return None
 
-    def _annotated(self, node: ast.AnnAssign, frame: Frame) -> Signal:
+    def _annotated(self, node: ast.AnnAssign, frame: CallScope) -> Signal:
         if node.value is not None:
             self.assign(node.target, self.value(node.value, frame), frame)
         return None
 
-    def _augmented(self, node: ast.AugAssign, frame: Frame) -> Signal:
+    def _augmented(self, node: ast.AugAssign, frame: CallScope) -> Signal:
         operation = self.operator_of(node.op)
         target = node.target
         if isinstance(target, ast.Name):
@@ -106,18 +106,18 @@ class Evaluator(Expressions):
         except RaisesError as error:  # with the operator's other name
             raise unmodelled(error.error) from None
 
-    def _for(self, node: ast.For, frame: Frame) -> Signal:
+    def _for(self, node: ast.For, frame: CallScope) -> Signal:
         return self._rounds(self._assigned(node, iterate(self.value(node.iter, frame)), frame), node, frame)
 
-    def _assigned(self, node: ast.For, values: Iterator[Any], frame: Frame) -> Iterator[None]:
+    def _assigned(self, node: ast.For, values: Iterator[Any], frame: CallScope) -> Iterator[None]:
         for value in values:
             self.assign(node.target, value, frame)
             yield
 
-    def _while(self, node: ast.While, frame: Frame) -> Signal:
+    def _while(self, node: ast.While, frame: CallScope) -> Signal:
         return self._rounds(iter(lambda: self.truth(self.value(node.test, frame)), False), node, frame)
 
-    def _rounds(self, rounds: Iterator[Any], node: ast.For | ast.While, frame: Frame) -> Signal:
+    def _rounds(self, rounds: Iterator[Any], node: ast.For | ast.While, frame: CallScope) -> Signal:
         """Carry out the body of a loop once for each round."""
         for _ in rounds:
             self.run.check_time()
@@ -128,35 +128,35 @@ class Evaluator(Expressions):
                 return signal
         return self.block(node.orelse, frame)
 
-    def _if(self, node: ast.If, frame: Frame) -> Signal:
+    def _if(self, node: ast.If, frame: CallScope) -> Signal:
         return self.block(node.body if self.truth(self.value(node.test, frame)) else node.orelse, frame)
 
-    def _pass(self, node: ast.Pass, frame: Frame) -> Signal:
+    def _pass(self, node: ast.Pass, frame: CallScope) -> Signal:
         return None
 
-    def _break(self, node: ast.Break, frame: Frame) -> Signal:
+    def _break(self, node: ast.Break, frame: CallScope) -> Signal:
         return "break", None
 
-    def _continue(self, node: ast.Continue, frame: Frame) -> Signal:
+    def _continue(self, node: ast.Continue, frame: CallScope) -> Signal:
         return "continue", None
 
-    def _nonlocal(self, node: ast.Nonlocal, frame: Frame) -> Signal:
+    def _nonlocal(self, node: ast.Nonlocal, frame: CallScope) -> Signal:
         return None
 
-    def _delete(self, node: ast.Delete, frame: Frame) -> Signal:
+    def _delete(self, node: ast.Delete, frame: CallScope) -> Signal:
         for target in node.targets:
             if not isinstance(target, ast.Name):
                 raise NotProvedError("del of something else than a name is not modelled")
             frame.unbind(target.id)
         return None
 
-    def _assert(self, node: ast.Assert, frame: Frame) -> Signal:
+    def _assert(self, node: ast.Assert, frame: CallScope) -> Signal:
         if sys.flags.optimize == 0 and not self.truth(self.value(node.test, frame)):
             words = () if node.msg is None else (self.value(node.msg, frame),)
             raise RaisesError(AssertionError(*self._constants(words)))
         return None
 
-    def _raise(self, node: ast.Raise, frame: Frame) -> Signal:
+    def _raise(self, node: ast.Raise, frame: CallScope) -> Signal:
         if node.exc is None or node.cause is not None:
             raise NotProvedError("raise without an exception, or from another one, is not modelled")
         called = node.exc if isinstance(node.exc, ast.Call) else None
@@ -173,19 +173,19 @@ class Evaluator(Expressions):
             raise NotProvedError("an exception is raised with something else than constants")
         return values
 
-    def _function(self, node: ast.FunctionDef, frame: Frame) -> Signal:
+    def _function(self, node: ast.FunctionDef, frame: CallScope) -> Signal:
         if node.decorator_list:
             raise NotProvedError("a function inside of the mechanism has a decorator, which is not modelled")
         frame.bind(node.name, self.closure(node, frame))
         return None
 
-    def _with(self, node: ast.With, frame: Frame) -> Signal:
+    def _with(self, node: ast.With, frame: CallScope) -> Signal:
         for item in node.items:
             if item.optional_vars is not None or not self.is_errstate(item.context_expr, frame):
                 raise NotProvedError('with is modelled for np.errstate(...="ignore") only')
         return self.block(node.body, frame)
 
-    def _import(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> Signal:
+    def _import(self, node: ast.Import | ast.ImportFrom, frame: CallScope) -> Signal:
         if type(vars(builtins)["__import__"]) is not types.BuiltinFunctionType:
             raise NotProvedError("imports are carried out by another function than Python's own")
         for alias in node.names:

@@ -14,26 +14,26 @@ from auditor.blackbox.retrying import retrying
 from auditor.proofs.arithmetic import (
     COMPARISONS,
     binary,
-    compare,
+    compare_scalars,
     equal_items,
+    is_true,
     lazily,
     may_be_nan,
     native,
     placed,
-    truth,
     unary,
 )
 from auditor.proofs.arrays import is_known, put, real, require_few, taken
-from auditor.proofs.attributes import Method, attribute, call_method, method_of_type
+from auditor.proofs.attributes import UncalledMethod, attribute, call_method, method_of_type
 from auditor.proofs.generator import Generator
 from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
-from auditor.proofs.listed import Stream, View, called, iterate, listed
+from auditor.proofs.listed import Iterated, View, called, iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc, applied_unary
 from auditor.proofs.listed_python import key_of
-from auditor.proofs.outside import MODULES, Bound, Foreign, attribute_of, described, entry_of, on_type, seen
+from auditor.proofs.outside import MODULES, BoundMethod, Foreign, attribute_of, described, entry_of, on_type, seen
 from auditor.proofs.run import TracedRun
-from auditor.proofs.scope import Closure, Frame, bound_arguments
-from auditor.proofs.source import bound_names, read
+from auditor.proofs.scope import CallScope, Closure, bound_arguments
+from auditor.proofs.source import bound_names, read_source
 from auditor.proofs.values import Array, Term, is_constant, kind_of
 
 MOST_CALLS = 40  # inside of each other
@@ -75,15 +75,15 @@ class Expressions:
         self._file = ""
         self._depth = 0
 
-    def body(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+    def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return what a function returns."""
         raise NotImplementedError
 
-    def at(self, node: ast.stmt | ast.expr, frame: Frame) -> None:
+    def at(self, node: ast.stmt | ast.expr, frame: CallScope) -> None:
         """Note the line that is evaluated."""
         self.run.at(frame.file, node.lineno)
 
-    def value(self, node: ast.expr, frame: Frame) -> Any:
+    def value(self, node: ast.expr, frame: CallScope) -> Any:
         """Return the value of an expression."""
         self.at(node, frame)
         evaluate = EXPRESSIONS.get(type(node))
@@ -96,23 +96,23 @@ class Expressions:
         if isinstance(value, Array):
             if value.index.size != 1:
                 raise unmodelled(ValueError("The truth value of an array with more than one element is ambiguous"))
-            return truth(self.run, next(value.typed()))
+            return is_true(self.run, next(value.typed()))
         if isinstance(value, list | dict | set | View):
             return len(value) > 0
         if isinstance(value, Term | Lazy) or is_constant(value):
-            return truth(self.run, value)
+            return is_true(self.run, value)
         if type(value) is tuple:
             return len(value) > 0
         raise NotProvedError(f"the truth of {described(value)} is asked, which is not modelled")
 
     # Names and constants -------------------------------------------------------------------------------------------
 
-    def _constant(self, node: ast.Constant, frame: Frame) -> Any:
+    def _constant(self, node: ast.Constant, frame: CallScope) -> Any:
         if type(node.value) not in CONSTANTS:
             raise NotProvedError(f"the constant {node.value!r} is not modelled")
         return node.value
 
-    def _name(self, node: ast.Name, frame: Frame) -> Any:
+    def _name(self, node: ast.Name, frame: CallScope) -> Any:
         value = frame.look_up(node.id)
         if isinstance(value, Array) and value.store.unsure and is_known(value):
             # An array of a module is part of what was read.
@@ -120,12 +120,12 @@ class Expressions:
             self.run.names.read[f"array {node.id}"] = hashlib.sha256(content.encode()).hexdigest()
         return value
 
-    def _named(self, node: ast.NamedExpr, frame: Frame) -> Any:
+    def _named(self, node: ast.NamedExpr, frame: CallScope) -> Any:
         value = self.value(node.value, frame)
         self.assign(node.target, value, frame)
         return value
 
-    def _attribute(self, node: ast.Attribute, frame: Frame) -> Any:
+    def _attribute(self, node: ast.Attribute, frame: CallScope) -> Any:
         return self.attribute(self.value(node.value, frame), node.attr)
 
     def attribute(self, value: Any, name: str) -> Any:
@@ -133,7 +133,11 @@ class Expressions:
         if isinstance(value, types.ModuleType | Foreign):
             return attribute_of(value, name)
         if isinstance(value, type):
-            return Method(value, name) if value in (int,) else self._refuse(f"{value.__name__}.{name} is not modelled")
+            return (
+                UncalledMethod(value, name)
+                if value in (int,)
+                else self._refuse(f"{value.__name__}.{name} is not modelled")
+            )
         return attribute(value, name)
 
     def _refuse(self, reason: str) -> Any:
@@ -149,7 +153,7 @@ class Expressions:
         """Return an operator as text."""
         return OPERATORS[type(node)]
 
-    def _binary(self, node: ast.BinOp, frame: Frame) -> Any:
+    def _binary(self, node: ast.BinOp, frame: CallScope) -> Any:
         left = self.value(node.left, frame)
         right = self.value(node.right, frame)
         self.at(node, frame)
@@ -184,7 +188,7 @@ class Expressions:
             return native(operator.mod, a, real(b))
         raise NotProvedError(f"{operation} of a list or tuple is not modelled here; use arrays")
 
-    def _unary(self, node: ast.UnaryOp, frame: Frame) -> Any:
+    def _unary(self, node: ast.UnaryOp, frame: CallScope) -> Any:
         value = self.value(node.operand, frame)
         if isinstance(node.op, ast.Not):
             return lazily(operator.not_, value) if isinstance(value, Lazy) else not self.truth(value)
@@ -194,7 +198,7 @@ class Expressions:
             raise NotProvedError(f"{UNARY[type(node.op)]} has {described(value)}, which is not modelled")
         return unary(self.run, UNARY[type(node.op)], value)
 
-    def _boolean(self, node: ast.BoolOp, frame: Frame) -> Any:
+    def _boolean(self, node: ast.BoolOp, frame: CallScope) -> Any:
         stops = isinstance(node.op, ast.Or)
         for part in node.values[:-1]:
             value = self.value(part, frame)
@@ -203,7 +207,7 @@ class Expressions:
                 return value
         return self.value(node.values[-1], frame)
 
-    def _compare(self, node: ast.Compare, frame: Frame) -> Any:
+    def _compare(self, node: ast.Compare, frame: CallScope) -> Any:
         left = self.value(node.left, frame)
         found: Any = True
         for at, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
@@ -240,7 +244,7 @@ class Expressions:
         for one in (a, b):
             if not (isinstance(one, Term | Lazy) or is_constant(one)):
                 raise NotProvedError(f"{operation} compares {described(one)} with a number of the data or of noise")
-        return compare(self.run, operation, a, b)
+        return compare_scalars(self.run, operation, a, b)
 
     def _contains(self, container: Any, item: Any) -> bool:
         if isinstance(container, dict | set):
@@ -258,12 +262,12 @@ class Expressions:
             return self._compared(ast.Eq(), one, item)
         return equal_items(self.run, one, item)
 
-    def _choice(self, node: ast.IfExp, frame: Frame) -> Any:
+    def _choice(self, node: ast.IfExp, frame: CallScope) -> Any:
         return self.value(node.body if self.truth(self.value(node.test, frame)) else node.orelse, frame)
 
     # Containers --------------------------------------------------------------------------------------------------------
 
-    def _elements(self, nodes: Sequence[ast.expr], frame: Frame) -> list[Any]:
+    def _elements(self, nodes: Sequence[ast.expr], frame: CallScope) -> list[Any]:
         found: list[Any] = []
         for node in nodes:
             found += (
@@ -271,16 +275,16 @@ class Expressions:
             )
         return found
 
-    def _list(self, node: ast.List, frame: Frame) -> Any:
+    def _list(self, node: ast.List, frame: CallScope) -> Any:
         return self._elements(node.elts, frame)
 
-    def _tuple(self, node: ast.Tuple, frame: Frame) -> Any:
+    def _tuple(self, node: ast.Tuple, frame: CallScope) -> Any:
         return tuple(self._elements(node.elts, frame))
 
-    def _set(self, node: ast.Set, frame: Frame) -> Any:
+    def _set(self, node: ast.Set, frame: CallScope) -> Any:
         return {key_of(value) for value in self._elements(node.elts, frame)}
 
-    def _dict(self, node: ast.Dict, frame: Frame) -> Any:
+    def _dict(self, node: ast.Dict, frame: CallScope) -> Any:
         found: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
@@ -293,13 +297,13 @@ class Expressions:
                 found[name] = self.value(value, frame)
         return found
 
-    def _subscript(self, node: ast.Subscript, frame: Frame) -> Any:
+    def _subscript(self, node: ast.Subscript, frame: CallScope) -> Any:
         owner = self.value(node.value, frame)
         key = self.value(node.slice, frame)
         self.at(node, frame)
         return self.item(owner, key)
 
-    def _slice(self, node: ast.Slice, frame: Frame) -> Any:
+    def _slice(self, node: ast.Slice, frame: CallScope) -> Any:
         ends = [
             None if one is None else self._end(self.value(one, frame)) for one in (node.lower, node.upper, node.step)
         ]
@@ -349,7 +353,7 @@ class Expressions:
         put(self.run, array, ..., value)
         return array
 
-    def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
+    def assign(self, target: ast.expr, value: Any, frame: CallScope) -> None:
         """Carry out an assignment."""
         if isinstance(target, ast.Name):
             frame.bind(target.id, value)
@@ -362,7 +366,7 @@ class Expressions:
                 "an attribute of an object is written: the mechanism has a memory; return the value instead"
             )
 
-    def _unpack(self, targets: Sequence[ast.expr], values: list[Any], frame: Frame) -> None:
+    def _unpack(self, targets: Sequence[ast.expr], values: list[Any], frame: CallScope) -> None:
         starred = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
         if starred:
             [at] = starred
@@ -379,14 +383,16 @@ class Expressions:
 
     # Comprehensions ----------------------------------------------------------------------------------------------------
 
-    def _rows(self, node: Any, frame: Frame) -> Iterator[Frame]:
+    def _rows(self, node: Any, frame: CallScope) -> Iterator[CallScope]:
         """Yield a frame for each row of a comprehension; the first thing gone over is evaluated at once."""
         targets = [one.id for part in node.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)]
         first = iterate(self.value(node.generators[0].iter, frame))
-        inner = Frame(frozenset(targets), frame.file, frame)
+        inner = CallScope(frozenset(targets), frame.file, frame)
         return self._nested(node.generators, first, inner)
 
-    def _nested(self, parts: Sequence[ast.comprehension], values: Iterator[Any], frame: Frame) -> Iterator[Frame]:
+    def _nested(
+        self, parts: Sequence[ast.comprehension], values: Iterator[Any], frame: CallScope
+    ) -> Iterator[CallScope]:
         part, *more = parts
         if part.is_async:
             raise NotProvedError("async comprehensions are not modelled")
@@ -399,29 +405,29 @@ class Expressions:
                 else:
                     yield frame
 
-    def _list_of(self, node: ast.ListComp, frame: Frame) -> Any:
+    def _list_of(self, node: ast.ListComp, frame: CallScope) -> Any:
         return [self.value(node.elt, row) for row in self._rows(node, frame)]
 
-    def _set_of(self, node: ast.SetComp, frame: Frame) -> Any:
+    def _set_of(self, node: ast.SetComp, frame: CallScope) -> Any:
         return {key_of(self.value(node.elt, row)) for row in self._rows(node, frame)}
 
-    def _dict_of(self, node: ast.DictComp, frame: Frame) -> Any:
+    def _dict_of(self, node: ast.DictComp, frame: CallScope) -> Any:
         found = {}
         for row in self._rows(node, frame):
             key = key_of(self.value(node.key, row))
             found[key] = self.value(node.value, row)
         return found
 
-    def _stream(self, node: ast.GeneratorExp, frame: Frame) -> Any:
+    def _stream(self, node: ast.GeneratorExp, frame: CallScope) -> Any:
         rows = self._rows(node, frame)
-        return Stream(self.value(node.elt, row) for row in rows)
+        return Iterated(self.value(node.elt, row) for row in rows)
 
     # Text ----------------------------------------------------------------------------------------------------------------
 
-    def _joined(self, node: ast.JoinedStr, frame: Frame) -> Any:
+    def _joined(self, node: ast.JoinedStr, frame: CallScope) -> Any:
         return "".join(self.value(part, frame) for part in node.values)
 
-    def _formatted(self, node: ast.FormattedValue, frame: Frame) -> Any:
+    def _formatted(self, node: ast.FormattedValue, frame: CallScope) -> Any:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
         if not is_constant(value):
@@ -432,7 +438,7 @@ class Expressions:
 
     # Calls ---------------------------------------------------------------------------------------------------------------
 
-    def closure(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Closure:
+    def closure(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Closure:
         """Return a function that is made here, with the values of its defaults."""
         given = node.args
         places = [one.arg for one in (*given.posonlyargs, *given.args)]
@@ -449,7 +455,7 @@ class Expressions:
                 self._noted(note, frame)
         return Closure(node, bound_names(node), frame, defaults)
 
-    def _noted(self, node: ast.expr, frame: Frame) -> None:
+    def _noted(self, node: ast.expr, frame: CallScope) -> None:
         """Evaluate a note on a type, as Python does where a function is made."""
         if isinstance(node, ast.Constant):
             return
@@ -471,10 +477,10 @@ class Expressions:
         else:
             raise NotProvedError("a note on a type is computed; leave it out")
 
-    def _lambda(self, node: ast.Lambda, frame: Frame) -> Any:
+    def _lambda(self, node: ast.Lambda, frame: CallScope) -> Any:
         return self.closure(node, frame)
 
-    def is_errstate(self, node: ast.expr, frame: Frame) -> bool:
+    def is_errstate(self, node: ast.expr, frame: CallScope) -> bool:
         """Whether an expression is ``np.errstate`` that ignores."""
         if not isinstance(node, ast.Call) or node.args:
             return False
@@ -483,7 +489,7 @@ class Expressions:
         named = all(keyword.arg in known for keyword in node.keywords)
         return named and self.value(node.func, frame) is np.errstate and all(word == "ignore" for word in words)
 
-    def _call(self, node: ast.Call, frame: Frame) -> Any:
+    def _call(self, node: ast.Call, frame: CallScope) -> Any:
         function = self.value(node.func, frame)
         if any(isinstance(one, ast.Starred) for one in node.args) and not all(
             isinstance(keyword.value, ast.Name | ast.Constant) for keyword in node.keywords
@@ -508,13 +514,13 @@ class Expressions:
         """Call a function of the mechanism, or one that is on the list."""
         if isinstance(function, Closure):
             values = bound_arguments(function.node, list(arguments), keywords, function.defaults)
-            frame = Frame(function.names, function.frame.file, function.frame, values=values)
+            frame = CallScope(function.names, function.frame.file, function.frame, values=values)
             return self._entered(function.node, frame)
-        if isinstance(function, Method):
+        if isinstance(function, UncalledMethod):
             if isinstance(function.owner, type):
                 return called_of_type(function, arguments, keywords)
             return call_method(self, function, arguments, keywords)
-        if isinstance(function, Bound):
+        if isinstance(function, BoundMethod):
             return self.call(function.function, [function.owner, *arguments], keywords)
         entry = entry_of(function)
         if entry is not None:
@@ -534,7 +540,7 @@ class Expressions:
             if not arguments or not isinstance(arguments[0], Generator):
                 raise NotProvedError("a sampler that retries is called without the generator first")
             return self._sampled(self.run, function, arguments[1:], keywords)
-        found = read(function)
+        found = read_source(function)
         self.run.names.read[function.__qualname__] = found.digest
         places = [one.arg for one in (*found.node.args.posonlyargs, *found.node.args.args)]
         given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
@@ -544,7 +550,7 @@ class Expressions:
         defaults = {name: seen(value) for name, value in zip(places[len(places) - len(given) :], given, strict=True)}
         defaults |= {name: seen(value) for name, value in named.items()}
         values = bound_arguments(found.node, list(arguments), keywords, defaults)
-        return self._entered(found.node, Frame(found.names, found.file, None, function, values))
+        return self._entered(found.node, CallScope(found.names, found.file, None, function, values))
 
     def _of_object(self, value: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Call a partial function, a method, or an object that has a method ``__call__`` of its own."""
@@ -560,7 +566,7 @@ class Expressions:
             f"{described(Foreign(value))} is called, which is not on the list of functions that are modelled"
         )
 
-    def _entered(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Any:
+    def _entered(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         if self._depth >= MOST_CALLS:
             raise NotProvedError(f"functions call each other more than {MOST_CALLS} deep")
         self.run.check_time()
@@ -578,7 +584,7 @@ def _holds_nan(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(may_be_nan(one) or _holds_nan(one) for one in value)
 
 
-def called_of_type(method: Method, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def called_of_type(method: UncalledMethod, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a function of a type with constants."""
     function = method_of_type(method.owner, method.name)
     if not all(map(is_known, (*arguments, *keywords.values()))):

@@ -13,21 +13,21 @@ from auditor.proofs.arithmetic import (
     SMALLEST_DIVISOR,
     absolute,
     binary,
-    compare,
+    compare_scalars,
     is_plus_zero,
+    is_true,
     lazily,
     made,
     may_be_nan,
     native,
     opaque,
     raised,
-    truth,
 )
 from auditor.proofs.arrays import truncated
 from auditor.proofs.form import Form, exact
 from auditor.proofs.laws import logarithm
 from auditor.proofs.lazy import Lazy, NotProvedError
-from auditor.proofs.run import Range, TracedRun
+from auditor.proofs.run import TracedRun, UnitInterval
 from auditor.proofs.values import FLOAT64, Kind, Term, as_form, is_float, is_numpy, kind_of
 
 LARGEST_EXPONENT = Fraction(709)
@@ -75,7 +75,7 @@ def is_defined(run: TracedRun, name: str, form: Form) -> bool:
     return above and not (grows and max(-low, high) > LARGEST_EXPONENT)
 
 
-def _values(run: TracedRun, name: str, form: Form) -> Range | None:
+def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
     """Return a range of a function's values; None where it is not defined, or may be too large, at a value of the form."""
     reach = run.names.reach(form)
     if not is_defined(run, name, form):
@@ -95,7 +95,7 @@ def _values(run: TracedRun, name: str, form: Form) -> Range | None:
     return (-Fraction(size), Fraction(size)) if size < float(LARGEST_FLOAT) else None
 
 
-def of_numpy(name: str, run: TracedRun, value: Any) -> Any:
+def _of_numpy(name: str, run: TracedRun, value: Any) -> Any:
     """Return a function of NumPy of a scalar. Where it is not defined it is NaN or infinite."""
     function = OF_NUMPY[name]
     if name == "square" and isinstance(value, Term):
@@ -123,7 +123,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
     if not is_defined(run, name, value.form):
         if start is not None:
             inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])
-            if not truth(run, inside):
+            if not is_true(run, inside):
                 outside = [start[0] - by for by in (0.0, 0.5, 3.0) if by or not start[1]]
                 raise raised(function, *((number,) for number in outside))
         if grows:
@@ -147,7 +147,7 @@ def floored(name: str, of_math_module: bool, run: TracedRun, value: Any) -> Any:
     return opaque(run, name, function, (value,), kind, _whole(run, value.form), finite=True)
 
 
-def _whole(run: TracedRun, form: Form) -> Range | None:
+def _whole(run: TracedRun, form: Form) -> UnitInterval | None:
     reach = run.names.reach(form)
     return None if reach is None else (Fraction(math.floor(reach[0])), Fraction(math.ceil(reach[1])))
 
@@ -219,7 +219,7 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool, nan_wins: bool = True
     if isinstance(a, Lazy) or isinstance(b, Lazy):
         a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
         return extreme(run, a, b, largest, nan_wins)
-    chosen = b if truth(run, compare(run, ">" if largest else "<", b, a)) else a
+    chosen = b if is_true(run, compare_scalars(run, ">" if largest else "<", b, a)) else a
     form = as_form(chosen)
     if form is None:
         return chosen
@@ -290,7 +290,7 @@ def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Cal
             best = judged = bounded(run, name, np.maximum if largest else np.minimum, best, item, kind_of(best))
             continue
         found = item if key is None else key(item)
-        if truth(run, compare(run, ">" if largest else "<", found, judged)):
+        if is_true(run, compare_scalars(run, ">" if largest else "<", found, judged)):
             best, judged = item, found
     return best
 
@@ -327,7 +327,7 @@ def all_opaque(
     ]
 
 
-def _reach_of_all(run: TracedRun, items: Sequence[Any]) -> Range | None:
+def _reach_of_all(run: TracedRun, items: Sequence[Any]) -> UnitInterval | None:
     """Return a range that holds all numbers."""
     forms = [as_form(item) for item in items]
     ends = [None if form is None else run.names.reach(form) for form in forms]
@@ -347,7 +347,7 @@ def in_order(run: TracedRun, items: Sequence[Any], key: Callable[[Any], Any] | N
     order: list[int] = []
     for at in range(len(items)):
         place = len(order)
-        while place and truth(run, compare(run, "<", judged[at], judged[order[place - 1]])):
+        while place and is_true(run, compare_scalars(run, "<", judged[at], judged[order[place - 1]])):
             place -= 1
         order.insert(place, at)
     return order
@@ -378,7 +378,7 @@ def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any
         raise NotProvedError("the place of the largest or smallest of numbers with NaN is asked for")
     best = 0
     for at in range(1, len(items)):
-        if truth(run, compare(run, ">" if largest else "<", items[at], items[best])):
+        if is_true(run, compare_scalars(run, ">" if largest else "<", items[at], items[best])):
             best = at
     return np.int64(best)
 

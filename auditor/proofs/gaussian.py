@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from auditor.proofs.alignment import Failure, Shift, Vector, gap
+from auditor.proofs.alignment import Failure, Shift, gap
 from auditor.proofs.form import NOISE, Form
 from auditor.proofs.linear import Sparse, made_exact
-from auditor.proofs.moves import Box, Hull
-from auditor.proofs.path_cells import Cell, Row
+from auditor.proofs.moves import Box, Hull, Vector
+from auditor.proofs.path_cells import Cell, KeptRow
 from auditor.proofs.run import Compared
 from auditor.proofs.trace import Trace
 
@@ -50,7 +50,7 @@ def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure
     (what, ours), (same, theirs) = all_seen(left), all_seen(right)
     if what != same:
         return None
-    pairs = {(a.key(), b.key()): Row(a, b, "=", "the output") for a, b in zip(ours, theirs, strict=True)}
+    pairs = {(a.key(), b.key()): KeptRow(a, b, "=", "the output") for a, b in zip(ours, theirs, strict=True)}
     rows = list(pairs.values())
     points = (
         moves.points if isinstance(moves, Hull) else moves.vertices() if 2 ** len(moves.low) <= MOST_VERTICES else None

@@ -16,12 +16,12 @@ from auditor.proofs.arithmetic import (
     LARGEST_FLOAT,
     SMALLEST_DIVISOR,
     binary,
+    is_true,
     lazily,
     made,
     multiplied,
     native,
     raised,
-    truth,
 )
 from auditor.proofs.arrays import as_array, real, require_few
 from auditor.proofs.form import Form, Law, exact
@@ -133,7 +133,7 @@ def _require_scale(run: TracedRun, width: Any) -> None:
         return
     if not is_safe(width, run.names):
         raise NotProvedError("a scale may be −0.0, for which NumPy raises ValueError; use abs")
-    if not truth(run, run.is_above(width.form, strict=False)):
+    if not is_true(run, run.is_above(width.form, strict=False)):
         raise raised(scratch().laplace, (0.0, -1.0), (0.0, -2.0))
     reach = run.names.reach(width.form)
     if reach is None or reach[1] > LARGEST_FLOAT:
@@ -177,7 +177,7 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
     return made(run, form.plus(Form.symbol(name)), float, plus)
 
 
-def laplace(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+def _laplace(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
     """Return loc + Laplace noise of the scale."""
     return _noise("laplace", run, loc, scale, size)
 
@@ -459,7 +459,7 @@ def _order(run: TracedRun, count: int) -> list[int]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "laplace": laplace,
+    "laplace": _laplace,
     "logistic": logistic,
     "gumbel": gumbel,
     "normal": normal,

@@ -100,7 +100,7 @@ class Numbered(Lazy):
         below = compare in (operator.lt, operator.le)
         up = compare in (operator.lt, operator.ge)
         least = math.ceil(number) if up else math.floor(number) + 1
-        return compared(self.name, operator.lt if below else operator.ge, Fraction(least - self.low, self.count))
+        return compared_lazily(self.name, operator.lt if below else operator.ge, Fraction(least - self.low, self.count))
 
 
 def applied(operation: Callable[..., Any], *arguments: Any) -> Lazy:
@@ -111,10 +111,10 @@ def applied(operation: Callable[..., Any], *arguments: Any) -> Lazy:
     def function(outcomes: Mapping[str, Any]) -> Any:
         return operation(*(a.function(outcomes) if isinstance(a, Lazy) else a for a in arguments))
 
-    return Lazy(sources, joined(value.cuts for value in lazy), function)
+    return Lazy(sources, joined_cuts(value.cuts for value in lazy), function)
 
 
-def joined(cuts: Iterable[Cuts]) -> Cuts:
+def joined_cuts(cuts: Iterable[Cuts]) -> Cuts:
     """Return all cuts of several values."""
     found: dict[str, frozenset[Fraction]] = {}
     for some in cuts:
@@ -123,7 +123,7 @@ def joined(cuts: Iterable[Cuts]) -> Cuts:
     return found
 
 
-def compared(name: str, compare: Callable[[Any, Any], Any], threshold: Fraction | Lazy) -> Lazy:
+def compared_lazily(name: str, compare: Callable[[Any, Any], Any], threshold: Fraction | Lazy) -> Lazy:
     """Return how a uniform number compares with a threshold, which may be lazy itself."""
     if not isinstance(threshold, Lazy):
         cuts = {name: frozenset([threshold])}
@@ -131,7 +131,7 @@ def compared(name: str, compare: Callable[[Any, Any], Any], threshold: Fraction 
     possible = frozenset(_number(value) for value in threshold.values())
     return Lazy(
         threshold.sources | {name},
-        joined([threshold.cuts, {name: possible}]),
+        joined_cuts([threshold.cuts, {name: possible}]),
         lambda outcomes: compare(outcomes[name], _number(threshold.function(outcomes))),
     )
 

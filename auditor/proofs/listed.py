@@ -44,7 +44,7 @@ class Listed:
     pure: bool = True
 
 
-class Stream:
+class Iterated:
     """What a loop goes over once: an iterator of values."""
 
     def __init__(self, values: Iterator[Any]) -> None:
@@ -67,7 +67,7 @@ class View:
 
 def iterate(value: Any) -> Iterator[Any]:
     """Return an iterator over a value, as Python's ``iter``."""
-    if isinstance(value, Stream):
+    if isinstance(value, Iterated):
         return value.values
     if isinstance(value, Array):
         if not value.shape:
@@ -127,7 +127,7 @@ def listed(values: Any) -> list[Any]:
 def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a function of the list: itself with constants, and else its model."""
     known = all(map(is_known, arguments)) and all(map(is_known, keywords.values()))
-    if entry.pure and known and all(not isinstance(one, Stream) for one in arguments):
+    if entry.pure and known and all(not isinstance(one, Iterated) for one in arguments):
         return of_constants(entry.name, entry.real, arguments, keywords)
     if entry.model is None:
         raise NotProvedError(f"{entry.name} has a number of the data or of noise, for which it is not modelled")

@@ -14,14 +14,15 @@ from auditor.proofs.arithmetic import (
     COMPARISONS,
     absolute,
     binary,
-    compare,
+    compare_scalars,
+    is_true,
     lazily,
     may_be_nan,
     native,
-    truth,
     unary,
 )
 from auditor.proofs.arrays import (
+    Scalars,
     as_array,
     cast,
     cast_item,
@@ -41,22 +42,20 @@ from auditor.proofs.listed import Caller, Listed
 from auditor.proofs.run import TracedRun
 from auditor.proofs.values import BOOL, FLOAT64, Array, Term, array_of, kind_of
 
-Scalar = Callable[..., Any]
 
-
-def item_by_item(function: Scalar, sample: Callable[..., Any], count: int) -> Callable[..., Any]:
+def item_by_item(function: Scalars, sample: Callable[..., Any], count: int) -> Callable[..., Any]:
     """Return the model of a ufunc with so many arguments."""
 
     def model(caller: Caller, *operands: Any) -> Any:
         if len(operands) != count:
             raise NotProvedError(f"np.{sample.__name__} has {len(operands)} arguments; out= is not modelled")
         found = elementwise(caller.run, function, sample, *operands)
-        return found if isinstance(found, Array) else of_numpy(caller.run, found, sample, operands)
+        return found if isinstance(found, Array) else _of_numpy(caller.run, found, sample, operands)
 
     return model
 
 
-def of_numpy(run: TracedRun, value: Any, sample: Callable[..., Any], operands: Sequence[Any]) -> Any:
+def _of_numpy(run: TracedRun, value: Any, sample: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """Return a scalar with the type that a ufunc gives: one of NumPy, even for numbers of Python."""
     if isinstance(value, Array):
         return value
@@ -73,15 +72,15 @@ def of_numpy(run: TracedRun, value: Any, sample: Callable[..., Any], operands: S
     return next(array_of([cast(run, value, kind)], (), kind).typed())
 
 
-def _binary(name: str) -> Scalar:
+def _binary(name: str) -> Scalars:
     return lambda run, a, b: binary(run, name, a, b)
 
 
-def _compare(name: str) -> Scalar:
-    return lambda run, a, b: compare(run, name, a, b)
+def _compare(name: str) -> Scalars:
+    return lambda run, a, b: compare_scalars(run, name, a, b)
 
 
-def _unary(name: str) -> Scalar:
+def _unary(name: str) -> Scalars:
     return lambda run, a: unary(run, name, a)
 
 
@@ -93,9 +92,9 @@ def _smaller(run: TracedRun, a: Any, b: Any) -> Any:
     return scalar.extreme(run, a, b, largest=False)
 
 
-def _logical(function: Callable[..., Any]) -> Scalar:
+def _logical(function: Callable[..., Any]) -> Scalars:
     def model(run: TracedRun, *values: Any) -> Any:
-        given = [np.bool_(truth(run, value)) if isinstance(value, Term) else value for value in values]
+        given = [np.bool_(is_true(run, value)) if isinstance(value, Term) else value for value in values]
         if any(isinstance(value, Lazy) for value in given):
             return lazily(function, *given)
         return native(function, *given)
@@ -111,7 +110,7 @@ def _true_divide(run: TracedRun, a: Any, b: Any) -> Any:
     return binary(run, "/", *(cast_item(run, one, FLOAT64) for one in (a, b)))
 
 
-UFUNCS: dict[str, tuple[Scalar, int]] = {
+UFUNCS: dict[str, tuple[Scalars, int]] = {
     "add": (_binary("+"), 2),
     "subtract": (_binary("-"), 2),
     "multiply": (_binary("*"), 2),
@@ -136,7 +135,7 @@ UFUNCS: dict[str, tuple[Scalar, int]] = {
     "bitwise_xor": (_binary("^"), 2),
     "bitwise_and": (_binary("&"), 2),
     "bitwise_or": (_binary("|"), 2),
-    **{name: (functools.partial(scalar.of_numpy, name), 1) for name in scalar.OF_NUMPY},
+    **{name: (functools.partial(scalar._of_numpy, name), 1) for name in scalar.OF_NUMPY},
     **{name: (functools.partial(scalar.floored, name, False), 1) for name in ("floor", "ceil", "trunc", "rint")},
 }
 
@@ -148,7 +147,7 @@ def chosen(run: TracedRun, decides: Any, yes: Any, no: Any) -> Any:
     """Return one of two scalars. Where a coin decides between constants, the choice stays lazy."""
     if isinstance(decides, Lazy) and not isinstance(yes, Term) and not isinstance(no, Term):
         return applied(lambda known, a, b: a if known else b, decides, yes, no)
-    return yes if truth(run, decides) else no
+    return yes if is_true(run, decides) else no
 
 
 def _where_of(condition: Any, x: Any, y: Any) -> Any:
@@ -172,7 +171,7 @@ def _where(caller: Caller, condition: Any, *sides: Any) -> Any:
 def caller_places(caller: Caller, condition: Any) -> Any:
     """Return the places at which a condition holds, after it is looked at."""
     array = as_array(caller.run, condition)
-    flags = np.array([truth(caller.run, item) for item in array.typed()], np.bool_).reshape(array.shape)
+    flags = np.array([is_true(caller.run, item) for item in array.typed()], np.bool_).reshape(array.shape)
     return tuple(array_of(places.tolist(), places.shape, places.dtype) for places in np.nonzero(flags))
 
 
@@ -183,7 +182,7 @@ def _flatnonzero(caller: Caller, a: Any) -> Any:
 
 def _count_nonzero(caller: Caller, a: Any) -> Any:
     array = as_array(caller.run, a)
-    items = [item if array.dtype == BOOL else truth(caller.run, item) for item in array.typed()]
+    items = [item if array.dtype == BOOL else is_true(caller.run, item) for item in array.typed()]
     return total(caller.run, [np.int64(item) if isinstance(item, bool) else item for item in items] or [np.int64(0)])
 
 
@@ -214,7 +213,7 @@ def _searchsorted(caller: Caller, a: Any, v: Any, side: Any = "left") -> Any:
     def place(run: TracedRun, value: Any) -> Any:
         if may_be_nan(value):
             raise NotProvedError("np.searchsorted has NaN")
-        below = [compare(run, operation, value, number) for number in table]
+        below = [compare_scalars(run, operation, value, number) for number in table]
         if any(isinstance(one, Lazy) for one in below):
             return lazily(lambda *each: np.int64(sum(map(bool, each))), *below)
         return np.int64(sum(map(bool, below)))
@@ -225,7 +224,7 @@ def _searchsorted(caller: Caller, a: Any, v: Any, side: Any = "left") -> Any:
 # Along an axis -------------------------------------------------------------------------------------------------------------
 
 
-def along(function: Scalar, sample: Callable[..., Any]) -> Callable[..., Any]:
+def along(function: Scalars, sample: Callable[..., Any]) -> Callable[..., Any]:
     """Return the model of a function that takes a list of numbers, along an axis."""
 
     def model(caller: Caller, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
@@ -310,14 +309,14 @@ def _argmin(run: TracedRun, items: list[Any]) -> Any:
     return scalar.place_of_extreme(run, items, largest=False)
 
 
-def _opaque(name: str, function: Callable[..., Any], *, between: bool = False) -> Scalar:
+def _opaque(name: str, function: Callable[..., Any], *, between: bool = False) -> Scalars:
     def model(run: TracedRun, items: list[Any]) -> Any:
         return scalar.all_opaque(name, function, run, items, between=between)
 
     return model
 
 
-def _axis_last(function: Scalar, sample: Callable[..., Any]) -> Callable[..., Any]:
+def _axis_last(function: Scalars, sample: Callable[..., Any]) -> Callable[..., Any]:
     """Return the model of a function that takes the last axis where none is given."""
 
     def model(caller: Caller, a: Any, axis: Any = -1) -> Any:
@@ -364,7 +363,7 @@ def _norm_of(order: Any, items: Any) -> Any:
     return np.linalg.norm(items, order)
 
 
-REDUCTIONS: dict[str, Scalar] = {
+REDUCTIONS: dict[str, Scalars] = {
     "sum": _sum,
     "prod": _prod,
     "mean": _mean,
@@ -589,7 +588,7 @@ def _rounded(caller: Caller, a: Any, decimals: Any) -> Any:
     digits = real(decimals)
     sample = functools.partial(np.round, decimals=digits)
     found = elementwise(caller.run, lambda run, x: scalar.rounded(run, x, digits, of_numpy_module=True), sample, a)
-    return found if isinstance(found, Array) else of_numpy(caller.run, found, sample, [a])
+    return found if isinstance(found, Array) else _of_numpy(caller.run, found, sample, [a])
 
 
 def applied_ufunc(run: TracedRun, name: str, a: Any, b: Any) -> Any:

@@ -11,16 +11,14 @@ import numpy as np
 
 from auditor.proofs import functions as scalar
 from auditor.proofs.arithmetic import absolute, binary, lazily, may_be_nan, native, raised
-from auditor.proofs.arrays import elementwise, is_known, real
+from auditor.proofs.arrays import Scalars, elementwise, is_known, real
 from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
-from auditor.proofs.listed import MOST_STEPS, Caller, Listed, Stream, View, is_type, iterate, listed
+from auditor.proofs.listed import MOST_STEPS, Caller, Iterated, Listed, View, is_type, iterate, listed
 from auditor.proofs.run import TracedRun
 from auditor.proofs.values import Array, RaisesError, Term, is_constant, kind_of, typed
 
-Scalar = Callable[..., Any]
 
-
-def one_number(name: str, function: Scalar) -> Callable[..., Any]:
+def one_number(name: str, function: Scalars) -> Callable[..., Any]:
     """Return the model of a function of one number, which takes an array of one item as that item."""
 
     def model(caller: Caller, x: Any, /) -> Any:
@@ -126,7 +124,7 @@ def _range(caller: Caller, *ends: Any) -> Any:
 
 def _enumerate(caller: Caller, values: Any, start: Any = 0) -> Any:
     first = native(operator.index, real(start))
-    return Stream((first + at, value) for at, value in enumerate(iterate(values)))
+    return Iterated((first + at, value) for at, value in enumerate(iterate(values)))
 
 
 def _zip(caller: Caller, *values: Any, strict: Any = False) -> Any:
@@ -144,17 +142,17 @@ def _zip(caller: Caller, *values: Any, strict: Any = False) -> Any:
                     return
             yield tuple(row)
 
-    return Stream(rows())
+    return Iterated(rows())
 
 
 def _reversed(caller: Caller, values: Any, /) -> Any:
     if type(values) not in (list, tuple, range, str) and not isinstance(values, Array):
         raise NotProvedError("reversed() has something else than a list, a tuple or an array")
     if isinstance(values, Array) and len(values.shape) == 1:
-        return Stream(typed(values.store.items[at], values.dtype) for at in reversed(values.index.tolist()))
+        return Iterated(typed(values.store.items[at], values.dtype) for at in reversed(values.index.tolist()))
     if isinstance(values, list):
-        return Stream(_backwards(values, len(values) - 1))
-    return Stream(iter(listed(values)[::-1]))
+        return Iterated(_backwards(values, len(values) - 1))
+    return Iterated(iter(listed(values)[::-1]))
 
 
 def _backwards(items: list[Any], at: int) -> Iterator[Any]:
@@ -183,12 +181,12 @@ def _sorted(caller: Caller, values: Any, /, *, key: Any = None, reverse: Any = F
 def _map(caller: Caller, function: Any, *values: Any) -> Any:
     if not values:
         raise NotProvedError("map() has nothing to go over")
-    return Stream(caller.call(function, row, {}) for row in zip(*map(iterate, values), strict=False))
+    return Iterated(caller.call(function, row, {}) for row in zip(*map(iterate, values), strict=False))
 
 
 def _filter(caller: Caller, function: Any, values: Any, /) -> Any:
     keep = caller.truth if function is None else (lambda value: caller.truth(caller.call(function, [value], {})))
-    return Stream(value for value in iterate(values) if keep(value))
+    return Iterated(value for value in iterate(values) if keep(value))
 
 
 def _any(caller: Caller, values: Any, /) -> Any:
@@ -235,7 +233,7 @@ def _isinstance(caller: Caller, value: Any, kinds: Any, /) -> Any:
     each = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(is_type(kind) or kind is np.ndarray for kind in each):
         raise NotProvedError("isinstance() asks for a class that is not listed")
-    known = isinstance(value, Term | Lazy | Array | Stream | View) or type(value) in (list, tuple, dict, set)
+    known = isinstance(value, Term | Lazy | Array | Iterated | View) or type(value) in (list, tuple, dict, set)
     if not known and not is_constant(value):
         raise NotProvedError("isinstance() asks for the class of an object that the call did not make")
     if isinstance(value, Term | Lazy):
@@ -281,7 +279,7 @@ def _fabs(run: TracedRun, value: Any) -> Any:
     return scalar.to_float(run, absolute(run, value))
 
 
-def _asked(function: Scalar) -> Scalar:
+def _asked(function: Scalars) -> Scalars:
     """Return a question of math, which answers with a Boolean of Python."""
 
     def answer(run: TracedRun, value: Any) -> Any:

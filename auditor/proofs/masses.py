@@ -16,10 +16,10 @@ from auditor.proofs.trace import Trace
 MOST_OUTPUTS = 100_000  # of several parts together
 
 
-Law = tuple[Masses, ...]
+OutputLaw = tuple[Masses, ...]
 
 
-def law_of(trace: Trace) -> Law | None:
+def law_of(trace: Trace) -> OutputLaw | None:
     """Return the law of the output on one data set; None where it is not finite."""
     if any(path.conditions or any(isinstance(x, Form) for x in path.leaves) for path in trace.paths):
         return None
@@ -45,7 +45,7 @@ def unresolved(names: Names) -> Fraction:
     return max((1 - total for total in sums), default=Fraction(0))
 
 
-def joined(law: Law) -> Masses | None:
+def joined(law: OutputLaw) -> Masses | None:
     """Return all parts as one."""
     if len(law) == 1:
         return law[0]
@@ -65,7 +65,7 @@ def joined(law: Law) -> Masses | None:
     return Masses((-1,), masses)
 
 
-def largest_ratios(left: Law, right: Law) -> tuple[tuple[Fraction, ...] | None, str]:
+def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, ...] | None, str]:
     """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output of these.
 
     Where mass is missing on the left there is none either.
@@ -89,7 +89,7 @@ def largest_ratios(left: Law, right: Law) -> tuple[tuple[Fraction, ...] | None, 
     return tuple(ratios), "; ".join(where)
 
 
-def delta_above(left: Law, right: Law, epsilon: Fraction) -> Fraction | None:
+def delta_above(left: OutputLaw, right: OutputLaw, epsilon: Fraction) -> Fraction | None:
     """Return a number that is at least Σ max(0, P − e^ε Q), and P where it is not resolved; None for too many outputs."""
     one, other = joined(left), joined(right)
     if one is None or other is None:

@@ -5,17 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-Vector = tuple[Fraction | int, ...]
+Vector = tuple[Fraction, ...]
+Step = tuple[Fraction | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
     """The differences with each number between ``low`` and ``high``."""
 
-    low: Vector
-    high: Vector
+    low: Step
+    high: Step
 
-    def vertices(self) -> list[Vector]:
+    def vertices(self) -> list[Step]:
         """Return the corners."""
         return list(itertools.product(*(dict.fromkeys(ends) for ends in zip(self.low, self.high, strict=True))))
 
@@ -24,17 +25,17 @@ class Box:
 class Hull:
     """The differences in the convex hull of some; these alone where ``alone``."""
 
-    points: tuple[Vector, ...]
+    points: tuple[Step, ...]
     alone: bool
 
 
-def hull(points: Sequence[Vector], alone: bool) -> Hull:
+def hull(points: Sequence[Step], alone: bool) -> Hull:
     """Return the hull of vectors and their opposites, each once."""
     both = [*points, *(tuple(-number for number in point) for point in points)]
     return Hull(tuple(dict.fromkeys(both)), alone)
 
 
-def unit_vectors(cells: int, reach: Fraction | int) -> Iterator[Vector]:
+def unit_vectors(cells: int, reach: Fraction | int) -> Iterator[Step]:
     """Yield the vectors with ``reach`` in one place and 0 in all others."""
     for at in range(cells):
         yield tuple(reach if place == at else 0 for place in range(cells))

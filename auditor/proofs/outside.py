@@ -41,7 +41,7 @@ class Foreign:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bound:
+class BoundMethod:
     """A method of an object that the call did not make."""
 
     function: types.FunctionType
@@ -121,7 +121,7 @@ def attribute_of(value: Any, name: str) -> Any:
     if isinstance(shared, types.MemberDescriptorType) or (shared is None and name in own):
         return seen(object.__getattribute__(owner, name))
     if type(shared) is types.FunctionType and name not in own:
-        return Bound(shared, value)
+        return BoundMethod(shared, value)
     if shared is not None and is_constant(shared) and name not in own:
         return shared
     raise NotProvedError(f"the attribute {name} of a {kind.__name__} that the call did not make is not read")

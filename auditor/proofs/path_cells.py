@@ -31,7 +31,7 @@ Multipliers = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class KeptRow:
     """What a shift must keep: left ``relation`` 0 must imply right ``relation`` 0. Both are equal but for data and constants.
 
     Opaque terms in them stay as they are by rows for their arguments, and are not looked at here.
@@ -54,8 +54,8 @@ class Cell:
 
     left: tuple[int, ...]
     right: tuple[int, ...]
-    rows: tuple[Row, ...]
-    kept: tuple[Row, ...]
+    rows: tuple[KeptRow, ...]
+    kept: tuple[KeptRow, ...]
     joint: bool = False
     implied: tuple[tuple[Multipliers, ...], ...] = ()
     excluded: tuple[tuple[int, Multipliers], ...] = ()
@@ -118,7 +118,7 @@ def crossed(left: Trace, right: Trace) -> Iterator[tuple[int, int, Cell]]:
         if not ends.isdisjoint(_symbols(one, left.names) | _symbols(two, right.names)):
             continue
         if output_key(one, left.names) == output_key(two, right.names):
-            rows = rows_of(one.conditions, two.conditions)
+            rows = _rows_of(one.conditions, two.conditions)
             yield i, j, Cell((i,), (j,), rows, _kept(one, two, pairs, left.names))
 
 
@@ -141,15 +141,17 @@ def _match(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int]
     return output_key(one, left.names) == output_key(two, right.names)
 
 
-def rows_of(left: Sequence[Condition], right: Sequence[Condition]) -> tuple[Row, ...]:
+def _rows_of(left: Sequence[Condition], right: Sequence[Condition]) -> tuple[KeptRow, ...]:
     """Pair conditions in their order."""
     pairs = zip(left, right, strict=True)
-    return tuple(Row(one.form, other.form, one.relation, one.place) for one, other in pairs)
+    return tuple(KeptRow(one.form, other.form, one.relation, one.place) for one, other in pairs)
 
 
-def _kept(left: Path, right: Path, conditions: Iterable[tuple[Condition, Condition]], names: Names) -> tuple[Row, ...]:
+def _kept(
+    left: Path, right: Path, conditions: Iterable[tuple[Condition, Condition]], names: Names
+) -> tuple[KeptRow, ...]:
     """Return what must stay as it is for equal outputs: the numbers of the output, and the arguments of all terms."""
-    found: dict[Key, Row] = {}
+    found: dict[Key, KeptRow] = {}
     forms = [(one, other, "the output") for one, other in zip(left.leaves, right.leaves, strict=True)]
     forms += [(one.form, other.form, one.place) for one, other in conditions]
     for one, other, place in forms:
@@ -157,7 +159,7 @@ def _kept(left: Path, right: Path, conditions: Iterable[tuple[Condition, Conditi
             (_, ours), (_, theirs) = names.spelled(one), names.spelled(other)
             start = 0 if place == "the output" else 1  # a condition itself need not stay equal
             for a, b in zip(ours[start:], theirs[start:], strict=True):
-                found.setdefault((a.key(), b.key()), Row(a, b, "=", place))
+                found.setdefault((a.key(), b.key()), KeptRow(a, b, "=", place))
     return tuple(found.values())
 
 
@@ -171,7 +173,7 @@ def _single(left: Trace, at: int, right: Trace, other: int | None) -> Cell | Non
     pairs = list(zip(one.conditions, two.conditions, strict=False))
     if len(one.conditions) != len(two.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):
         return None
-    rows = rows_of(one.conditions, two.conditions)
+    rows = _rows_of(one.conditions, two.conditions)
     return Cell((at,), (other,), rows, _kept(one, two, pairs, left.names))
 
 
@@ -193,7 +195,7 @@ def _joined(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int
         if excluded is None:
             continue
         pairs = [(one, two) for one, two, _ in chosen]
-        rows = rows_of([one for one, _ in pairs], [two for _, two in pairs])
+        rows = _rows_of([one for one, _ in pairs], [two for _, two in pairs])
         kept = _kept(left.paths[group[0]], right.paths[other[0]], pairs, names)
         implied = tuple(tuple(multipliers[at] for _, _, multipliers in chosen) for at in range(len(group)))
         return Cell(tuple(group), tuple(other), rows, kept, True, implied, excluded)

@@ -16,7 +16,7 @@ from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
-from auditor.proofs.checker import check
+from auditor.proofs.checker import check_certificate
 from auditor.proofs.clock import check_time, seconds_left
 from auditor.proofs.confirm import Noting, compared_numbers, confirmed
 from auditor.proofs.directed import confirm_each
@@ -25,7 +25,7 @@ from auditor.proofs.explain import DATA, event_of, outputs_of, pair_inside
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.logarithms import log_above
-from auditor.proofs.masses import Law, delta_above, joined, largest_ratios, law_of, unresolved
+from auditor.proofs.masses import OutputLaw, delta_above, joined, largest_ratios, law_of, unresolved
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.pairing import Matched, NotMatchedError, Pairing
 from auditor.proofs.path_cells import Cell
@@ -58,7 +58,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class Subject:
     """What an attempt is about: the domain as data, and how many pairs there are if they are listed."""
 
     scope: Scope
@@ -180,7 +180,7 @@ class Attempt:
                 raise NotProvedError("geometric noise needs a short list of integer differences between neighbours")
             sets = [steps]
         families = [Family(0, 0, some, part=part) for part, some in enumerate(sets)]
-        about = About(Scope.DOMAIN, vectors.data(), listed=False)
+        about = Subject(Scope.DOMAIN, vectors.data(), listed=False)
         return self._from_traces([found], lambda: families, about)
 
     # Pair by pair ----------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Attempt:
                 yield Family(left, right, NOTHING, pair, (i, j))
                 yield Family(right, left, NOTHING, pair, (j, i))
 
-        about = About(scope, listing.data, listed=True, pairs=len(listing.pairs))
+        about = Subject(scope, listing.data, listed=True, pairs=len(listing.pairs))
         next(families())
         _require_an_output(traces)
         if law_of(traces[0]) is not None and law_of(traces[-1]) is not None:
@@ -218,7 +218,7 @@ class Attempt:
 
     # Rules -----------------------------------------------------------------------------------------------------------
 
-    def _from_traces(self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About) -> Proof:
+    def _from_traces(self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject) -> Proof:
         if any(law[0] == "normal" for law in self.names.laws.values()):
             proof = self._with_gaussian_noise(traces, families, about)
             if proof is not None:
@@ -284,7 +284,7 @@ class Attempt:
         return {"noise": written.noise(self.names), "traces": [one.trace() for one in sides], "pairs": entries}
 
     def _with_gaussian_noise(
-        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About
+        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject
     ) -> Proof | None:
         """Return the end of the attempt by the rules for Gaussian noise; None where none of them applies."""
         if (missing := unresolved(self.names)) > 0:
@@ -301,7 +301,7 @@ class Attempt:
         self,
         traces: Sequence[Trace],
         families: Callable[[], Iterable[Family]],
-        about: About,
+        about: Subject,
     ) -> Proof | None:
         largest = Fraction(0)
         entries = []
@@ -331,7 +331,7 @@ class Attempt:
         return self._signed("gaussian", bound, about, content)
 
     def _by_chain(
-        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: About
+        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject
     ) -> Proof | None:
         """Return a proof of comparisons with one Gaussian value, for data sets that are symbols; see ``checked_chain``."""
         if about.listed or not isinstance(self.claim, ApproximateDP):
@@ -357,7 +357,7 @@ class Attempt:
         proof = self._none(words(worst, self.claim.delta))
         return replace(proof, pair=pair_of(worst, self.domain, vectors.integer) if worst.below else None)
 
-    def _from_laws(self, laws: Sequence[Law], families: Sequence[Family], about: About) -> Proof:
+    def _from_laws(self, laws: Sequence[OutputLaw], families: Sequence[Family], about: Subject) -> Proof:
         if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
             whole = [joined(law) for law in laws]
             if None in whole and not isinstance(self.claim, ApproximateDP):
@@ -398,7 +398,7 @@ class Attempt:
 
     # Results ---------------------------------------------------------------------------------------------------------
 
-    def _signed(self, rule: str, bound: Fraction, about: About, content: Mapping[str, Any]) -> Proof:
+    def _signed(self, rule: str, bound: Fraction, about: Subject, content: Mapping[str, Any]) -> Proof:
         """Return the proof, after the checker has accepted its certificate."""
         mechanism = {
             "mechanism": self.mechanism.name,
@@ -411,7 +411,7 @@ class Attempt:
         where = {"domain": dict(about.domain) | forms, "listed": about.listed}
         certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
         try:
-            check(certificate, check_time)
+            check_certificate(certificate, check_time)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
             return self._failed(_FailedError(f"the checker refuses what was found: {error}", bound=None), about)
         if seconds_left() < 0:
@@ -420,7 +420,7 @@ class Attempt:
             self.mechanism.name, self.claim, bound, about.scope, rule, pairs=about.pairs, certificate=certificate
         )
 
-    def _failed(self, error: _FailedError, about: About) -> Proof:
+    def _failed(self, error: _FailedError, about: Subject) -> Proof:
         pair = None
         if error.family is not None:
             pair = error.family.pair
@@ -466,7 +466,9 @@ def _spelled(dataset: Any) -> str:
     )
 
 
-def _by_masses(laws: Sequence[Law], families: Sequence[Family], every: Sequence[Sequence[Fraction]]) -> dict[str, Any]:
+def _by_masses(
+    laws: Sequence[OutputLaw], families: Sequence[Family], every: Sequence[Sequence[Fraction]]
+) -> dict[str, Any]:
     """Return the content of a certificate: all laws, and for each pair the ε of each part."""
     pairs = []
     for family, epsilons in zip(families, every, strict=True):

@@ -10,10 +10,10 @@ from typing import Any
 
 from auditor.proofs.clock import check_time
 from auditor.proofs.form import INPUT, NOISE, OPAQUE, Form, Key, Law, exact
-from auditor.proofs.lazy import Cuts, Lazy, NotProvedError, State, compared
+from auditor.proofs.lazy import Cuts, Lazy, NotProvedError, State, compared_lazily
 
 Spelled = tuple[str, tuple[Form, ...]]
-Range = tuple[Fraction, Fraction]
+UnitInterval = tuple[Fraction, Fraction]
 CONTINUOUS = {"laplace", "logistic", "gumbel", "normal", "exponential", "uniform"}
 SIGNS: dict[str, frozenset[int]] = {
     ">": frozenset({1}),
@@ -119,11 +119,11 @@ class Names:
     ``bounds`` are those of the numbers of the data. ``samplers`` are the laws of samplers that retry, by arguments.
     """
 
-    bounds: Mapping[str, Range] = field(default_factory=dict)
+    bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
-    ranges: dict[str, Range | None] = field(default_factory=dict)  # of terms
+    ranges: dict[str, UnitInterval | None] = field(default_factory=dict)  # of terms
     wild: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
     samplers: dict[Any, list[State]] = field(default_factory=dict)
     compared: set[float] = field(default_factory=set)  # constants that data and noise are compared with
@@ -145,7 +145,7 @@ class Names:
         operation: str,
         function: Callable[..., Any],
         arguments: tuple[Form, ...],
-        reach: Range | None,
+        reach: UnitInterval | None,
         finite: bool,
     ) -> str:
         """Return the name of an opaque term: a function of forms.
@@ -187,7 +187,7 @@ class Names:
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
-    def reach(self, form: Form) -> Range | None:
+    def reach(self, form: Form) -> UnitInterval | None:
         """Return the range of a form, but for noise of probability 2⁻¹⁰⁰ a draw; None where it has none."""
         low = high = form.constant
         for name, value in form.terms.items():
@@ -198,7 +198,7 @@ class Names:
             high += max(value * ends[0], value * ends[1])
         return low, high
 
-    def _ends(self, name: str) -> Range | None:
+    def _ends(self, name: str) -> UnitInterval | None:
         if name[0] == INPUT:
             return self.bounds[name]
         if name[0] == OPAQUE:
@@ -256,7 +256,7 @@ class TracedRun:
         self.conditions: list[Condition] = []
         self.labels: dict[str, tuple[str, Fraction]] = {}
         self.outcomes: dict[str, list[State]] = {}
-        self._intervals: dict[str, Range] = {}
+        self._intervals: dict[str, UnitInterval] = {}
         self.consumed: dict[str, Key] = {}  # draws that noise is computed of, and how; see ``laws``
 
     def at(self, file: str, line: int) -> None:
@@ -319,7 +319,7 @@ class TracedRun:
         if uniform is not None:
             name, slope, constant = uniform
             above, below = (Fraction.__gt__, Fraction.__lt__) if strict else (Fraction.__ge__, Fraction.__le__)
-            return compared(name, above if slope > 0 else below, -constant / slope)
+            return compared_lazily(name, above if slope > 0 else below, -constant / slope)
         return self._decide(form, (">", "<=") if strict else (">=", "<")) == 0
 
     def is_zero(self, form: Form) -> bool:
@@ -405,7 +405,7 @@ class TracedRun:
             return [f"{at} {label_of(value)}" for at, (value, _) in enumerate(possible)]
         return [f"{low} to {high}" for low, high in self._pieces(name, possible)]
 
-    def _pieces(self, name: str, possible: Sequence[State]) -> list[Range]:
+    def _pieces(self, name: str, possible: Sequence[State]) -> list[UnitInterval]:
         """Return the intervals of a uniform number that its states stand for."""
         low, high = self._intervals.get(name, (Fraction(0), Fraction(1)))
         ends = [low + (high - low) * mass for mass in itertools.accumulate((mass for _, mass in possible))]

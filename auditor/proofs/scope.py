@@ -12,18 +12,18 @@ from auditor.proofs.source import Node
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class CallScope:
     """The names of a call. Those of functions around it are in ``outer``, and those of a module in ``function``."""
 
     names: frozenset[str]
     file: str
-    outer: "Frame | None" = None
+    outer: "CallScope | None" = None
     function: Any = None  # of a module, whose names these are not
     values: dict[str, Any] = field(default_factory=dict)
 
     def bind(self, name: str, value: Any) -> None:
         """Give a name a value, where the function that is evaluated binds it, or one around it that it writes to."""
-        frame: Frame | None = self
+        frame: CallScope | None = self
         while frame is not None:
             if name in frame.names:
                 frame.values[name] = value
@@ -39,7 +39,7 @@ class Frame:
 
     def look_up(self, name: str) -> Any:
         """Return the value of a name, as Python finds it."""
-        frame: Frame | None = self
+        frame: CallScope | None = self
         while frame is not None:
             if name in frame.names:
                 if name not in frame.values:
@@ -75,7 +75,7 @@ class Closure:
 
     node: Node
     names: frozenset[str]
-    frame: Frame
+    frame: CallScope
     defaults: Mapping[str, Any]
 
 

@@ -12,14 +12,13 @@ from auditor.proofs.domains_as_data import Vectors
 from auditor.proofs.form import INPUT, Form
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.selections import bound
-from auditor.proofs.stars import Condition, Found, Path, Selection
-from auditor.proofs.stars import Domain as Space
+from auditor.proofs.stars import DataRange, Enclosed, Halfspace, Selection, StarPath
 from auditor.proofs.trace import Trace
 
 
 def selection_of(trace: Trace) -> Selection | None:
     """Return a trace as a selection: constants as outputs, and decisions on Gaussian noise alone; None for any other."""
-    outputs: dict[str, list[Path]] = {}
+    outputs: dict[str, list[StarPath]] = {}
     for path in trace.paths:
         if path.labels or any(isinstance(leaf, Form) for leaf in path.leaves):
             return None
@@ -30,22 +29,24 @@ def selection_of(trace: Trace) -> Selection | None:
             data = {int(name[1:]): value for name, value in terms.items() if name[0] == INPUT}
             if not noise or len(noise) + len(data) < len(terms):
                 return None
-            rows.append(Condition(noise, data, condition.form.constant))
+            rows.append(Halfspace(noise, data, condition.form.constant))
         outputs.setdefault(f"{path.structure} {path.leaves}", []).append(tuple(rows))
     deviations = {name: Fraction(law[1]) for name, law in trace.names.laws.items() if law[0] == "normal"}
     return Selection(tuple(map(tuple, outputs.values())), deviations)
 
 
-def known_of(trace: Trace, vectors: Vectors, claim: ApproximateDP, moves: Box | Hull, deadline: float) -> Found | None:
+def known_of(
+    trace: Trace, vectors: Vectors, claim: ApproximateDP, moves: Box | Hull, deadline: float
+) -> Enclosed | None:
     """Return what is known of δ at the claimed ε; None where the trace is no selection."""
     selection = selection_of(trace)
     if selection is None or len(trace.paths) < 2:
         return None
     ends = [[Fraction(number) for number in side] for side in _box_of(moves)]
-    space = Space(vectors.low, vectors.high, vectors.integer, tuple(ends[0]), tuple(ends[1]))
+    space = DataRange(vectors.low, vectors.high, vectors.integer, tuple(ends[0]), tuple(ends[1]))
     if isinstance(moves, Hull) and moves.alone:
         steps = tuple(tuple(map(Fraction, point)) for point in moves.points)
-        space = Space(vectors.low, vectors.high, vectors.integer, steps=steps)
+        space = DataRange(vectors.low, vectors.high, vectors.integer, steps=steps)
     return bound(selection, space, Fraction(claim.epsilon), claim.delta, deadline)
 
 
@@ -57,7 +58,7 @@ def _box_of(moves: Box | Hull) -> tuple[tuple[Fraction | int, ...], tuple[Fracti
     return tuple(map(min, columns)), tuple(map(max, columns))
 
 
-def words(found: Found, delta: float) -> str:
+def words(found: Enclosed, delta: float) -> str:
     """Say what is known."""
     if found.above is not None and found.above <= delta:
         return f"by quadrature, δ is at most {found.above:.2g} at the claimed ε, of which no certificate can be checked yet"
@@ -66,7 +67,7 @@ def words(found: Found, delta: float) -> str:
     return f"by quadrature nothing is decided: {found.sentence}"
 
 
-def pair_of(found: Found, domain: Domain, integer: bool) -> Pair | None:
+def pair_of(found: Enclosed, domain: Domain, integer: bool) -> Pair | None:
     """Return the pair at which δ is largest, as one of the domain."""
     if found.pair is None:
         return None

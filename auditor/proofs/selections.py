@@ -22,21 +22,21 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from auditor.bounds.intervals import Floats
 from auditor.proofs.chains import chain
+from auditor.proofs.moves import Vector
 from auditor.proofs.stars import (
     ONE,
     PEAK,
     UNIT,
     ZERO,
-    Array,
-    Condition,
-    Domain,
-    Found,
-    Law,
+    DataRange,
+    Enclosed,
+    Halfspace,
     Selection,
-    Vector,
-    compared,
-    law_of,
+    StarLaw,
+    compared_values,
+    stars_of,
     unique,
 )
 
@@ -48,7 +48,7 @@ NEGLIGIBLE = 1e-5  # of δ, for bringing values together
 CURVATURE = 2 * PEAK * math.exp(-0.5)  # 2φ(1)
 
 
-def bound(selection: Selection, domain: Domain, epsilon: Fraction, delta: float, deadline: float) -> Found:
+def bound(selection: Selection, domain: DataRange, epsilon: Fraction, delta: float, deadline: float) -> Enclosed:
     """Return what is known of δ(ε) over all pairs of a domain: by a chain if that is enough, else by a grid."""
     first = chain(selection, domain, epsilon)
     if first.above is not None and first.above <= delta:
@@ -65,23 +65,23 @@ def _factor(epsilon: Fraction) -> tuple[float, float]:
     return factor, 8 * UNIT * (2 + float(epsilon)) * factor
 
 
-def on_pair(selection: Selection, left: Vector, right: Vector, epsilon: Fraction) -> Found:
+def enclosed_on_pair(selection: Selection, left: Vector, right: Vector, epsilon: Fraction) -> Enclosed:
     """Enclose Σ max(0, P[M(left) = o] − e^ε P[M(right) = o])."""
-    law = law_of(selection)
-    return Found(None, law) if isinstance(law, str) else _on_pair(law, left, right, epsilon)
+    law = stars_of(selection)
+    return Enclosed(None, law) if isinstance(law, str) else _on_pair(law, left, right, epsilon)
 
 
-def _on_pair(law: Law, left: Vector, right: Vector, epsilon: Fraction) -> Found:
+def _on_pair(law: StarLaw, left: Vector, right: Vector, epsilon: Fraction) -> Enclosed:
     points = np.array([[float(x[at]) for at in law.places] for x in (left, right)]).reshape(2, len(law.places))
     one, other = law.masses(points).T
     factor, rounding = _factor(epsilon)
     lost = float(np.maximum(0.0, one - factor * other).sum())
     off = (1 + factor) * law.off_by(np.abs(points).max(axis=0)) + rounding * len(one)
-    return Found(lost + off, "the masses on a pair", max(0.0, lost - off), (left, right))
+    return Enclosed(lost + off, "the masses on a pair", max(0.0, lost - off), (left, right))
 
 
 def lengths(
-    conditions: Iterable[Condition], deviations: Mapping[str, Fraction], moves: Sequence[Vector]
+    conditions: Iterable[Halfspace], deviations: Mapping[str, Fraction], moves: Sequence[Vector]
 ) -> list[Fraction] | None:
     """Return the least squared lengths, in standard deviations, of moves of the noise that do what moves of the data do."""
     basis: list[tuple[dict[str, Fraction], list[Fraction], Fraction]] = []
@@ -101,23 +101,23 @@ def lengths(
     return [sum((by[at] ** 2 / size for _, by, size in basis), ZERO) for at in range(len(moves))]
 
 
-def over_box(selection: Selection, domain: Domain, epsilon: Fraction, delta: float, deadline: float) -> Found:
+def over_box(selection: Selection, domain: DataRange, epsilon: Fraction, delta: float, deadline: float) -> Enclosed:
     """Enclose δ over all pairs of a domain, as closely as it takes to decide on ``delta`` before the deadline."""
-    law = law_of(selection)
+    law = stars_of(selection)
     if isinstance(law, str):
-        return Found(None, law)
+        return Enclosed(None, law)
     if len(law.outputs) > MOST_OUTPUTS:
-        return Found(None, f"there are {len(law.outputs)} outputs")
+        return Enclosed(None, f"there are {len(law.outputs)} outputs")
     whole, domain = domain, _looked_at(domain, law)
     ordered = [(domain.low, domain.high), (domain.least, domain.most)]
     if not law.places or not domain.ends() or any(a > b for x, y in ordered for a, b in zip(x, y, strict=True)):
-        return Found(0.0, "neighbours look alike, or there are none")
+        return Enclosed(0.0, "neighbours look alike, or there are none")
     count = len(law.places)
     units = [tuple(Fraction(int(at == place)) for place in range(count)) for at in range(count)]
     squared = lengths(law.conditions, selection.deviations, units)
     smaller, share = _nearer(domain, law, selection.deviations)
     extra = share * (1 + math.exp(float(epsilon)))
-    best = Found(None, "there was no time")
+    best = Enclosed(None, "there was no time")
     finer, taken = 1, 0.0
     while time.monotonic() + taken * 2 ** (count - _is_pinned(smaller, law)) < deadline:
         started = time.monotonic()
@@ -136,12 +136,12 @@ def over_box(selection: Selection, domain: Domain, epsilon: Fraction, delta: flo
     )
 
 
-def _whole(vector: Vector, law: Law, rest: Vector) -> Vector:
+def _whole(vector: Vector, law: StarLaw, rest: Vector) -> Vector:
     known = dict(zip(law.places, vector, strict=True))
     return tuple(known.get(at, value) for at, value in enumerate(rest))
 
 
-def _looked_at(domain: Domain, law: Law) -> Domain:
+def _looked_at(domain: DataRange, law: StarLaw) -> DataRange:
     """Return a domain of the data that is looked at; of integers with ends that are."""
 
     def kept(vector: Vector) -> Vector:
@@ -153,20 +153,20 @@ def _looked_at(domain: Domain, law: Law) -> Domain:
         low, least = (tuple(Fraction(math.ceil(v)) for v in x) for x in (low, least))
         high, most = (tuple(Fraction(math.floor(v)) for v in x) for x in (high, most))
         steps = tuple(step for step in steps if all(v.denominator == 1 for v in step))
-    return Domain(low, high, domain.integer, least, most, steps)
+    return DataRange(low, high, domain.integer, least, most, steps)
 
 
-def _is_cube(domain: Domain) -> bool:
+def _is_cube(domain: DataRange) -> bool:
     return bool(domain.most) and all(len(set(x)) == 1 for x in (domain.low, domain.high, domain.least, domain.most))
 
 
-def _is_pinned(domain: Domain, law: Law) -> bool:
+def _is_pinned(domain: DataRange, law: StarLaw) -> bool:
     return _is_cube(domain) and len(law.places) > 1 and not any(sum(row.data.values()) for row in law.conditions)
 
 
-def _nearer(domain: Domain, law: Law, deviations: Mapping[str, Fraction]) -> tuple[Domain, float]:
+def _nearer(domain: DataRange, law: StarLaw, deviations: Mapping[str, Fraction]) -> tuple[DataRange, float]:
     """Return a smaller cube that stands for all data sets, and a total variation that this may be off by."""
-    values = compared([law.conditions])
+    values = compared_values([law.conditions])
     count = len(law.places)
     if (
         not values
@@ -205,7 +205,7 @@ def _divisor(numbers: Iterable[Fraction]) -> Fraction:
 class _Grid:
     """Data sets on a grid. Where ``pinned``, x is x − xₙ from −size to size, without the last."""
 
-    domain: Domain
+    domain: DataRange
     widths: tuple[Fraction, ...]
     sizes: tuple[int, ...]
     pinned: bool
@@ -214,7 +214,7 @@ class _Grid:
     def shape(self) -> tuple[int, ...]:
         return tuple(2 * size + 1 for size in self.sizes[:-1]) if self.pinned else tuple(s + 1 for s in self.sizes)
 
-    def points(self) -> Array:
+    def points(self) -> Floats:
         if self.pinned:
             lines = [float(w) * np.arange(-s, s + 1) for w, s in zip(self.widths, self.sizes, strict=True)]
             lines[-1] = np.zeros(1)
@@ -223,7 +223,7 @@ class _Grid:
             lines = [float(low) + float(w) * np.arange(s + 1) for low, w, s in ends]
         return np.stack([line.ravel() for line in np.meshgrid(*lines, indexing="ij")], axis=-1)
 
-    def impossible(self, beyond: int) -> Array:
+    def impossible(self, beyond: int) -> Floats:
         """Return infinity for what is more widths outside of the domain, and 0 for all else."""
         places = np.indices(self.shape())
         outside = np.zeros(self.shape(), dtype=bool)
@@ -233,7 +233,7 @@ class _Grid:
                 outside |= np.abs(one - other) > most
         return np.where(outside, np.inf, 0.0)
 
-    def nearest(self, table: Array) -> Array:
+    def nearest(self, table: Floats) -> Floats:
         """Return the least over all neighbours."""
         if not self.domain.most:
             return np.asarray(np.min([_moved(table, step) for step in self.moves], axis=0))
@@ -249,7 +249,7 @@ class _Grid:
         parts = [tuple(slice(margin - k, margin - k + s) for s in table.shape) for k in range(least[0], most[0] + 1)]
         return np.asarray(np.min([wide[part] for part in parts], axis=0))
 
-    def pair(self, mass: Array, at: Sequence[int]) -> tuple[Vector, Vector] | None:
+    def pair(self, mass: Floats, at: Sequence[int]) -> tuple[Vector, Vector] | None:
         """Return a data set of the domain and the neighbour of the least mass; ``mass`` is infinite where there is none."""
         steps: Iterable[tuple[int, ...]] = self.moves
         if self.domain.most:
@@ -275,7 +275,7 @@ class _Grid:
         return (left, right) if inside else None
 
 
-def _lowest(table: Array, axis: int, before: int, after: int) -> Array:
+def _lowest(table: Floats, axis: int, before: int, after: int) -> Floats:
     """Return the least of each number and as many before and after it on an axis; infinity where there are none."""
     table = np.moveaxis(table, axis, 0)
     count, width = len(table), before + after + 1
@@ -291,13 +291,15 @@ def _lowest(table: Array, axis: int, before: int, after: int) -> Array:
     return np.moveaxis(wide[:count], 0, axis)
 
 
-def _moved(table: Array, by: Sequence[int]) -> Array:
+def _moved(table: Floats, by: Sequence[int]) -> Floats:
     for axis, step in enumerate(by):
         table = _lowest(table, axis, -step, step)
     return table
 
 
-def _on_grid(law: Law, domain: Domain, squared: Sequence[Fraction] | None, finer: int, epsilon: Fraction) -> Found:
+def _on_grid(
+    law: StarLaw, domain: DataRange, squared: Sequence[Fraction] | None, finer: int, epsilon: Fraction
+) -> Enclosed:
     """Enclose δ over all pairs of a domain, by a grid ``finer`` times as fine as the differences."""
     ends = domain.ends()
     spans = [high - low for low, high in zip(domain.low, domain.high, strict=True)]
@@ -318,9 +320,9 @@ def _on_grid(law: Law, domain: Domain, squared: Sequence[Fraction] | None, finer
     grid = _Grid(domain, widths, sizes, pinned, moves)
     name = f"a grid of {' × '.join(map(str, grid.shape()))} data sets"
     if math.prod(grid.shape()) > MOST_POINTS:
-        return Found(None, f"{name} is too large")
+        return Enclosed(None, f"{name} is too large")
     if squared is None and not domain.integer:
-        return Found(None, "moving the data is not like moving the noise")
+        return Enclosed(None, "moving the data is not like moving the noise")
     bends = [
         0.0 if domain.integer else 1.001 * float(s * w * w) for s, w in zip(squared or widths, widths, strict=True)
     ]
@@ -331,7 +333,7 @@ def _on_grid(law: Law, domain: Domain, squared: Sequence[Fraction] | None, finer
     off = (1 + factor) * (law.off_by(np.abs(points).max(axis=0)) + 1e-15) + rounding
     impossible = grid.impossible(MARGIN)
     above = 0.0
-    worst: Array | None = None
+    worst: Floats | None = None
     for chosen in itertools.product((False, True), repeat=len(tables)):
         if any(chosen) and not all(chosen):
             mass = np.clip(tables[np.array(chosen)].sum(axis=0), 0.0, 1.0)
@@ -346,10 +348,10 @@ def _on_grid(law: Law, domain: Domain, squared: Sequence[Fraction] | None, finer
         at = np.unravel_index(int(lost.argmax()), lost.shape)
         pair = grid.pair(worst + outside, [int(i) for i in at])
     below = 0.0 if pair is None else _on_pair(replace(law, places=tuple(range(len(widths)))), *pair, epsilon).below
-    return Found(above, name, below, pair if below else None)
+    return Enclosed(above, name, below, pair if below else None)
 
 
-def _corners(mass: Array, over: float, under: float, wander: float, off: float) -> tuple[Array, Array]:
+def _corners(mass: Floats, over: float, under: float, wander: float, off: float) -> tuple[Floats, Floats]:
     """Return numbers at corners whose interpolations are above and below a mass, with ``over`` and ``under`` for Σ wᵢ² κᵢ².
 
     It moves by up to ``wander`` of Φ⁻¹ in a cell. Of sets of some mass under N(0, 1), |z| ≤ a has the least ∫ (z² − 1), −2aφ(a);

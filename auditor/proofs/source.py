@@ -23,7 +23,7 @@ class Read:
     digest: str
 
 
-def read(function: FunctionType) -> Read:
+def read_source(function: FunctionType) -> Read:
     """Return the source of a function. Raises NotProvedError where there is none that gives the function's code."""
     code = function.__code__
     linecache.checkcache(code.co_filename)

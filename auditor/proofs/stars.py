@@ -17,11 +17,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-Array = NDArray[np.float64]
-Vector = tuple[Fraction, ...]
+from auditor.bounds.intervals import Floats
+from auditor.proofs.moves import Vector
 
 ACCURACY = 1e-11  # of a mass, by quadrature
 NORMAL = 2e-14  # what SciPy's Φ, and φ and sums of doubles, may be off by, per factor
@@ -34,7 +33,7 @@ STEPS = (0.5, 0.4, 0.32, 0.25, 0.2, 0.16, 0.125, 0.1, 0.08, 0.0625, 0.05, 0.04, 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-class Condition(NamedTuple):
+class Halfspace(NamedTuple):
     """Σ noise · n + Σ data · x + constant > 0."""
 
     noise: Mapping[str, Fraction]
@@ -42,7 +41,7 @@ class Condition(NamedTuple):
     constant: Fraction
 
 
-Path = tuple[Condition, ...]
+StarPath = tuple[Halfspace, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +51,12 @@ class Selection:
     The paths of all outputs together are followed with probability 1.
     """
 
-    outputs: tuple[tuple[Path, ...], ...]
+    outputs: tuple[tuple[StarPath, ...], ...]
     deviations: Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class DataRange:
     """Data sets low ≤ x ≤ high, and neighbours x' with least ≤ x' − x ≤ most, or else with x' − x one of ``steps``."""
 
     low: Vector
@@ -73,7 +72,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Enclosed:
     """``below`` ≤ δ(ε) ≤ ``above``; None where nothing is known, which the sentence explains. ``pair`` attains ``below``."""
 
     above: float | None
@@ -84,14 +83,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class _Leaf:
     """Φ(α + βz) with α the least of ``above``; less Φ(−α' + βz) with α' the least of ``below``, if there are any."""
 
     slope: float
-    above: tuple[Array, ...]  # the factors of the data in α, then its constant
-    below: tuple[Array, ...] = ()
+    above: tuple[Floats, ...]  # the factors of the data in α, then its constant
+    below: tuple[Floats, ...] = ()
 
-    def at(self, points: Array, nodes: Array) -> Array:
+    def at(self, points: Floats, nodes: Floats) -> Floats:
         """Return the leaf for each data set and each z."""
         top = _normal(_least(self.above, points), self.slope * nodes)
         if not self.below:
@@ -99,11 +98,11 @@ class Leaf:
         return np.maximum(0.0, top - _normal(-_least(self.below, points), self.slope * nodes))
 
 
-def _least(sides: Sequence[Array], points: Array) -> Array:
+def _least(sides: Sequence[Floats], points: Floats) -> Floats:
     return np.asarray(np.min([points @ side[:-1] + side[-1] for side in sides], axis=0))
 
 
-def _normal(offsets: Array, moved: Array) -> Array:
+def _normal(offsets: Floats, moved: Floats) -> Floats:
     some, which = np.unique(offsets, return_inverse=True)
     return np.asarray(ndtr(some[:, None] + moved)[which.reshape(-1)])
 
@@ -112,19 +111,19 @@ def _normal(offsets: Array, moved: Array) -> Array:
 class Star:
     """Noise that hangs together in a path: ∫ φ(z) Π leaf(z) dz."""
 
-    leaves: tuple[Leaf, ...]
-    nodes: Array
-    weights: Array
+    leaves: tuple[_Leaf, ...]
+    nodes: Floats
+    weights: Floats
     error: float
 
-    def at(self, points: Array) -> Array:
+    def at(self, points: Floats) -> Floats:
         """Return the mass for each data set."""
         product = self.leaves[0].at(points, self.nodes)
         for leaf in self.leaves[1:]:
             product *= leaf.at(points, self.nodes)
         return np.clip(product @ self.weights, 0.0, 1.0)
 
-    def off_by(self, reach: Array) -> float:
+    def off_by(self, reach: Floats) -> float:
         """Return how far a mass may be off where |x| ≤ ``reach``: quadrature, Φ, and arguments that are rounded."""
         sides = [side for leaf in self.leaves for side in (*leaf.above, *leaf.below)]
         sizes = sum(float(np.abs(side[:-1]) @ reach) + abs(float(side[-1])) for side in sides)
@@ -133,14 +132,14 @@ class Star:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class StarLaw:
     """The stars of each path of each output. None is 1 less all others."""
 
     outputs: tuple[tuple[tuple[Star, ...], ...] | None, ...]
-    conditions: tuple[Condition, ...]  # what the stars are made of, with ``places`` numbered from 0
+    conditions: tuple[Halfspace, ...]  # what the stars are made of, with ``places`` numbered from 0
     places: tuple[int, ...]  # of the data that is looked at
 
-    def masses(self, points: Array) -> Array:
+    def masses(self, points: Floats) -> Floats:
         """Return the mass of each output for each data set."""
         found = np.zeros((len(self.outputs), len(points)))
         for first in range(0, len(points), PART):
@@ -156,12 +155,12 @@ class Law:
                 found[at] = 1.0 - found.sum(axis=0)
         return np.clip(found, 0.0, 1.0)
 
-    def off_by(self, reach: Array) -> float:
+    def off_by(self, reach: Floats) -> float:
         """Return how far the mass of any set of outputs may be off, where |x| ≤ ``reach``."""
         return sum(star.off_by(reach) for paths in self.outputs for path in paths or () for star in path)
 
 
-def added(*parts: tuple[Fraction, Condition]) -> Condition:
+def added(*parts: tuple[Fraction, Halfspace]) -> Halfspace:
     """Return the sum of multiples of conditions."""
     noise: dict[str, Fraction] = {}
     data: dict[int, Fraction] = {}
@@ -171,15 +170,15 @@ def added(*parts: tuple[Fraction, Condition]) -> Condition:
         for place, value in part.data.items():
             data[place] = data.get(place, ZERO) + factor * value
     constant = sum((factor * part.constant for factor, part in parts), ZERO)
-    return Condition({n: v for n, v in noise.items() if v}, {p: v for p, v in data.items() if v}, constant)
+    return Halfspace({n: v for n, v in noise.items() if v}, {p: v for p, v in data.items() if v}, constant)
 
 
-def unique(rows: Iterable[Condition]) -> list[Condition]:
+def unique(rows: Iterable[Halfspace]) -> list[Halfspace]:
     """Return each condition once."""
     return list({(*sorted(row.noise.items()), *sorted(row.data.items()), row.constant): row for row in rows}.values())
 
 
-def law_of(selection: Selection) -> Law | str:
+def stars_of(selection: Selection) -> StarLaw | str:
     """Return how to compute all masses, or why not."""
     all_ = [row for paths in selection.outputs for path in paths for row in path]
     if len(all_) > MOST_CONDITIONS:
@@ -191,11 +190,11 @@ def law_of(selection: Selection) -> Law | str:
     places = sorted({at for row in all_ for at, value in row.data.items() if value})
     renumbered = {at: new for new, at in enumerate(places)}
     outputs: list[tuple[tuple[Star, ...], ...] | None] = []
-    conditions: list[Condition] = []
+    conditions: list[Halfspace] = []
     for paths in selection.outputs:
         own = [tuple(_renumbered(row, renumbered) for row in path) for path in paths]
         best: tuple[tuple[Star, ...], ...] | None = None
-        kept: Sequence[Path] = ()
+        kept: Sequence[StarPath] = ()
         for some in (_ordered(own), own):
             stars = None if some is None else _stars(some, selection.deviations, len(places))
             if some is not None and stars is not None and (best is None or len(stars) < len(best)):
@@ -204,15 +203,15 @@ def law_of(selection: Selection) -> Law | str:
         conditions += [row for path in kept for row in path]
     if outputs.count(None) > 1:
         return "noise is compared with noise that is compared with more"
-    return Law(tuple(outputs), tuple(conditions), tuple(places))
+    return StarLaw(tuple(outputs), tuple(conditions), tuple(places))
 
 
-def _renumbered(row: Condition, numbers: Mapping[int, int]) -> Condition:
-    return added((ONE, Condition(row.noise, {numbers[at]: v for at, v in row.data.items() if v}, row.constant)))
+def _renumbered(row: Halfspace, numbers: Mapping[int, int]) -> Halfspace:
+    return added((ONE, Halfspace(row.noise, {numbers[at]: v for at, v in row.data.items() if v}, row.constant)))
 
 
 def _stars(
-    paths: Sequence[Path], deviations: Mapping[str, Fraction], width: int
+    paths: Sequence[StarPath], deviations: Mapping[str, Fraction], width: int
 ) -> tuple[tuple[Star, ...], ...] | None:
     found = []
     for path in paths:
@@ -224,9 +223,9 @@ def _stars(
     return tuple(found)
 
 
-def _parted(path: Path) -> list[list[Condition]]:
+def _parted(path: StarPath) -> list[list[Halfspace]]:
     """Return the conditions of a path, with those that have noise in common together."""
-    parts: list[list[Condition]] = []
+    parts: list[list[Halfspace]] = []
     for row in path:
         near = [part for part in parts if any(set(row.noise) & set(other.noise) for other in part)]
         parts = [part for part in parts if part not in near]
@@ -234,11 +233,11 @@ def _parted(path: Path) -> list[list[Condition]]:
     return parts
 
 
-def _side(row: Condition, scale: float | Fraction, width: int) -> Array:
+def _side(row: Halfspace, scale: float | Fraction, width: int) -> Floats:
     return np.array([*(float(row.data.get(at, ZERO) / scale) for at in range(width)), float(row.constant / scale)])
 
 
-def _star(rows: Sequence[Condition], deviations: Mapping[str, Fraction], width: int) -> Star | None:
+def _star(rows: Sequence[Halfspace], deviations: Mapping[str, Fraction], width: int) -> Star | None:
     """Return rows that share noise as a star. Of several centres the one that makes the least slopes is best."""
     first = rows[0].noise
     name = next(iter(first))
@@ -247,7 +246,7 @@ def _star(rows: Sequence[Condition], deviations: Mapping[str, Fraction], width: 
         size = math.sqrt(sum((v * deviations[n]) ** 2 for n, v in first.items()))
         up = tuple(_side(row, size * abs(float(r)), width) for r, row in zip(ratios, rows, strict=True) if r > 0)
         down = tuple(_side(row, size * abs(float(r)), width) for r, row in zip(ratios, rows, strict=True) if r < 0)
-        return Star((Leaf(0.0, up, down),), np.zeros(1), np.ones(1), 0.0)
+        return Star((_Leaf(0.0, up, down),), np.zeros(1), np.ones(1), 0.0)
     centres = dict.fromkeys(name for row in rows for name in row.noise)
     made = [leaves for centre in centres if (leaves := _leaves(rows, centre, deviations, width)) is not None]
     if not made:
@@ -258,9 +257,9 @@ def _star(rows: Sequence[Condition], deviations: Mapping[str, Fraction], width: 
 
 
 def _leaves(
-    rows: Sequence[Condition], centre: str, deviations: Mapping[str, Fraction], width: int
-) -> list[Leaf] | None:
-    sides: dict[str, dict[bool, tuple[Fraction, list[Array]]]] = {}
+    rows: Sequence[Halfspace], centre: str, deviations: Mapping[str, Fraction], width: int
+) -> list[_Leaf] | None:
+    sides: dict[str, dict[bool, tuple[Fraction, list[Floats]]]] = {}
     for row in rows:
         others = [name for name in row.noise if name != centre]
         if len(others) != 1:
@@ -276,11 +275,11 @@ def _leaves(
         (slope, above), *rest = found.values()
         if rest and rest[0][0] != -slope:
             return None
-        leaves.append(Leaf(float(slope), tuple(above), tuple(rest[0][1]) if rest else ()))
+        leaves.append(_Leaf(float(slope), tuple(above), tuple(rest[0][1]) if rest else ()))
     return leaves
 
 
-def _quadrature(leaves: Sequence[Leaf]) -> tuple[Array, Array, float] | None:
+def _quadrature(leaves: Sequence[_Leaf]) -> tuple[Floats, Floats, float] | None:
     """Return nodes, weights, and what their sum may be off by."""
     heights = np.arange(0.25, 14, 0.25)
     size = heights**2 / 2
@@ -298,12 +297,12 @@ def _quadrature(leaves: Sequence[Leaf]) -> tuple[Array, Array, float] | None:
     return None
 
 
-def compared(paths: Iterable[Path]) -> dict[str, Condition] | None:
+def compared_values(paths: Iterable[StarPath]) -> dict[str, Halfspace] | None:
     """Return values with one noise each, such that all conditions say which of two is larger."""
     rows = unique(row for path in paths for row in path)
     if any(len(row.noise) != 2 or math.prod(row.noise.values()) >= 0 for row in rows):
         return None
-    values: dict[str, Condition] = {}
+    values: dict[str, Halfspace] = {}
     while rows:
         left = []
         for row in rows:
@@ -311,7 +310,7 @@ def compared(paths: Iterable[Path]) -> dict[str, Condition] | None:
             if values and one not in values:
                 left.append(row)
                 continue
-            start = values.setdefault(one, Condition({one: ONE}, {}, ZERO))
+            start = values.setdefault(one, Halfspace({one: ONE}, {}, ZERO))
             value = added((ONE, start), (-start.noise[one] / row.noise[one], row))
             if values.setdefault(other, value) != value:
                 return None
@@ -321,11 +320,11 @@ def compared(paths: Iterable[Path]) -> dict[str, Condition] | None:
     return values
 
 
-def _ordered(paths: Sequence[Path]) -> list[Path] | None:
+def _ordered(paths: Sequence[StarPath]) -> list[StarPath] | None:
     """Return paths to the same output that compare one value with others, if the output depends on these alone."""
     if len({name for path in paths for row in path for name in row.noise}) > MOST_ORDERED:
         return None
-    values = compared(paths)
+    values = compared_values(paths)
     if not values:
         return None
     pairs = [[sorted(row.noise, key=row.noise.__getitem__) for row in path] for path in paths]

@@ -21,7 +21,7 @@ from auditor.proofs.laws import require_unused
 from auditor.proofs.lazy import CURRENT, Lazy, NotProvedError
 from auditor.proofs.outside import given, seen
 from auditor.proofs.renewal import sampled
-from auditor.proofs.run import Names, Path, Range, TracedRun
+from auditor.proofs.run import Names, Path, TracedRun, UnitInterval
 from auditor.proofs.values import (
     FLOAT64,
     INT64,
@@ -55,7 +55,7 @@ class Trace:
         return next((self._places[start] for start in starts if start in self._places), None)
 
 
-def symbols(bounds: Mapping[str, Range], integer: bool) -> Dataset:
+def symbols(bounds: Mapping[str, UnitInterval], integer: bool) -> Dataset:
     """Return a data set of symbols: an array of all numbers of the data."""
     dtype = INT64 if integer else FLOAT64
     items = [Term(Form.symbol(f"{INPUT}{at}"), dtype) for at in range(len(bounds))]
@@ -102,7 +102,7 @@ def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
     token = CURRENT.set(run)
     try:
         with without_warnings():
-            return finished(run, output_of(mechanism, dataset, run))
+            return path_of_run(run, output_of(mechanism, dataset, run))
     finally:
         CURRENT.reset(token)
 
@@ -122,7 +122,7 @@ def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     return output
 
 
-def finished(run: TracedRun, output: Any) -> Path:
+def path_of_run(run: TracedRun, output: Any) -> Path:
     """Return the path of a run. Lazy leaves are settled, unless all is finite and nothing was decided."""
     try:
         structure, leaves = flattened(output, run.names)
@@ -149,6 +149,6 @@ def finished(run: TracedRun, output: Any) -> Path:
     return path
 
 
-def bounds_of(low: tuple[Fraction, ...], high: tuple[Fraction, ...]) -> dict[str, Range]:
+def bounds_of(low: tuple[Fraction, ...], high: tuple[Fraction, ...]) -> dict[str, UnitInterval]:
     """Return the ranges of all numbers of the data, by symbol."""
     return {f"{INPUT}{at}": ends for at, ends in enumerate(zip(low, high, strict=True))}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from auditor.proofs.form import INPUT, OPAQUE, Form, exact
-from auditor.proofs.lazy import Lazy, NotProvedError, joined, states
+from auditor.proofs.lazy import Lazy, NotProvedError, joined_cuts, states
 from auditor.proofs.run import Masses, Names
 
 Kind = type | np.dtype[Any]  # int, float or bool of Python, or a type of NumPy
@@ -61,7 +61,7 @@ class Term:
         raise AssertionError("terms are compared by the run")
 
 
-class Store:
+class Items:
     """The items of an array and of all its views. ``unsure`` says that a view may be a copy, so that nothing may be written."""
 
     __slots__ = ("items", "unsure")
@@ -80,7 +80,7 @@ class Array:
 
     __slots__ = ("dtype", "index", "store")
 
-    def __init__(self, store: Store, index: np.ndarray[Any, np.dtype[np.intp]], dtype: np.dtype[Any]) -> None:
+    def __init__(self, store: Items, index: np.ndarray[Any, np.dtype[np.intp]], dtype: np.dtype[Any]) -> None:
         self.store, self.index, self.dtype = store, index, dtype
 
     @property
@@ -99,7 +99,7 @@ class Array:
 
 def array_of(items: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return a new array."""
-    return Array(Store(list(items)), np.arange(len(items)).reshape(shape), dtype)
+    return Array(Items(list(items)), np.arange(len(items)).reshape(shape), dtype)
 
 
 def typed(item: Any, dtype: np.dtype[Any]) -> Any:
@@ -280,7 +280,7 @@ def independent(leaves: Sequence[Any]) -> tuple[Masses, ...]:
             groups.append((sources, sorted([at, *(place for group in touching for place in group[1])])))
     found = []
     for sources, places in sorted(groups, key=lambda group: group[1]):
-        cuts = joined(leaves[place].cuts for place in places)
+        cuts = joined_cuts(leaves[place].cuts for place in places)
         masses: dict[tuple[str, ...], Fraction] = {}
         for outcomes, mass in states(sources, cuts):
             value = tuple(text_of(leaves[place].function(outcomes)) for place in places)

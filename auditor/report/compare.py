@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from auditor.claims import PrivacyClaim
-from auditor.events.observed import ObservedBets, ObservedCanaries, QueryAnswers, sides_of
+from auditor.events.observed import ObservedBets, ObservedCanaries, QueryAnswers, guessed_sides
 from auditor.methods import method_for
 from auditor.methods.method import Interval
 from auditor.report.phrases import bound_words, number, verdict_words
@@ -43,7 +43,7 @@ MATERIAL_POWER = 1.5
 LookAgain = Callable[[AuditResult], AuditResult]
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What a change means for a release."""
 
     WORSE = "worse"
@@ -55,7 +55,7 @@ class Kind(StrEnum):
 class Change:
     """One difference between two runs of an audit, in a line."""
 
-    kind: Kind
+    kind: ChangeKind
     audit: str
     what: str
 
@@ -71,19 +71,19 @@ def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None)
     for audit in new.audits:
         earlier = before.pop(audit.name, None)
         if earlier is None:
-            changes.append(Change(Kind.NOTE, audit.name, f"appeared: {verdict_words(audit.verdict)}"))
+            changes.append(Change(ChangeKind.NOTE, audit.name, f"appeared: {verdict_words(audit.verdict)}"))
         else:
             changes += _changes(earlier, audit, error, look_again)
-    return changes + [Change(Kind.WORSE, name, "vanished: it is missing from the new report") for name in before]
+    return changes + [Change(ChangeKind.WORSE, name, "vanished: it is missing from the new report") for name in before]
 
 
 def in_all(changes: Sequence[Change], baseline: str) -> str:
     """Say in one line how many changes there are for the worse, and for the better.
 
-    >>> in_all([Change(Kind.BETTER, "one", "it is gone")], "old.json")
+    >>> in_all([Change(ChangeKind.BETTER, "one", "it is gone")], "old.json")
     'compared with old.json: nothing worse, 1 better'
     """
-    worse, better = (sum(change.kind is kind for change in changes) for kind in (Kind.WORSE, Kind.BETTER))
+    worse, better = (sum(change.kind is kind for change in changes) for kind in (ChangeKind.WORSE, ChangeKind.BETTER))
     return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better"
 
 
@@ -91,47 +91,49 @@ def _changes(old: AuditResult, new: AuditResult, error: float, look_again: LookA
     found = [*_claim(old, new), *_verdict(old, new)]
     if old.claim == new.claim:
         found += [*_bound(old, new, error, look_again), *_power(old, new), *_proof(old, new)]
-    if old.passed and not new.passed and not any(kind is Kind.WORSE for kind, _ in found):
+    if old.passed and not new.passed and not any(kind is ChangeKind.WORSE for kind, _ in found):
         expected = verdict_words(new.expected)
-        found.append((Kind.WORSE, f"ended as expected before; now {verdict_words(new.verdict)}, expected: {expected}"))
+        found.append(
+            (ChangeKind.WORSE, f"ended as expected before; now {verdict_words(new.verdict)}, expected: {expected}")
+        )
     return [Change(kind, new.name, what) for kind, what in found]
 
 
-Found = Iterator[tuple[Kind, str]]
+_Found = Iterator[tuple[ChangeKind, str]]
 
 
-def _claim(old: AuditResult, new: AuditResult) -> Found:
+def _claim(old: AuditResult, new: AuditResult) -> _Found:
     if old.mechanism != new.mechanism:
-        yield Kind.NOTE, f"mechanism changed from {old.mechanism} to {new.mechanism}"
+        yield ChangeKind.NOTE, f"mechanism changed from {old.mechanism} to {new.mechanism}"
     if old.pair is not None and new.pair is not None and old.pair.relation is not new.pair.relation:
-        yield Kind.WORSE, f"relation changed from {old.pair.relation} to {new.pair.relation}; not comparable"
+        yield ChangeKind.WORSE, f"relation changed from {old.pair.relation} to {new.pair.relation}; not comparable"
     if old.claim == new.claim:
         return
     was = f"claim changed from {old.claim} to {new.claim}"
     if new.claim.implies(old.claim):
-        yield Kind.BETTER, f"{was}, which promises more"
+        yield ChangeKind.BETTER, f"{was}, which promises more"
     elif old.claim.implies(new.claim):
-        yield Kind.WORSE, f"{was}, which promises less"
+        yield ChangeKind.WORSE, f"{was}, which promises less"
     else:
-        yield Kind.WORSE, f"{was}; not comparable"
+        yield ChangeKind.WORSE, f"{was}; not comparable"
 
 
-def _verdict(old: AuditResult, new: AuditResult) -> Found:
+def _verdict(old: AuditResult, new: AuditResult) -> _Found:
     if old.verdict is new.verdict:
         return
     if new.verdict is Verdict.INCONCLUSIVE:
-        yield Kind.WORSE, f"now inconclusive: {new.stop_reason}"
+        yield ChangeKind.WORSE, f"now inconclusive: {new.stop_reason}"
     elif new.verdict is Verdict.VIOLATION:
-        yield Kind.WORSE, f"a new violation: {bound_words(new)}, above the claimed {new.claim}"
+        yield ChangeKind.WORSE, f"a new violation: {bound_words(new)}, above the claimed {new.claim}"
     elif old.verdict is Verdict.VIOLATION and not new.passed:
-        yield Kind.WORSE, f"the expected violation is no longer found: {bound_words(new)}"
+        yield ChangeKind.WORSE, f"the expected violation is no longer found: {bound_words(new)}"
     elif old.verdict is Verdict.VIOLATION:
-        yield Kind.BETTER, f"the violation is gone: {bound_words(new)}, within the claimed {new.claim}"
+        yield ChangeKind.BETTER, f"the violation is gone: {bound_words(new)}, within the claimed {new.claim}"
     else:
-        yield Kind.BETTER, f"there is an answer now: {verdict_words(new.verdict)}"
+        yield ChangeKind.BETTER, f"there is an answer now: {verdict_words(new.verdict)}"
 
 
-def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> Found:
+def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> _Found:
     if new.verdict is Verdict.VIOLATION and new.passed:
         return  # for a release it does not matter how far a violation goes that is expected
     before, after = shown(old, error / 2), shown(new, error / 2)
@@ -147,21 +149,21 @@ def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAga
             if seen is not None and _above(seen, before, new.claim.value) and not _luck(old, there):
                 reason = ""
         if reason:
-            yield Kind.NOTE, f"the bound rose, {reason}: {values}"
+            yield ChangeKind.NOTE, f"the bound rose, {reason}: {values}"
         else:
-            yield Kind.WORSE, f"the bound rose beyond chance: {values}"
+            yield ChangeKind.WORSE, f"the bound rose beyond chance: {values}"
     elif _above(before, after, new.claim.value) and not _luck(new, old):
-        yield Kind.BETTER, f"the bound fell beyond chance: {values}"
+        yield ChangeKind.BETTER, f"the bound fell beyond chance: {values}"
 
 
-def _proof(old: AuditResult, new: AuditResult) -> Found:
+def _proof(old: AuditResult, new: AuditResult) -> _Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
     if before and new.proof is None:
-        yield Kind.NOTE, "there is no proof now; `prove: true` tries for longer, and reports the reason"
+        yield ChangeKind.NOTE, "there is no proof now; `prove: true` tries for longer, and reports the reason"
     elif before and new.proof is not None and not after:
-        yield Kind.WORSE, f"the proof is lost: {new.proof.reason}"
+        yield ChangeKind.WORSE, f"the proof is lost: {new.proof.reason}"
     elif after and not before:
-        yield Kind.BETTER, "the claim is proved now"
+        yield ChangeKind.BETTER, "the claim is proved now"
 
 
 ANOTHER_PAIR = "on another pair than before"
@@ -192,12 +194,12 @@ def _same_pair(old: AuditResult, new: AuditResult) -> bool:
 
 def _same_event(old: AuditResult, new: AuditResult) -> bool:
     """Whether two events differ in thresholds at most. An event on a learned score differs each time it is learned."""
-    before, after = sides_of(old.event), sides_of(new.event)
+    before, after = guessed_sides(old.event), guessed_sides(new.event)
     same = [side.form for side in before] == [side.form for side in after]
     return same and not any(side.looks_at == "score" for side in after)
 
 
-def _power(old: AuditResult, new: AuditResult) -> Found:
+def _power(old: AuditResult, new: AuditResult) -> _Found:
     if {old.verdict, new.verdict} != {Verdict.NO_VIOLATION_FOUND}:
         return
     drawn = new.outputs.bound / old.outputs.bound if old.outputs.bound else 1.0
@@ -207,13 +209,13 @@ def _power(old: AuditResult, new: AuditResult) -> Found:
         caught = f"detects {number(new.power['95%'])} with 95 % probability, before {number(old.power['95%'])}"
         # Where no fewer outputs were drawn, another event was learned, by chance.
         if drawn < 1 and after > MATERIAL_POWER * before:
-            yield Kind.WORSE, f"power fell: {caught} ({outputs})"
+            yield ChangeKind.WORSE, f"power fell: {caught} ({outputs})"
         elif drawn > 1 and before > MATERIAL_POWER * after:
-            yield Kind.BETTER, f"power rose: {caught} ({outputs})"
+            yield ChangeKind.BETTER, f"power rose: {caught} ({outputs})"
     elif drawn * MATERIAL_POWER**2 < 1:
-        yield Kind.WORSE, f"power fell: {outputs}"
+        yield ChangeKind.WORSE, f"power fell: {outputs}"
     elif drawn > MATERIAL_POWER**2:
-        yield Kind.BETTER, f"power rose: {outputs}"
+        yield ChangeKind.BETTER, f"power rose: {outputs}"
 
 
 def shown(audit: AuditResult, error: float) -> Interval | None:

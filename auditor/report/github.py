@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from auditor.report.compare import Change, Kind, in_all
+from auditor.report.compare import Change, ChangeKind, in_all
 from auditor.report.markdown import escape
 from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import RunResult
@@ -28,7 +28,7 @@ def annotations_of(changes: Sequence[Change], file: str) -> list[str]:
     return [
         _command("error", file, f"{change.audit}: worse than before", change.what)
         for change in changes
-        if change.kind is Kind.WORSE
+        if change.kind is ChangeKind.WORSE
     ]
 
 

@@ -25,11 +25,11 @@ from auditor.report.phrases import (
     canary_words,
     confidence_words,
     finding,
-    headline,
     in_columns,
     number,
     proof_words,
     relation_words,
+    run_headline,
     smallest_proved,
     spent_words,
     urgent_first,
@@ -66,10 +66,10 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
-    words = (counted_events, finding, headline, in_columns, verdict_words)
+    words = (counted_events, finding, run_headline, in_columns, verdict_words)
     parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, pair_table, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts)}
-    made.globals |= {"COLUMNS": COLUMNS, "MANY": MANY, "DIFFERS": DIFFERS}
+    made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS}
     return made
 
 

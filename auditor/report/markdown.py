@@ -3,7 +3,7 @@
 import re
 
 from auditor.report.pair_table import DIFFERS, counterexample_table
-from auditor.report.phrases import closing_line, finding, in_columns, spent_words, urgent_first, verdict_words
+from auditor.report.phrases import COLUMNS, closing_line, finding, in_columns, spent_words, urgent_first, verdict_words
 from auditor.results.result import AuditResult, RunResult
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
@@ -12,10 +12,8 @@ _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
 def to_markdown(result: RunResult) -> str:
     """Return the summary of a run."""
     lines = [f"# {escape(result.name)}", "", escape(closing_line(result)) + ".", ""]
-    lines += [
-        "| | audit | claim | proved | exact on the pair | would catch | verdict | expected |",
-        "|-|-|-|-|-|-|-|-|",
-    ]
+    headings = ("", *COLUMNS, "verdict", "expected")
+    lines += [f"| {' | '.join(headings)} |".replace("|  |", "| |"), "|-" * len(headings) + "|"]
     lines += [_row(audit) for audit in urgent_first(result.audits)]
     for audit in urgent_first(result.audits):
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]

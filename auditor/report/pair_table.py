@@ -13,15 +13,15 @@ DIFFERS = (LEFT, RIGHT)
 MOST_IN_A_ROW = 6
 MOST_ROWS = 40
 
-Cells = tuple[str, ...]
+_Cells = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
     """The columns' names, and lines: a mark, then a cell for each column. The mark says on which side the row is alone."""
 
-    columns: Cells
-    lines: tuple[tuple[str, Cells], ...]
+    columns: _Cells
+    lines: tuple[tuple[str, _Cells], ...]
 
     def text(self) -> list[str]:
         """Return the table as lines of text, with a heading."""
@@ -55,7 +55,7 @@ def _cell(value: object) -> str:
     return "null" if value is None else str(value) if isinstance(value, int | float) else repr(value)
 
 
-def _compared(left: Sequence[Cells], right: Sequence[Cells]) -> Iterator[tuple[str, Cells]]:
+def _compared(left: Sequence[_Cells], right: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
     for kind, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if kind == "equal":
             yield from _shortened(left[a:b])
@@ -64,7 +64,7 @@ def _compared(left: Sequence[Cells], right: Sequence[Cells]) -> Iterator[tuple[s
         yield from ((RIGHT, row) for row in right[c:d])
 
 
-def _shortened(rows: Sequence[Cells]) -> Iterator[tuple[str, Cells]]:
+def _shortened(rows: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
     """Yield rows of both sides. Of many in a row, the middle ones are counted only."""
     if len(rows) <= MOST_IN_A_ROW:
         yield from ((BOTH, row) for row in rows)

@@ -2,7 +2,7 @@
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
 from auditor.bounds.evidence import Bound
@@ -70,18 +70,6 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 
 
 # What every table of audits shows, by the headings of its columns.
-COLUMNS = ("audit", "claim", "proved", "exact", "would catch", "verdict")
-
-
-def in_columns(audit: AuditResult) -> dict[str, str]:
-    """Return what stands in the columns, without the verdict, which each form of a report shows in its own way."""
-    exact = "" if audit.exact is None else number(audit.exact.value)
-    passed = audit.verdict is Verdict.NO_VIOLATION_FOUND
-    catch = number(audit.power["95%"]) if passed and audit.power is not None else ""
-    words = {"audit": audit.name, "claim": str(audit.claim), "proved": _both_ends(audit), "exact": exact}
-    return {**words, "would catch": catch}
-
-
 def _both_ends(audit: AuditResult) -> str:
     """Write the bound by sampling, and the one by a proof where there is one."""
     proof = audit.proof
@@ -90,6 +78,26 @@ def _both_ends(audit: AuditResult) -> str:
     ends = [bound_words(audit)] if audit.bound is not None else []
     where = "" if proof.scope == Scope.DOMAIN else ", on the pairs listed"
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
+
+
+def _would_catch(audit: AuditResult) -> str:
+    passed = audit.verdict is Verdict.NO_VIOLATION_FOUND
+    return number(audit.power["95%"]) if passed and audit.power is not None else ""
+
+
+# The columns of the table of all audits, in each form of a report; the verdict follows, which each form shows in its own way.
+COLUMNS: dict[str, Callable[[AuditResult], str]] = {
+    "audit": lambda audit: audit.name,
+    "claim": lambda audit: str(audit.claim),
+    "proved": _both_ends,
+    "exact": lambda audit: "" if audit.exact is None else number(audit.exact.value),
+    "would catch": _would_catch,
+}
+
+
+def in_columns(audit: AuditResult) -> dict[str, str]:
+    """Return what stands in the columns."""
+    return {heading: words(audit) for heading, words in COLUMNS.items()}
 
 
 ASSUMED = (
@@ -321,10 +329,10 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     return f"all {len(results)} configurations, {len(audits)} audits: {ended} ({seconds:.0f} s)"
 
 
-def headline(result: RunResult) -> str:
+def run_headline(result: RunResult) -> str:
     """Say in a sentence or two what came out of all audits of a run.
 
-    >>> headline(RunResult("empty", 0.999, [], 0.0))
+    >>> run_headline(RunResult("empty", 0.999, [], 0.0))
     'No audit was run.'
     """
     if not result.audits:

@@ -235,7 +235,7 @@ def _description(shown: Histogram) -> str:
 # --- the bound against the claim ---
 
 
-class Row(NamedTuple):
+class _Row(NamedTuple):
     """A row of the plot: the values from ``start`` to ``end``, which is a single value where they are equal."""
 
     label: str
@@ -274,21 +274,21 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
     return svg(name, "Bound against claim", described, height, draw)
 
 
-def _rows(audit: AuditResult) -> list[Row]:
+def _rows(audit: AuditResult) -> list[_Row]:
     """Return what is claimed, what is proved, and what else is known of the quantity."""
     assert audit.bound is not None
     claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
     is_query = isinstance(audit.claim, QueryClaim)
-    rows = [Row("claimed", *_beyond(claimed, "lower" if refuting_side(audit.claim) == "upper" else "upper"), CLAIM)]
+    rows = [_Row("claimed", *_beyond(claimed, "lower" if refuting_side(audit.claim) == "upper" else "upper"), CLAIM)]
     if not is_query:
-        rows.append(Row("proved", *_beyond(found, audit.bound.side), colour))
+        rows.append(_Row("proved", *_beyond(found, audit.bound.side), colour))
     if audit.exact is not None:
-        rows.append(Row("exact here", audit.exact.value, audit.exact.value, INK))
+        rows.append(_Row("exact here", audit.exact.value, audit.exact.value, INK))
     if is_query:
         # What a query does on a pair is one number, and not at least that.
-        rows.append(Row("largest found", found, found, colour))
+        rows.append(_Row("largest found", found, found, colour))
     caught = (audit.power or {}).get("95%", math.inf)
-    return [*rows, Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
+    return [*rows, _Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
 
 
 def _beyond(value: float, side: Literal["lower", "upper"]) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
 )
-from auditor.events.written import read
+from auditor.events.written import read_rule
 from auditor.neighbours.pair import Pair, Relation, relation_named
 
 SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -58,7 +58,7 @@ def _event(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("rule"), dict):
-        read(value["rule"], "feature", *value["rule"])
+        read_rule(value["rule"], "feature", *value["rule"])
     return {**value, "values": despelled(value["values"])} if "values" in value else value
 
 

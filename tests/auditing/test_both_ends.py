@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing import proof_attempt as attempts
-from auditor.report.compare import Kind, compare
+from auditor.report.compare import ChangeKind, compare
 from auditor.report.html import to_html
 from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
@@ -93,9 +93,11 @@ def test_a_proof_that_is_lost_is_a_change_for_the_worse() -> None:
     with_proof, without = run_of(audited(prove="only")), run_of(audited(faulty, prove="only"))
     untried = run_of(audited(faulty))
     lost = [change for change in compare(with_proof, without) if "the proof is lost" in change.what]
-    assert [change.kind for change in lost] == [Kind.WORSE]
+    assert [change.kind for change in lost] == [ChangeKind.WORSE]
     assert any(change.what == "the claim is proved now" for change in compare(without, with_proof))
-    assert [change.kind for change in compare(with_proof, untried) if "no proof now" in change.what] == [Kind.NOTE]
+    assert [change.kind for change in compare(with_proof, untried) if "no proof now" in change.what] == [
+        ChangeKind.NOTE
+    ]
 
 
 @pytest.mark.parametrize("prove", ["yes", 2, None])

@@ -19,7 +19,7 @@ from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower
 from auditor.methods.divergence import FORESEEN_CUT
 from auditor.neighbours.domains import Pairs
-from auditor.selfcheck import Row, self_check
+from auditor.selfcheck import _Row, self_check
 
 ALPHA = 0.01
 
@@ -176,8 +176,8 @@ def test_the_installation_checks_itself() -> None:
 
 
 def test_a_row_with_too_many_alarms_is_unsound() -> None:
-    assert Row("m", "c", "fixed", "t", 4, 40, 0.1).sound
-    assert not Row("m", "c", "fixed", "t", 25, 40, 0.1).sound
-    assert Row("m", "c", "fixed", "t", 40, 40, None).sound
-    low, high = Row("m", "c", "fixed", "t", 4, 40, 0.1).interval
+    assert _Row("m", "c", "fixed", "t", 4, 40, 0.1).sound
+    assert not _Row("m", "c", "fixed", "t", 25, 40, 0.1).sound
+    assert _Row("m", "c", "fixed", "t", 40, 40, None).sound
+    low, high = _Row("m", "c", "fixed", "t", 4, 40, 0.1).interval
     assert low < 0.1 < high

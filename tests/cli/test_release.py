@@ -30,7 +30,7 @@ from auditor.events.observed import (
     QueryAnswers,
 )
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.compare import Change, Kind
+from auditor.report.compare import Change, ChangeKind
 from auditor.report.github import annotations, annotations_of
 from auditor.report.junit import to_junit
 from auditor.report.plain_text import event_lines, failure_text
@@ -142,7 +142,7 @@ def test_annotations_are_one_line_each_and_hide_no_command() -> None:
     assert all(len(line.splitlines()) == 1 for line in lines)
     assert lines[1].endswith("::100 %25%0D%0A::error::mine, and: yours")
     assert annotations(run(SOUND), "a.yaml") == []
-    changes = [Change(Kind.WORSE, "one", "it vanished"), Change(Kind.BETTER, "two", "it is gone")]
+    changes = [Change(ChangeKind.WORSE, "one", "it vanished"), Change(ChangeKind.BETTER, "two", "it is gone")]
     assert annotations_of(changes, "a.yaml") == ["::error file=a.yaml,title=one%3A worse than before::it vanished"]
 
 

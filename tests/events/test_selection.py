@@ -13,7 +13,7 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.claims import PureDP
 from auditor.events.blocks import merge_cells
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import Place, Whole
 from auditor.events.selection import select_event
@@ -178,7 +178,7 @@ def test_distinct_values_are_those_of_numpy_however_few_and_rare(seed: int, valu
     numbers = rng.integers(values, size=rng.integers(1, 5000)).astype(np.float64)
     numbers[rng.integers(len(numbers))] = -0.5  # seen once, likely not among the first
     numbers[-1] = np.inf
-    found, at = distinct(numbers)
+    found, at = distinct_values(numbers)
     expected, places = np.unique(numbers, return_inverse=True)
     assert found.tolist() == expected.tolist()
     assert at.tolist() == places.tolist()

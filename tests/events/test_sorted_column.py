@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.canonical import from_list
-from auditor.blackbox.outputs import Column
+from auditor.blackbox.outputs import OutputColumn
 from auditor.events.blocks import Blocks
 from auditor.events.cells import Cells
 from auditor.events.sorted_column import SortedColumn
@@ -25,7 +25,7 @@ EDGES = (-math.inf, -1.0, 0.5, 2.0, 5.0, math.inf)
 FEW, MANY = EDGES[1:4], (*EDGES[:-1], *(6.0 + i for i in range(20)), math.inf)
 
 
-def column(outputs: list[Any]) -> Column:
+def column(outputs: list[Any]) -> OutputColumn:
     return from_list(outputs).column("output")
 
 

@@ -14,7 +14,7 @@ from auditor.events.cells import Cells
 from auditor.events.features import Decimals, EvidenceSum, LowestBit, Place, Whole
 from auditor.events.logistic import LogisticScore, _Terms
 from auditor.events.vectors import Difference, HowMany, OrderStatistic, WhereLargest
-from auditor.events.written import RECORDS, read, written
+from auditor.events.written import RECORDS, read_rule, written
 
 CELLS = Cells((-float("inf"), 0.1 + 0.2), (1.0, 0.0, -1.0), {"NaN": 1.0, "'Infinity'": -1.0}, 0.5)
 
@@ -40,7 +40,7 @@ def test_a_rule_is_read_as_it_was(feature: Any) -> None:
 
     rule = written(feature=feature, cells=CELLS)
     assert rule is not None
-    assert read(json.loads(to_json(rule)), "feature", "cells") == [feature, CELLS]
+    assert read_rule(json.loads(to_json(rule)), "feature", "cells") == [feature, CELLS]
 
 
 def test_every_feature_of_the_room_can_be_written() -> None:

@@ -21,7 +21,7 @@ import pytest
 import auditor
 from auditor.blackbox.mechanism import PythonSource
 from auditor.proofs import certificate as written
-from auditor.proofs.checker import check
+from auditor.proofs.checker import check_certificate
 from auditor.proofs.run import Names
 from auditor.proofs.trace import numbers, trace
 
@@ -225,10 +225,10 @@ def test_readers_of_certificates_tell_an_integer_from_a_float() -> None:
     asked, claim = deceptions_of_readers.coin_of_an_integer, auditor.PureDP(0.5)
     assert not auditor.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
     proof: Any = auditor.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
-    check(signed(proof, {}))
+    check_certificate(signed(proof, {}))
     changes = {"domain": proof["domain"] | {"values": [1, 1.0]}, "data": [{"value": 1}, {"value": 1}]}
     with pytest.raises((ValueError, LookupError, TypeError, ArithmeticError)):
-        check(signed(proof, changes))
+        check_certificate(signed(proof, changes))
 
 
 def test_readers_of_certificates_tell_the_type_of_an_array() -> None:
@@ -237,11 +237,11 @@ def test_readers_of_certificates_tell_the_type_of_an_array() -> None:
     integers, floats = [(np.array([0]), np.array([1]))], [(np.array([0.0]), np.array([1.0]))]
     assert not auditor.prove(asked, claim, floats).holds
     proof: Any = auditor.prove(asked, claim, integers).certificate
-    check(signed(proof, {}))
+    check_certificate(signed(proof, {}))
     for forms in ({}, {"forms": ["array of float64"]}):
         changes = {"domain": proof["domain"] | {"pairs": [[[0.0], [1.0]]]} | forms}
         with pytest.raises((ValueError, LookupError, TypeError, ArithmeticError)):
-            check(signed(proof, changes))
+            check_certificate(signed(proof, changes))
 
 
 @pytest.mark.parametrize("one", deceptions_of_readers.BETWEEN, ids=lambda one: one[0].__name__)
@@ -275,15 +275,15 @@ def test_readers_of_certificates_rename_draws_and_no_words() -> None:
         **{"traces": traces, "pairs": pairs},
     }
     with pytest.raises(ValueError, match="a shift"):
-        check(signed(content, {}))
+        check_certificate(signed(content, {}))
 
 
 def test_readers_of_certificates_want_integers_for_geometric_noise() -> None:
     domain = auditor.Totals(cells=1, values=(0, 10), contribution={"l1": 1})
     proof: Any = auditor.prove(deceptions_of_readers.count_and_geometric_noise, auditor.PureDP(0.7), domain).certificate
-    check(signed(proof, {}))
+    check_certificate(signed(proof, {}))
     with pytest.raises(ValueError, match="a relation"):
-        check(signed(proof, {"domain": proof["domain"] | {"integer": False}}))
+        check_certificate(signed(proof, {"domain": proof["domain"] | {"integer": False}}))
 
 
 def test_readers_see_an_array_that_an_object_holds_as_well() -> None:

@@ -10,7 +10,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import concatenate
 from auditor.claims import PureDP
 from auditor.events.features import Place, Where, like
-from auditor.events.written import read, written
+from auditor.events.written import read_rule, written
 from auditor.proofs import prove
 
 ONE = auditor.Totals(cells=1, values=(0, 10), contribution={"l1": 1})
@@ -80,7 +80,7 @@ def test_examples_that_fix_nothing_suggest_no_feature(examples: tuple[Any, Any])
 
 
 def test_such_features_are_written_and_read() -> None:
-    assert read(written(event=(FAR, Place("output"))) or {}, "event") == [(FAR, Place("output"))]
+    assert read_rule(written(event=(FAR, Place("output"))) or {}, "event") == [(FAR, Place("output"))]
 
 
 def test_an_array_in_a_batch_is_taken_apart_as_its_outputs_are() -> None:

@@ -1,6 +1,7 @@
 """Certificates written by hand for claims that are false: each is refused, by the checker or when the function is read again."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,9 @@ import auditor
 from auditor.blackbox.mechanism import PythonSource
 from auditor.neighbours.pair import plain
 from auditor.proofs import certificate as written
-from auditor.proofs.checker import check
+from auditor.proofs import checked_chain, checker
+from auditor.proofs.checked_numbers import exp_at_least, exp_at_most, log_beyond
+from auditor.proofs.checker import check_certificate
 from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.masses import law_of
 from auditor.proofs.retrace import form_of, plain_data, retraced
@@ -89,7 +92,7 @@ class Forged:
         content = {key: one for key, one in (self.content | changes).items() if one is not None}
         proof = written.signed(json.loads(json.dumps(content)))
         try:
-            check(proof)
+            check_certificate(proof)
         except (ValueError, LookupError, TypeError, AttributeError):
             return False
         return retraced(proof) is None
@@ -269,3 +272,86 @@ def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
     pairs = [Forged.entry(0, 0, {**STAYS, "shifts": shifts})]
     stands = forged.stands(rule="gaussian", traces=traces, pairs=pairs, claim={"mu": 1.0}, bound="1", domain=box)
     assert stands == (number == "100")
+
+
+# --- Of the third reader ---
+
+
+@pytest.mark.parametrize("pairs", [[[0], [0, 1], [1]], [[0, 0, 1, 1]], ["01", "10"]])
+def test_a_pair_is_two_data_sets(pairs: Any) -> None:
+    """Or else lists of one and of three are shown as three pairs, and checked as others."""
+    forged = Forged(same, [0, 0, 1, 1])
+    one = masses(forged)
+    each = [{**one["pairs"][0], "sides": [i, i ^ 1], "traces": [i, i ^ 1]} for i in range(4)]
+    assert not forged.stands(**{**one, "pairs": each}, domain={"pairs": pairs, "forms": ["value"]})
+
+
+@pytest.mark.parametrize("relation", [{"steps": "12"}, {"each": "12"}, {"steps": ["1"]}, {"steps": [["1"]]}, "l1"])
+def test_a_relation_is_not_read_letter_by_letter(relation: Any) -> None:
+    """The text 12 is a step of twelve to whoever reads it, and was two steps of one and two to the checker."""
+    forged = Forged(noisy_first)
+    box = {"low": ["0"], "high": ["100"], "integer": True, "relation": relation}
+    shifts = [[{"n0": str(-by)}] for by in (1, 2, -1, -2)]
+    for some in (shifts, shifts[:2], shifts[::2]):
+        stands = forged.stands(
+            domain=box, pairs=[Forged.entry(0, 0, {**STAYS, "shifts": some})], bound="2", claim={"epsilon": 2}
+        )
+        assert not stands or relation == {"steps": [["1"]]}
+
+
+def noisy_first(totals: Any, rng: Any) -> Any:
+    return totals[0] + rng.laplace(0.0, 1.0)
+
+
+@pytest.mark.parametrize("value", [Fraction(149, 10**62), Fraction(1, 10**30), Fraction(1, 3), 1 - Fraction(1, 10**70)])
+def test_logarithms_are_further_from_0_however_small(value: Fraction) -> None:
+    """ln(1 − p) ≤ −p, and ln(1 + x) ≥ x/(1 + x): both bound what is computed."""
+    assert log_beyond(1 - value) <= -value
+    assert log_beyond(1 + value) >= value / (1 + value)
+    assert log_beyond(Fraction(1)) == 0
+
+
+@pytest.mark.parametrize("value", [-3_000_000, -(10**7), -200, -1, 0])
+def test_exponentials_lie_between_their_limits_however_small(value: int) -> None:
+    assert 0 <= exp_at_most(Fraction(value)) <= exp_at_least(Fraction(value))
+    assert exp_at_least(Fraction(value)) > 0
+    assert exp_at_most(Fraction(0)) == 1
+
+
+def rarely(value: int, rng: Any) -> Any:
+    if rng.laplace(0.0, 1.0) > 3e6:
+        return value
+    return -1
+
+
+def test_what_is_assumed_of_noise_is_never_sure() -> None:
+    """Its probability is too small for decimals, and not 0."""
+    forged = Forged(rarely, [0, 1])
+    cells = [{"left": [at], "right": [at], "shifts": [[{}]]} for at in (0, 1)]
+    likely = next(at for at, what in enumerate(forged.content["traces"][0]["outputs"]) if "-1" in json.dumps(what))
+    assumed = [{"n0": "-1", "": "3000000"}]
+    impossible = [{"left": [1 - likely], "never": {"0": "1", "1": "1"}}]
+    for some in ([cells[likely], *impossible], cells):
+        pairs = [{**Forged.entry(i, j, STAYS), "cells": some, "assumed": assumed} for i, j in ((0, 1), (1, 0))]
+        assert not forged.stands(pairs=pairs, claim={"epsilon": 0.0})
+
+
+def test_a_chain_has_numbers_that_doubles_can_compute_with() -> None:
+    """Infinity less infinity counted for nothing."""
+    for centre, reach in ((1.8e308, [1.0]), (1.0, [1e200]), (math.inf, [1.0])):
+        with pytest.raises(ValueError, match="numbers that doubles can compute with"):
+            checked_chain._lost(centre, reach, Fraction(0))
+
+
+def fair(value: int, rng: Any) -> Any:
+    return int(rng.random() < 0.5 + value * 2.0**-40)
+
+
+def test_masses_that_differ_a_little_differ() -> None:
+    forged = Forged(fair, [0, 1])
+    one = masses(forged)
+    assert not forged.stands(**one, claim={"epsilon": 0.0})
+    e = Fraction(1, 2**141)
+    tiny = [{"(0,)": {"a": str(Fraction(1, 2) + by), "b": str(Fraction(1, 2) - by)}} for by in (0, e)]
+    entry = {"traces": [0, 1], "epsilons": {"(0,)": "0"}}
+    assert checker.masses(entry, {"laws": tiny}, lambda: None)[1] == e

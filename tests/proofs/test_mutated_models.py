@@ -16,7 +16,7 @@ from auditor.proofs.expressions import EXPRESSIONS
 from auditor.proofs.form import Form
 from auditor.proofs.generator import METHODS as DRAWS
 from auditor.proofs.lazy import Lazy, NotProvedError, applied
-from auditor.proofs.listed import Stream, View, called, of_constants
+from auditor.proofs.listed import Iterated, View, called, of_constants
 from auditor.proofs.listed_numpy import NUMPY
 from auditor.proofs.listed_python import BUILTINS, MATH
 from auditor.proofs.outside import LISTED
@@ -41,8 +41,8 @@ def changed(value: Any) -> Any:  # noqa: PLR0911, PLR0912 - a case each
             )
         case Lazy():
             return applied(changed, value)
-        case Stream():
-            return Stream(iter(list(value.values)[1:]))
+        case Iterated():
+            return Iterated(iter(list(value.values)[1:]))
         case View():
             return [*value.now(), 1]
         case bool() | np.bool_():

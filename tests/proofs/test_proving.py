@@ -12,7 +12,7 @@ import auditor
 from auditor import GaussianDP, PureDP, Records, RenyiDP, Totals, Value, ZeroConcentratedDP
 from auditor.claims import ApproximateDP, Claim, PrivacyProfile
 from auditor.proofs import prove
-from auditor.proofs.checker import check
+from auditor.proofs.checker import check_certificate
 from auditor.proofs.proof import Scope
 from mechanisms import (
     additive,
@@ -134,7 +134,7 @@ def test_a_sound_specimen_is_proved_and_its_certificate_holds(name: str) -> None
     proof = prove(mechanism, claim, domain, parameters=parameters)
     assert proof.proved, proof.reason
     assert proof.scope is Scope.DOMAIN and proof.value is not None and proof.value <= claim.value * (1 + 1e-9)
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
 
 
 @pytest.mark.parametrize("name", NOT_PROVED)
@@ -151,7 +151,7 @@ def test_a_mean_of_records_is_proved_for_the_pairs_that_are_listed() -> None:
     assert proof.status == "proved_for_pairs" and not proof.proved
     assert proof.scope is Scope.PAIRS and proof.pairs == len(domain.corners())
     assert str(proof).startswith("proved for pairs: ") and str(proof).endswith(f"for {proof.pairs} pairs")
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_gaussian_noise_is_proved_for_each_kind_of_claim(claim: Claim, bound: fl
     domain = Totals(cells=2, values=(0, 5), contribution={"l1": 1})
     proof = prove(lambda x, size, rng: x + rng.normal(0, 2, (size, 2)), claim, domain)
     assert proof.proved, proof.reason
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
     assert bound is None or proof.value == pytest.approx(bound, rel=1e-12)
 
 
@@ -178,7 +178,7 @@ def test_pure_privacy_proves_what_it_implies(claim: Claim, holds: bool) -> None:
     proof = prove(lambda x, rng: x[0] + rng.laplace(0, 1), claim, cells(1, l1=1))
     assert proof.proved == holds
     if holds:
-        check(json.loads(json.dumps(proof.certificate)))
+        check_certificate(json.loads(json.dumps(proof.certificate)))
 
 
 def test_delta_of_a_finite_law_is_exact() -> None:
@@ -189,7 +189,7 @@ def test_delta_of_a_finite_law_is_exact() -> None:
 
     proof = prove(tell, ApproximateDP(0.0, 0.125), Value(values=[0, 1]))
     assert proof.proved and proof.bound == 0
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
     assert not prove(tell, ApproximateDP(3.0, 0.1249), Value(values=[0, 1])).proved
 
 
@@ -225,7 +225,7 @@ def test_above_threshold_with_gaussian_noise_is_proved_for_many_queries(queries:
     scales = {"centre": 4.0, "scale": 8.0}
     proof = prove(above_threshold, ApproximateDP(1.24, 0.01), domain, parameters=scales)
     assert proof.proved, proof.reason
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
     halves = {"centre": 1.0, "scale": 1.0}
     assert not prove(above_threshold, ApproximateDP(1.24, 0.01), domain, parameters=halves, seconds=3).proved
 
@@ -309,7 +309,7 @@ def test_an_integer_of_many_outcomes_is_compared_exactly() -> None:
 
     proof = prove(answer, PureDP(math.log(2)), Value(values=[0, 1]))
     assert proof.proved and proof.value == pytest.approx(math.log(2), rel=1e-12)
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
 
 
 @pytest.mark.parametrize(
@@ -353,4 +353,4 @@ def test_outputs_that_show_different_numbers_of_the_data_are_never_paired() -> N
 
     proof = prove(either, PureDP(0.5), cells(2, linf=1))
     assert proof.proved and proof.bound == Fraction(1, 2)
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))

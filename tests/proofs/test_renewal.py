@@ -12,7 +12,7 @@ import pytest
 import auditor
 from auditor import RETRY, ApproximateDP, PureDP, Totals, Value, retrying
 from auditor.proofs import prove
-from auditor.proofs.checker import check
+from auditor.proofs.checker import check_certificate
 
 COUNT = Totals(cells=1, values=(0, 3), contribution={"l1": 1})
 
@@ -69,7 +69,7 @@ def test_retries_of_a_die_leave_six_sides_that_are_equally_likely() -> None:
 
     proof = prove(loaded, PureDP(0.0), Value(values=[0, 1]))
     assert proof.proved and proof.bound == 0
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
 
 
 def test_what_a_sampler_draws_has_the_law_that_is_computed() -> None:
@@ -90,7 +90,7 @@ def test_discrete_laplace_noise_by_rejection_is_proved_with_what_is_not_resolved
     claim = ApproximateDP(1 / scale, 1e-9)
     proof = prove(noisy, claim, COUNT, parameters={"scale": scale})
     assert proof.proved and proof.rule == "masses", proof.reason
-    check(json.loads(json.dumps(proof.certificate)))
+    check_certificate(json.loads(json.dumps(proof.certificate)))
     too_small = prove(noisy, ApproximateDP(0.98 / scale, 1e-9), COUNT, parameters={"scale": scale})
     assert not too_small.proved
 

@@ -11,21 +11,31 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from auditor.proofs.chains import chain, chain_above
-from auditor.proofs.selections import CURVATURE, MARGIN, _corners, _Grid, _nearer, bound, lengths, on_pair, over_box
-from auditor.proofs.stars import Condition, Domain, Path, Selection, law_of
+from auditor.proofs.selections import (
+    CURVATURE,
+    MARGIN,
+    _corners,
+    _Grid,
+    _nearer,
+    bound,
+    enclosed_on_pair,
+    lengths,
+    over_box,
+)
+from auditor.proofs.stars import DataRange, Halfspace, Selection, StarPath, stars_of
 
 
-def condition(noise, data, constant=0) -> Condition:
-    return Condition(
+def condition(noise, data, constant=0) -> Halfspace:
+    return Halfspace(
         {n: Fraction(v) for n, v in noise.items()}, {at: Fraction(v) for at, v in data.items()}, Fraction(constant)
     )
 
 
-def larger(one: int, other: int) -> Condition:
+def larger(one: int, other: int) -> Halfspace:
     return condition({f"n{one}": 1, f"n{other}": -1}, {one: 1, other: -1})
 
 
-def selection(outputs: list[list[list[Condition]]], deviations: dict[str, float]) -> Selection:
+def selection(outputs: list[list[list[Halfspace]]], deviations: dict[str, float]) -> Selection:
     paths = tuple(tuple(tuple(path) for path in paths) for paths in outputs)
     return Selection(paths, {name: Fraction(value) for name, value in deviations.items()})
 
@@ -37,9 +47,9 @@ def noisy_max(n: int, sigma: float = 4) -> Selection:
 
 def noisy_max_loop(n: int, sigma: float = 4) -> Selection:
     """As `if value > best` makes it: 2ⁿ⁻¹ paths."""
-    found: list[list[list[Condition]]] = [[] for _ in range(n)]
+    found: list[list[list[Halfspace]]] = [[] for _ in range(n)]
 
-    def go(i: int, best: int, path: list[Condition]) -> None:
+    def go(i: int, best: int, path: list[Halfspace]) -> None:
         if i == n:
             found[best].append(path)
             return
@@ -53,7 +63,7 @@ def noisy_max_loop(n: int, sigma: float = 4) -> Selection:
 def above_threshold(n: int, threshold: float = 4, query: float = 8, shared: bool = True) -> Selection:
     """Without ``shared`` noise of the threshold, a twin with a fault."""
 
-    def row(i: int, sign: int) -> Condition:
+    def row(i: int, sign: int) -> Halfspace:
         return condition({f"n{i}": sign} | ({"t": -sign} if shared else {}), {i: sign})
 
     outputs = [[[*(row(j, -1) for j in range(i)), row(i, 1)]] for i in range(n)]
@@ -63,10 +73,10 @@ def above_threshold(n: int, threshold: float = 4, query: float = 8, shared: bool
 
 def between(k: int, sigma: float = 4) -> Selection:
     """Whether value k is between the least and the largest of those before, as a loop."""
-    inside: list[list[Condition]] = []
-    outside: list[list[Condition]] = []
+    inside: list[list[Halfspace]] = []
+    outside: list[list[Halfspace]] = []
 
-    def go(i: int, low: int, high: int, path: list[Condition]) -> None:
+    def go(i: int, low: int, high: int, path: list[Halfspace]) -> None:
         if i == k:
             outside.extend([[*path, larger(i, high)], [*path, larger(high, i), larger(low, i)]])
             inside.append([*path, larger(high, i), larger(i, low)])
@@ -84,8 +94,8 @@ def between(k: int, sigma: float = 4) -> Selection:
 
 def ranges(m: int, sigma: float = 4) -> Selection:
     """The first of m values outside of its own noisy range."""
-    outputs: list[list[list[Condition]]] = []
-    path: list[Condition] = []
+    outputs: list[list[list[Halfspace]]] = []
+    path: list[Halfspace] = []
     for j in range(m):
         low = condition({f"q{j}": 1, f"l{j}": -1}, {j: 1}, 1)
         high = condition({f"q{j}": -1, f"u{j}": 1}, {j: -1}, 1)
@@ -95,7 +105,7 @@ def ranges(m: int, sigma: float = 4) -> Selection:
     return selection(outputs, {f"{kind}{j}": sigma for j in range(m) for kind in "qlu"})
 
 
-def _not(row: Condition) -> Condition:
+def _not(row: Halfspace) -> Halfspace:
     return condition({n: -v for n, v in row.noise.items()}, {at: -v for at, v in row.data.items()}, -row.constant)
 
 
@@ -103,8 +113,8 @@ def vector(*numbers: float) -> tuple[Fraction, ...]:
     return tuple(map(Fraction, numbers))
 
 
-def cube(n: int, low: float, high: float, integer: bool = False, reach: float = 1) -> Domain:
-    return Domain(vector(*[low] * n), vector(*[high] * n), integer, vector(*[-reach] * n), vector(*[reach] * n))
+def cube(n: int, low: float, high: float, integer: bool = False, reach: float = 1) -> DataRange:
+    return DataRange(vector(*[low] * n), vector(*[high] * n), integer, vector(*[-reach] * n), vector(*[reach] * n))
 
 
 def soon(seconds: float = 30) -> float:
@@ -116,7 +126,7 @@ def chosen(some: Selection, x: np.ndarray, noise: dict[str, np.ndarray]) -> np.n
     size = len(next(iter(noise.values())))
     result = np.full(size, -1)
 
-    def holds(row: Condition) -> np.ndarray:
+    def holds(row: Halfspace) -> np.ndarray:
         fixed = float(row.constant) + sum(float(v) * x[at] for at, v in row.data.items())
         return fixed + sum(float(v) * noise[n] for n, v in row.noise.items()) > 0
 
@@ -137,7 +147,7 @@ def count_of(some: Selection) -> int:
 
 
 def test_two_values_are_a_gaussian():
-    law = law_of(noisy_max(2))
+    law = stars_of(noisy_max(2))
     assert not isinstance(law, str)
     points = np.array([[0, 0], [3.5, 1], [-20, 20], [8, 1]], dtype=float)
     expected = norm.cdf((points[:, 0] - points[:, 1]) / math.sqrt(32))
@@ -152,8 +162,8 @@ def test_two_values_are_a_gaussian():
 
 @pytest.mark.parametrize("x", [(1, 1, 1, -1), (0.5, -3, 2.25, 7), (-40, 0, 3, 1)])
 def test_masses_are_those_of_a_quadrature(x):
-    law = law_of(noisy_max_loop(4))
-    chain_law = law_of(above_threshold(4))
+    law = stars_of(noisy_max_loop(4))
+    chain_law = stars_of(above_threshold(4))
     assert not isinstance(law, str)
     assert not isinstance(chain_law, str)
 
@@ -176,7 +186,7 @@ def test_masses_are_those_of_a_simulation(some):
     rng = np.random.default_rng(20)
     n, size = count_of(some), 400_000
     x = rng.normal(scale=2, size=n)
-    law = law_of(some)
+    law = stars_of(some)
     assert not isinstance(law, str)
     noise = {name: rng.normal(scale=float(scale), size=size) for name, scale in some.deviations.items()}
     counts = np.bincount(chosen(some, x, noise), minlength=len(some.outputs))
@@ -189,7 +199,7 @@ def test_masses_are_those_of_a_simulation(some):
 def test_what_is_left_out_of_the_sum_is_enclosed():
     """Steep slopes need more nodes: one value has a twentieth of the noise of the others."""
     some = selection(noisy_max_rows(3), {"n0": 1, "n1": 20, "n2": 3})
-    law = law_of(some)
+    law = stars_of(some)
     assert not isinstance(law, str)
     scales = (1, 20, 3)
     points = np.random.default_rng(1).normal(scale=5, size=(20, 3))
@@ -205,7 +215,7 @@ def test_what_is_left_out_of_the_sum_is_enclosed():
             assert abs(expected - masses[i]) < 2e-11
 
 
-def noisy_max_rows(n: int) -> list[list[list[Condition]]]:
+def noisy_max_rows(n: int) -> list[list[list[Halfspace]]]:
     return [[[larger(i, j) for j in range(n) if j != i]] for i in range(n)]
 
 
@@ -222,11 +232,13 @@ def test_bounds_are_above_every_pair(seed):
     )
     width = int(rng.integers(1, 5))
     steps = (vector(*rng.integers(-1, 2, n)), vector(*rng.integers(-1, 2, n)))
-    domain = Domain(vector(*[0] * n), vector(*[width] * n), False, steps=steps) if seed % 3 == 0 else cube(n, 0, width)
+    domain = (
+        DataRange(vector(*[0] * n), vector(*[width] * n), False, steps=steps) if seed % 3 == 0 else cube(n, 0, width)
+    )
     epsilon = Fraction(int(rng.integers(0, 5)), 4)
     found = over_box(some, domain, epsilon, 0.0, soon(1.0))
     assert found.above is not None
-    law = law_of(some)
+    law = stars_of(some)
     assert not isinstance(law, str)
     left = rng.uniform(0, width, (20_000, n))
     left[::2] = rng.choice([0, width], left[::2].shape)  # corners, and all between
@@ -244,9 +256,9 @@ def test_bounds_are_above_every_pair(seed):
         assert difference in steps if domain.steps else max(map(abs, difference)) <= 1
         assert min(a.min(), b.min()) >= 0
         assert max(a.max(), b.max()) <= width
-        exact = on_pair(some, *found.pair, epsilon)
+        exact = enclosed_on_pair(some, *found.pair, epsilon)
         assert found.below == pytest.approx(exact.below, abs=1e-10)
-    whole = Domain(domain.low, domain.high, True, domain.least, domain.most, domain.steps)
+    whole = DataRange(domain.low, domain.high, True, domain.least, domain.most, domain.steps)
     integers = over_box(some, whole, epsilon, 0.0, soon(5))
     assert integers.above is not None
     assert integers.above <= found.above + 1e-9
@@ -290,7 +302,7 @@ def test_coarse_grids_are_above_what_lies_between(monkeypatch, few, some, reach)
     monkeypatch.setattr("auditor.proofs.selections.FEW_POINTS", few)
     n = count_of(some)
     rng = np.random.default_rng(3)
-    law = law_of(some)
+    law = stars_of(some)
     assert not isinstance(law, str)
     missed = 0
     for numerator in (1, 2, 4, 6, 8):
@@ -334,7 +346,7 @@ def test_what_is_brought_together_has_the_same_masses():
     rng = np.random.default_rng(8)
     for some, sigma in ((noisy_max_loop(3, 2), 2.0), (between(3), 4.0), (above_threshold(2), 8.0)):
         n = count_of(some)
-        law = law_of(some)
+        law = stars_of(some)
         assert not isinstance(law, str)
         domain, share = _nearer(cube(n, 0, 10**6), law, some.deviations)
         if some.outputs == above_threshold(2).outputs:  # the threshold is no number of the data
@@ -373,7 +385,7 @@ def test_all_cells_of_a_domain_have_their_corners(n):
 def test_values_with_two_sides():
     """A value within noise of a constant range; and within a moving range, which may be empty."""
 
-    def within(noise: dict[str, int], low: float, high: float) -> list[Condition]:
+    def within(noise: dict[str, int], low: float, high: float) -> list[Halfspace]:
         return [condition(noise, {0: 1}, -low), condition({k: -v for k, v in noise.items()}, {0: -1}, high)]
 
     for noise in ({"q": 1}, {"q": 1, "t": -1}):
@@ -382,7 +394,7 @@ def test_values_with_two_sides():
         for low, high in ((-1, 2), (2, -1)):
             inside = within(noise, low, high)
             some = selection([[[*inside, *chained]], [[condition({"z": 1}, {})]]], {**deviations, "z": 1})
-            law = law_of(some)
+            law = stars_of(some)
             assert not isinstance(law, str)
             for x in ((0.0, 0.0), (1.5, -2.0)):
 
@@ -398,7 +410,7 @@ def test_values_with_two_sides():
 
 
 def test_lengths_are_the_least():
-    law = law_of(noisy_max(4))
+    law = stars_of(noisy_max(4))
     assert not isinstance(law, str)
     moves = [vector(1, 0, 0, 0), vector(1, 1, -1, -1), vector(1, 1, 1, 1)]
     assert lengths(law.conditions, noisy_max(4).deviations, moves) == [Fraction(3, 64), Fraction(1, 4), 0]
@@ -446,7 +458,7 @@ def test_faulty_twins_are_not_proved():
     assert longest.above > 0.01
 
 
-def _mirrored(row: Condition) -> Condition:
+def _mirrored(row: Halfspace) -> Halfspace:
     return condition({k: -v for k, v in row.noise.items()}, {k: -v for k, v in row.data.items()})
 
 
@@ -459,8 +471,8 @@ def test_chains_are_above_the_truth():
             some.deviations,
         )
         for one in (some, turned):
-            up = Domain(vector(*[-8] * n), vector(*[8] * n), True, vector(*[0] * n), vector(*[1] * n))
-            down = Domain(up.low, up.high, True, vector(*[-1] * n), vector(*[0] * n))
+            up = DataRange(vector(*[-8] * n), vector(*[8] * n), True, vector(*[0] * n), vector(*[1] * n))
+            down = DataRange(up.low, up.high, True, vector(*[-1] * n), vector(*[0] * n))
             for domain in (cube(n, -8, 8, integer=True), up, down):
                 above = chain(one, domain, Fraction(epsilon)).above
                 below = over_box(one, domain, Fraction(epsilon), 0.0, soon()).below
@@ -502,7 +514,7 @@ def test_chains_are_checked_without_numpy():
 
 def test_what_is_not_supported_says_why():
     certain = selection([[[condition({}, {0: 1})]], [[condition({}, {0: -1})]]], {})
-    tangled: list[Path] = []
+    tangled: list[StarPath] = []
     for order in itertools.permutations(range(4)):
         tangled.append(tuple(larger(a, b) for a, b in itertools.pairwise(order)))
     sorted_ = Selection(tuple((path,) for path in tangled), {f"n{i}": Fraction(1) for i in range(4)})

@@ -17,7 +17,7 @@ from auditor.claims import Claim
 from auditor.cli import main
 from auditor.events.observed import BothAnswers, Hits, Observed, ObservedBets, ObservedReport, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.compare import FALSE_RISE, Change, Kind, compare, shown
+from auditor.report.compare import FALSE_RISE, Change, ChangeKind, compare, shown
 from auditor.report.formats import write_reports
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
@@ -163,7 +163,10 @@ def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
 def test_audits_that_vanished_fail_and_those_that_appeared_are_told() -> None:
     first, second, third = (result(name=name) for name in ("first", "second", "third"))
     found = compare(run(first, second), run(third, first))
-    assert [(change.audit, change.kind) for change in found] == [("third", Kind.NOTE), ("second", Kind.WORSE)]
+    assert [(change.audit, change.kind) for change in found] == [
+        ("third", ChangeKind.NOTE),
+        ("second", ChangeKind.WORSE),
+    ]
 
 
 # --- Beyond chance ---

@@ -17,7 +17,7 @@ from auditor.claims import ApproximateDP, PureDP
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
-from auditor.report.phrases import bound_words, closing_line, finding, headline, number
+from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline
 from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
@@ -234,7 +234,7 @@ def test_the_closing_line_counts_what_was_not_as_expected() -> None:
     ],
 )
 def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str, Any]], told: str) -> None:
-    assert headline(run(*(result(**change) for change in changes))).startswith(told)
+    assert run_headline(run(*(result(**change) for change in changes))).startswith(told)
 
 
 def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> None:
