@@ -236,6 +236,17 @@ def test_help_answers_without_loading_a_numerical_library() -> None:
     assert shown.stderr.strip() == "[]"
 
 
+def test_an_audit_loads_what_takes_long_when_it_needs_it() -> None:
+    """Each worker imports all of this before its first output."""
+    script = (
+        "import sys, auditor.auditing, auditor.blackbox.host\n"
+        "slow = ('scipy.optimize', 'scipy.stats', 'scipy.special', 'statsmodels', 'matplotlib', 'pandas', 'jinja2', 'rich')\n"
+        "print([name for name in slow if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
 def test_every_public_name_can_be_loaded() -> None:
     import auditor
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import ndtr
 
 from auditor.proofs.stars import NORMAL, ONE, ZERO, DataRange, Enclosed, Halfspace, Selection, StarPath, added
 
@@ -83,6 +82,8 @@ def _moves(
 
 def chain_above(moved: float, reach: Sequence[float], epsilon: float) -> float:
     """Return a number that is at least ∫ φ(t) V(t) dt, for a centre that moves by ``moved`` and values by up to ``reach``."""
+    from scipy.special import ndtr
+
     ends = np.linspace(-9, 9, CELLS + 1)
     cost = epsilon - moved * ends[1:] - moved**2 / 2  # ln κ
     lost = np.maximum(0.0, -np.expm1(cost))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.proofs.clock import check_time
@@ -165,6 +164,8 @@ def _data(names: Names, point: Mapping[str, float], integer: bool, seed: int) ->
 
 def _points(path: Path, names: Names, integer: bool, seed: int, count: int) -> Iterator[Numbers]:
     """Yield numbers that meet the linear conditions of a path: some deep inside of them, and some at ends of the data."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
     forms = [condition.form for condition in path.conditions]
     symbols = sorted({name for form in forms for name in form.terms} | (set(names.bounds) if count > 1 else set()))
     rng = np.random.default_rng(seed)
@@ -177,6 +178,7 @@ def _points(path: Path, names: Names, integer: bool, seed: int, count: int) -> I
 
     def solved(objective: NDArray[np.float64], deepest: float) -> NDArray[np.float64] | None:
         # The last variable says how deep inside of the conditions on noise a point lies.
+
         found = milp(
             -objective,
             constraints=LinearConstraint(rows, least, most),

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from auditor.bounds.intervals import Floats
 from auditor.proofs.chains import chain
@@ -166,6 +165,8 @@ def _is_pinned(domain: DataRange, law: StarLaw) -> bool:
 
 def _nearer(domain: DataRange, law: StarLaw, deviations: Mapping[str, Fraction]) -> tuple[DataRange, float]:
     """Return a smaller cube that stands for all data sets, and a total variation that this may be off by."""
+    from scipy.special import ndtri
+
     values = compared_values([law.conditions])
     count = len(law.places)
     if (
@@ -357,6 +358,8 @@ def _corners(mass: Floats, over: float, under: float, wander: float, off: float)
     It moves by up to ``wander`` of Φ⁻¹ in a cell. Of sets of some mass under N(0, 1), |z| ≤ a has the least ∫ (z² − 1), −2aφ(a);
     and |z| ≥ b has the largest, 2bφ(b).
     """
+    from scipy.special import ndtr, ndtri
+
     if not wander:
         return mass, mass
     largest = ndtr(ndtri(np.clip(mass + off, 1e-9, 1 - 1e-12)) + wander + 1e-9)

@@ -17,7 +17,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from auditor.bounds.intervals import Floats
 from auditor.proofs.moves import Vector
@@ -103,6 +102,8 @@ def _least(sides: Sequence[Floats], points: Floats) -> Floats:
 
 
 def _normal(offsets: Floats, moved: Floats) -> Floats:
+    from scipy.special import ndtr
+
     some, which = np.unique(offsets, return_inverse=True)
     return np.asarray(ndtr(some[:, None] + moved)[which.reshape(-1)])
 
@@ -281,6 +282,8 @@ def _leaves(
 
 def _quadrature(leaves: Sequence[_Leaf]) -> tuple[Floats, Floats, float] | None:
     """Return nodes, weights, and what their sum may be off by."""
+    from scipy.special import ndtr
+
     heights = np.arange(0.25, 14, 0.25)
     size = heights**2 / 2
     for leaf in leaves:

@@ -54,7 +54,7 @@ def every_third(totals: Any, size: int, rng: Rng) -> Any:
     return np.full(size, totals[0] % 3 == 0) ^ (rng.random(size) < 0.01)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.statistical) for seed in range(2, 6))])
 def test_what_the_ends_of_a_path_do_not_show_is_found_on_neighbours(seed: int) -> None:
     domain = Totals(cells=1, values=(0, 1000), contribution={"l1": 1})
     corner = path(domain, domain.corners()[0], 9)
@@ -140,7 +140,7 @@ def test_the_stages_are_data_that_add_up() -> None:
 def test_a_search_draws_about_what_its_stages_have() -> None:
     """No more than it may, and nearly all of it: stages that are left out leave their outputs to the others."""
     for claim, domain in ((auditor.PureDP(1.0), Value(range=(0, 9))), (auditor.PureDP(EPSILON), SIX)):
-        for outputs in (2_000, 20_000, 60_000):
+        for outputs in (2_000, 20_000):
             _, drawing = found(compares if domain is SIX else noisy_value, claim, domain, outputs, 0)
             assert 0.8 * outputs < drawing.spent.search < 1.05 * outputs
 
