@@ -151,4 +151,9 @@ def _domain_words(proof: Any) -> str:
         each = " or ".join(f"{low} to {high}" for low, high in ends)
         how = {"l1": f"by at most {reach} in L1", "linf": f"by at most {reach} each"}.get(kind, f"by {kind} {reach}")
         shown = f"{len(domain['low'])} {numbers} from {each}; neighbours differ {how}"
-    return f"all data sets of the domain: {shown}"
+    form = (
+        f"; each as an {' or an '.join(arrays)}"
+        if (arrays := [one for one in domain.get("forms", ()) if one != "value"])
+        else ""
+    )
+    return f"all data sets of the domain: {shown}{form}"

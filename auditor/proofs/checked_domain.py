@@ -49,9 +49,13 @@ def different(values: Any) -> Any:
 
 
 def texts_of(data: Any, forms: Any) -> list[str]:
-    """Return the data sets of traces as texts that tell types. Arrays without items have as many axes as those with items."""
-    axes = {len(one["shape"]) for one in data if one.get("array")} or {1}
-    need(all(len(one["shape"]) in axes for one in data if "array" in one), "the axes of an array")
+    """Return the data sets of traces as texts that tell types: all as they are, or all as arrays.
+
+    Arrays without items have the other axes of those with items.
+    """
+    need(len({"value" in one for one in data}) == 1, "one form of the data")
+    axes = {(*one["shape"][1:],) for one in data if one.get("array")} or {()}
+    need(all((*one["shape"][1:],) in axes for one in data if "array" in one), "the axes of an array")
     return [_text_of(one, forms) for one in data]
 
 
@@ -65,7 +69,8 @@ def _text_of(dataset: Any, forms: Any) -> str:
     for length in dataset["shape"]:
         need(all(type(row) is list and len(row) == length for row in rows), "a shape")
         rows = [one for row in rows for one in row]
-    need(all(type(one) is kind for one in rows), "numbers of one type")
+    # NumPy drops what is 0 at the end of a text.
+    need(all(type(one) is kind and not (kind is str and "\0" in one) for one in rows), "items of one type")
     return json.dumps(dataset["array"])
 
 

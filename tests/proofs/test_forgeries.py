@@ -355,3 +355,45 @@ def test_masses_that_differ_a_little_differ() -> None:
     tiny = [{"(0,)": {"a": str(Fraction(1, 2) + by), "b": str(Fraction(1, 2) - by)}} for by in (0, e)]
     entry = {"traces": [0, 1], "epsilons": {"(0,)": "0"}}
     assert checker.masses(entry, {"laws": tiny}, lambda: None)[1] == e
+
+
+# --- Of the fourth reader ---
+
+
+def by_container(data: Any, rng: Any) -> Any:
+    if isinstance(data, list):
+        return 1 if data[0] == 1 else 0
+    return 0 if data[0] == 1 else 1
+
+
+def first(data: Any, rng: Any) -> Any:
+    return data[0]
+
+
+def by_width(data: Any, rng: Any) -> Any:
+    return 1 if data.shape[1] == 2 and len(data) == 0 else 0
+
+
+def test_all_data_sets_arrive_in_one_form() -> None:
+    """Or else one is a list and its neighbour an array, which the function tells apart as it likes."""
+    forged = Forged(by_container, [[0], np.array([1])])
+    assert not forged.stands(**masses(forged), claim={"epsilon": 0.0})
+    both = Forged(by_container, [[0], np.array([1]), [1], np.array([0])])
+    one = masses(both)
+    pairs = [{**one["pairs"][0], "sides": [i, 1 - i], "traces": [2 * i, 2 * i + 1]} for i in (0, 1)]
+    domain = {"values": [[0], [1]], "forms": ["array of int64", "value"]}
+    assert not both.stands(**{**one, "pairs": pairs}, domain=domain, claim={"epsilon": 0.0})
+
+
+def test_texts_that_are_one_in_an_array_are_refused() -> None:
+    forged = Forged(first, [np.array(["a"]), np.array(["a"])])
+    data = [{**one, "array": [text]} for one, text in zip(forged.content["data"], ("a", "a\0"), strict=True)]
+    domain = {"values": [["a"], ["a\0"]], "forms": ["array of str"]}
+    assert not forged.stands(**masses(forged), data=data, domain=domain, claim={"epsilon": 0.0})
+
+
+def test_an_array_without_rows_is_as_wide_as_the_others() -> None:
+    domain = {"records": [[1, 2]], "size": [0, 1], "relation": "add_remove", "forms": ["array of int64"]}
+    for width in (2, 7):
+        forged = Forged(by_width, [np.zeros((0, width), np.int64), np.array([[1, 2]])])
+        assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})
