@@ -151,9 +151,5 @@ def _domain_words(proof: Any) -> str:
         each = " or ".join(f"{low} to {high}" for low, high in ends)
         how = {"l1": f"by at most {reach} in L1", "linf": f"by at most {reach} each"}.get(kind, f"by {kind} {reach}")
         shown = f"{len(domain['low'])} {numbers} from {each}; neighbours differ {how}"
-    form = (
-        f"; each as an {' or an '.join(arrays)}"
-        if (arrays := [one for one in domain.get("forms", ()) if one != "value"])
-        else ""
-    )
-    return f"all data sets of the domain: {shown}{form}"
+    arrays = " or ".join(f"an {one}" for one in domain.get("forms", ()) if one != "value")
+    return f"all data sets of the domain: {shown}{f'; each as {arrays}' if arrays else ''}"

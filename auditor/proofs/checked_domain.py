@@ -70,7 +70,8 @@ def _text_of(dataset: Any, forms: Any) -> str:
         need(all(type(row) is list and len(row) == length for row in rows), "a shape")
         rows = [one for row in rows for one in row]
     # NumPy drops what is 0 at the end of a text.
-    need(all(type(one) is kind and not (kind is str and "\0" in one) for one in rows), "items of one type")
+    need(all(type(one) is kind for one in rows), "items of one type")
+    need(not any(type(one) is str and "\0" in one for one in rows), "texts without what ends them")
     return json.dumps(dataset["array"])
 
 
