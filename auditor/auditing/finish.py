@@ -15,7 +15,11 @@ from auditor.results.result import ExactValue, ProofFound, Smallest
 
 
 def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Outcome:
-    """Return how the audit ended: what was seen, and all that belongs to it. Raises what sampling raises."""
+    """Find out what belongs to what was seen, and return all of it. Raises what sampling raises.
+
+    This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
+    only Holm's larger level refutes has no smallest pair.
+    """
     refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
     has_evidence = isinstance(seen.found, Evidence)
     smallest, warnings = None, [*drift(seen.tables), *seen.warnings]

@@ -48,7 +48,7 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
 def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
     """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
 
-    Each of these may take as long as the limit. So the search does not have to find that out.
+    This is checked first, since each output of the search would take as long as the limit.
     """
     rng = rng_at(plan.settings.seed, Phase.CHECK)
     failure = None

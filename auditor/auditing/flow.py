@@ -69,7 +69,10 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _outcome(plan: Plan, draw: Draw) -> Outcome:
-    """What an audit does: try a proof, look at the mechanism, see what its outputs say, and find out what belongs to that."""
+    """What an audit does: try a proof, look at the mechanism, see what its outputs say, and find out what belongs to that.
+
+    A brief proof, the default of configurations, comes last, in ``finished``: nothing else depends on it.
+    """
     proof, hints = tried_proof(plan)
     if plan.settings.prove == "only":
         return Outcome(plan, proof_alone(plan, proof), proof=proof)

@@ -112,7 +112,7 @@ def outputs_at_distance(outputs: int, steps: int) -> int:
 
 
 def ends(along: Sequence[Pair]) -> Pair:
-    """Return the two data sets at the ends of a path: neighbours only where it has one step."""
+    """Return the two data sets at the ends of a path. They are neighbours only if the path has one step."""
     return replace(along[0], right=along[-1].right)
 
 

@@ -150,7 +150,7 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
 
 
 def _best_quarter(scored: Sequence[ScoredPair], least: int = 1) -> list[ScoredPair]:
-    """Return the best of the pairs, the best first."""
+    """Return the best quarter of the pairs, the best first; at least ``least`` of them."""
     order = best_first([score for _, score in scored])
     return [scored[i] for i in order[: max(least, math.ceil(len(scored) * SURVIVORS))]]
 

@@ -75,7 +75,7 @@ class Plan:
         return "sequential" if self.settings.method == "sequential" else "pairwise"
 
     def method(self, outputs: int, claim: Claim | None = None) -> AnyMethod:
-        """Return the method of the audit for a bound of this number of outputs, on its own claim or on another.
+        """Return the method of the audit for a bound of this number of outputs on ``claim``, by default the plan's.
 
         Raises InvalidInputError if the claim has no such method.
         """

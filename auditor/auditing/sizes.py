@@ -1,4 +1,7 @@
-"""How many outputs each part of an audit has: where this is decided, for every kind of audit."""
+"""How many outputs each part of an audit has: where this is decided.
+
+Of a sequential audit, whose searches grow, ``sequential_flow`` says more; under a time limit, ``deadline`` fits them.
+"""
 
 from dataclasses import dataclass
 

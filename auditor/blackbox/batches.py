@@ -1,6 +1,6 @@
 """What a worker does: draw a batch from the streams at its address, and observe it.
 
-Every batch has an address (audit, phase, pair, batch number). From it, ``numpy.random.SeedSequence`` makes two streams: one for the
+Every batch has an address: the audit's name, the phase, and the batch's number. From it, ``rng_at`` makes two streams: one for the
 fair coin that picks the side of each trial, which the mechanism cannot touch, and one that is handed to the mechanism. What a batch
 holds therefore depends on the root seed and its address alone.
 """

@@ -39,7 +39,9 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names or OPTIONS:
         kind, about = OPTIONS[name]
         said = about.text[0].lower() + about.text[1:].rstrip(".")
-        if get_origin(kind) is Literal:
+        if kind is bool:
+            parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=None, help=said)
+        elif get_origin(kind) is Literal:
             parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
         else:
             read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))

@@ -126,7 +126,7 @@ class Frame(Domain):
         return list(self._corners)
 
     def simplest(self) -> list[Pair]:
-        """See Domain; the fewest rows, and a person whose rows are usual, differ, lie in all groups, or have one unusual value."""
+        """See Domain. There are few rows. One person has usual rows, rows that differ, rows in all groups, or one unusual value."""
         least, each = int(self._shared.low), int(self._each.low)
         plain = [self._changes(row) for row in self._special]
         alone = [

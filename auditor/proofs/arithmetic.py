@@ -272,9 +272,9 @@ def opaque(
     for argument in arguments:
         form = as_form(argument)
         if form is None:
-            raise NotProvedError(f"{name} has a number of the data or of noise beside {argument!r}")
+            raise NotProvedError(f"{name} gets a number of the data or of noise together with {argument!r}")
         if not is_safe(argument, run.names) if isinstance(argument, Term) else not is_plus_zero(argument):
-            raise NotProvedError(f"{name} has a number that may be 0.0 or −0.0, which the data decide; add 0.0 to it")
+            raise NotProvedError(f"{name} gets a number that is 0.0 or −0.0 depending on the data; add 0.0 to it")
         run.require_unused(form)
         forms.append(form)
     _require_room(kind, reach)

@@ -1,11 +1,12 @@
 """A chain of comparisons with one noisy value, the *centre* t, which ends at the first value on the far side: above threshold.
 
-Run x' on t + c instead of t, with c so large that whoever stayed on the near side stays there. For each t that costs
-κ = e^ε φ(t + c)/φ(t), and the value that ends the chain moves by up to η of its standard deviations. If the rest of the chain
-loses up to V, a value at distance a, with Q = 1 − Φ, makes it V Φ(a) + max(0, Q(a) − κ Q(a + η)). Over all a that is at most
-V + (1 − V) H(η, ln κ − ln(1 − V)), with H(η, s) = sup Q(a) − e^s Q(a + η), the δ of one Gaussian. The end loses max(0, 1 − κ).
-All of it rises with t, so that cells of t, each with the loss at its upper end, sum to more than ∫ φ(t) V(t) dt ≥ δ. It holds
-for all data sets, and for any number of values.
+Let Q = 1 − Φ, and H(η, s) = sup over a of Q(a) − e^s Q(a + η): the δ of one Gaussian number that moves by η, at s.
+
+Run x' on t + c instead of t, with c so large that each value on the near side stays there. For each t that costs
+κ = e^ε φ(t + c)/φ(t). The value that ends the chain moves by at most η of its standard deviations. Let V bound the loss of the
+rest of the chain. A value at distance a then loses V Φ(a) + max(0, Q(a) − κ Q(a + η)). For every a, this is at most
+V + (1 − V) H(η, ln κ − ln(1 − V)). The end loses max(0, 1 − κ). All of this rises with t. So t is cut into cells, and the loss at
+the upper end of each cell counts for all of it. The sum exceeds ∫ φ(t) V(t) dt ≥ δ, for all data sets and any number of values.
 """
 
 from collections.abc import Mapping, Sequence

@@ -173,7 +173,9 @@ class Expressions:
         if operation == "@":
             raise NotProvedError("@ has a number")
         if isinstance(a, str | bytes) and operation == "%" and not is_known(b):
-            raise NotProvedError("the text of a number of the data or of noise is not modelled; return the number")
+            raise NotProvedError(
+                "formatting a number of the data or of noise as text is not modelled; return the number"
+            )
         return binary(self.run, operation, a, b)
 
     def _of_sequences(self, operation: str, a: Any, b: Any) -> Any:
@@ -322,7 +324,7 @@ class Expressions:
             return placed(owner.__getitem__, key_of(key))
         if type(owner) in (list, tuple, str, bytes, range):
             return placed(owner.__getitem__, self._place(key))
-        raise NotProvedError(f"a place of {described(owner)} is asked for, which is not modelled")
+        raise NotProvedError(f"reading an item of {described(owner)} is not modelled")
 
     def _place(self, key: Any) -> Any:
         if isinstance(key, Term | Array):
@@ -341,7 +343,7 @@ class Expressions:
                 raise NotProvedError("a slice of a list is set to something else than a list or a tuple")
             placed(owner.__setitem__, place, list(value) if isinstance(place, slice) else value)
         else:
-            raise NotProvedError(f"a place of {described(owner)} is written, which is not modelled")
+            raise NotProvedError(f"assigning to an item of {described(owner)} is not modelled")
 
     def changed_array(self, array: Array, value: Any) -> Array:
         """Return an array after an operator changed it in place."""
@@ -431,7 +433,9 @@ class Expressions:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
         if not is_constant(value):
-            raise NotProvedError("the text of a number of the data or of noise is not modelled; return the number")
+            raise NotProvedError(
+                "formatting a number of the data or of noise as text is not modelled; return the number"
+            )
         turned: Any = {115: str, 114: repr, 97: ascii}.get(node.conversion)
         spec = "" if node.format_spec is None else self.value(node.format_spec, frame)
         return native(format, native(turned, value) if turned is not None else value, spec)

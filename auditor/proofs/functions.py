@@ -119,7 +119,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
         return made(run, noise, float, plus_zero=True)
     start, grows = DEFINED[name]
     if run.names.is_wild(value.form):
-        raise NotProvedError(f"math.{name} has a number that may be NaN or infinite; use np.{name}")
+        raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; use np.{name}")
     if not is_defined(run, name, value.form):
         if start is not None:
             inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])

@@ -149,7 +149,7 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
     if isinstance(spread, Term) and not spread.form.terms:
         number = spread.form.constant
     if form is None or (number is None and not isinstance(spread, Term)):
-        raise NotProvedError(f"the place or the scale of {law} noise is infinite or NaN")
+        raise NotProvedError(f"the location or the scale of {law} noise is infinite or NaN")
     plus = True if not isinstance(centre, Term) else centre.plus_zero
     if number is None:
         # A scale that depends on the data or on noise: noise of scale 1, times what must then stay as it is.
@@ -370,7 +370,7 @@ def choice(
     _few(len(options))
     count = shown.size if isinstance(shown, np.ndarray) else 1
     if not again and count > 1 and (p is not None or not shuffle):
-        raise NotProvedError("rng.choice draws without replacement with p= or shuffle=False")
+        raise NotProvedError("rng.choice without replacement is not modelled with `p=` or `shuffle=False`")
     left, items = list(range(len(options))), []
     given = (float(again), len(options), *([] if p is None else map(float, masses)))
     known = not any(isinstance(option, Term | Lazy) for option in options)

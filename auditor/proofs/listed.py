@@ -152,7 +152,7 @@ def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], key
 
 
 def _example(value: Any) -> Any:
-    """Return a real value like the one given, with 1 for each number of the data or of noise."""
+    """Return an ordinary Python value like the one given, with 1 for each number of the data or of noise."""
     if isinstance(value, Array):
         return np.ones(value.shape, value.dtype)
     if isinstance(value, Term):
@@ -180,7 +180,7 @@ def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[An
     before = [one.tobytes() for one in arrays]
     found = native(function, *given, **named)
     if [one.tobytes() for one in arrays] != before:
-        raise NotProvedError(f"{name} writes into an array that it is given, which is not modelled; leave out out=")
+        raise NotProvedError(f"{name} writes into an array that it is given, which is not modelled; remove `out=`")
     results = [one for one in (found if isinstance(found, list | tuple) else [found]) if isinstance(one, np.ndarray)]
     if any(np.may_share_memory(one, other) for one in results for other in arrays):
         raise NotProvedError(f"{name} returns an array that it is given, or a part of it; make a copy()")

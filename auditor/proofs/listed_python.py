@@ -24,10 +24,10 @@ def one_number(name: str, function: Scalars) -> Callable[..., Any]:
     def model(caller: Caller, x: Any, /) -> Any:
         if isinstance(x, Array):
             if x.index.size != 1 or x.shape:
-                raise NotProvedError(f"{name} has an array; use the function of NumPy")
+                raise NotProvedError(f"{name} was called with an array; use the function of NumPy")
             x = next(x.typed())
         if not isinstance(x, Term | Lazy | bool | int | float | np.generic):
-            raise NotProvedError(f"{name} has a {type(x).__name__}")
+            raise NotProvedError(f"{name} was called with a {type(x).__name__}")
         return function(caller.run, x)
 
     return model
@@ -39,7 +39,7 @@ def _abs(caller: Caller, x: Any, /) -> Any:
 
 def _round(caller: Caller, number: Any, ndigits: Any = None) -> Any:
     if isinstance(number, Array):
-        raise NotProvedError("round() has an array; use np.round")
+        raise NotProvedError("round() was called with an array; use np.round")
     return scalar.rounded(caller.run, number, real(ndigits), of_numpy_module=False)
 
 
@@ -60,7 +60,7 @@ def _float(caller: Caller, x: Any = 0.0, /) -> Any:
 def _str(caller: Caller, x: Any = "", /) -> Any:
     if isinstance(x, Lazy):
         return native(str, x.settled())
-    raise NotProvedError("the text of a number of the data or of noise is not modelled; return the number")
+    raise NotProvedError("formatting a number of the data or of noise as text is not modelled; return the number")
 
 
 def _extreme(largest: bool) -> Callable[..., Any]:

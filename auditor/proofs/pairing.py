@@ -227,7 +227,7 @@ def _noise_of(trace: Trace) -> list[str]:
 
 
 def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
-    """Yield new names of the right side's noise: those of the left side, where some draws in a row are left out or added."""
+    """Yield ways to name the right side's draws as the left side's, with a run of draws left out or added."""
     ours, theirs = _noise_of(left), _noise_of(right)
     gap = len(ours) - len(theirs)
     if not ours or not theirs:

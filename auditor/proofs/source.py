@@ -169,7 +169,7 @@ def _require_plain(node: ast.AST, is_root: bool) -> None:
     )
     if name is not None and not is_root and str(getattr(node, name)).startswith("__"):
         raise NotProvedError(
-            f"the name {getattr(node, name)} begins with two underscores, which mean something of their own"
+            f"the name {getattr(node, name)} begins with two underscores, which has a special meaning in Python; rename it"
         )
     if getattr(node, "type_params", ()):
         raise NotProvedError(f"a function has type parameters; leave them out (line {getattr(node, 'lineno', 0)})")

@@ -56,7 +56,7 @@ def from_mu_squared(claim: Claim, squared: Fraction) -> Fraction | None:
 
 
 def _epsilon_at(mu: float, claimed: float, delta: float) -> Fraction | None:
-    """Return an ε at which Gaussian noise has at most δ, at most the claimed one where that is possible."""
+    """Return an ε for which Gaussian noise keeps δ; no larger than the claimed ε if that is possible."""
 
     def enough(epsilon: float) -> bool:
         return gaussian_delta(mu, epsilon) <= delta * (1 + FLOATING)

@@ -289,7 +289,7 @@ class AuditResult:
 
 
 def _parts(entry: Any) -> Any:
-    """Give each part of a result the whole entry of report.json, of which it takes its own fields."""
+    """Pass the whole entry of report.json to each part of a result. Each part picks its own fields."""
     if not isinstance(entry, dict):
         return entry
     budget = entry.get("budget")

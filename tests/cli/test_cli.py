@@ -498,7 +498,12 @@ ALL = [SOUND, KNOWN, FAILING, audit("mixed", "mixed"), audit("totals", "laplace"
 
 @pytest.mark.parametrize(
     "options",
-    [["--workers", "1"], ["--workers", "2"], ["--workers", "2", "--backend", "threading"], ["--workers", "-1"]],
+    [
+        ["--workers", "1"],
+        ["--workers", "2"],
+        pytest.param(["--workers", "2", "--backend", "threading"], marks=pytest.mark.processes),
+        pytest.param(["--workers", "-1"], marks=pytest.mark.processes),
+    ],
     ids=" ".join,
 )
 def test_the_same_seed_gives_the_same_report_whatever_the_workers_and_the_backend(
@@ -1010,3 +1015,28 @@ def test_options_of_a_command_are_told_their_place(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main(["run", "a.yaml", "--html", "page.html"])
     assert "`auditor run` writes report.html and summary.md anyway" in capsys.readouterr().err
+
+
+def test_each_kind_of_setting_can_be_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    import argparse
+
+    from auditor.cli import common
+    from auditor.defaults import SettingsKeywords, settings
+
+    options = {
+        name: (kind, about) for name, kind, about in settings(SettingsKeywords) if name not in ("events", "prove")
+    }
+    monkeypatch.setattr(common, "OPTIONS", options)
+    parser = argparse.ArgumentParser()
+    common.add_settings(parser)
+    given = parser.parse_args(
+        ["--no-shrink", "--samples", "500", "--seconds", "1.5", "--backend", "dask", "--address", "a:1"]
+    )
+    assert (given.shrink, given.samples, given.seconds, given.backend, given.address) == (
+        False,
+        500,
+        1.5,
+        "dask",
+        "a:1",
+    )
+    assert given.isolate is None

@@ -246,7 +246,15 @@ def halved(left: bool, size: int, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.parametrize(
-    "claim", [auditor.PureDP(0.1), auditor.ApproximateDP(0.1, 1e-3), auditor.GaussianDP(0.1)], ids=str
+    "claim",
+    [
+        auditor.PureDP(0.1),
+        *(
+            pytest.param(c, marks=pytest.mark.statistical)
+            for c in (auditor.ApproximateDP(0.1, 1e-3), auditor.GaussianDP(0.1))
+        ),
+    ],
+    ids=str,
 )
 def test_what_is_held_out_knows_no_luck(claim: Any) -> None:
     """Where both sides are alike, forecasts one standard error on the safe side pass 0 for one in six pairs at most.

@@ -30,6 +30,7 @@ def test_an_ordinary_mechanism_is_proved_or_a_reason_given(one: Ordinary) -> Non
     assert proof.holds or len(str(proof.reason)) >= 20
 
 
+@pytest.mark.proofs  # all that the test above proves, in one process
 def test_most_of_what_is_not_hard_is_proved() -> None:
     easy = [one for one in ORDINARY if not one.hard]
     proved = [one.name for one in easy if proof_of(one.name).proved]
