@@ -141,7 +141,7 @@ class Ended:
                 *(outcome.if_violated if violated else ()),
                 *_contradiction(judgement, outcome.proof),
             ),
-            command(plan, broken, seen.sizes.fitted),
+            command(plan, broken, seen.sizes),
             outcome.proof,
         )
 

@@ -3,18 +3,19 @@
 import shlex
 
 from auditor.auditing.plan import Plan
+from auditor.auditing.sizes import Sizes
 from auditor.defaults import CONFIDENCE
 from auditor.events.selection import VALUES
 from auditor.neighbours.pair import Pair, Relation, Side
 
 
-def command(plan: Plan, pair: Pair | None, fitted: int | None = None) -> str | None:
+def command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
     """Return the command that repeats an audit; without one, a call in Python that finds the violation on a pair, or data set.
 
-    ``fitted`` is the number of outputs that fitted into the seconds of its search. None if there is neither a command nor a pair.
+    ``sizes`` are what the plan came to. None if there is neither a command nor a pair.
     """
     if plan.rerun:
-        search = () if fitted is None else ("--search", str(fitted))
+        search = () if sizes.fitted is None else ("--search", str(sizes.fitted))
         return shlex.join(["auditor", "run", *plan.rerun, *search])
     if pair is None:
         return None
@@ -23,7 +24,7 @@ def command(plan: Plan, pair: Pair | None, fitted: int | None = None) -> str | N
     options = {
         "parameters": dict(plan.source.parameters) or None,
         "name": plan.name,
-        "samples": plan.settings.samples,
+        "samples": sizes.bound,
         "method": plan.settings.method if plan.settings.method != "fixed" else None,
         "events": list(plan.settings.events) if plan.settings.events != (VALUES,) else None,
         "confidence": confidence if confidence != CONFIDENCE else None,

@@ -73,6 +73,15 @@ def test_an_endless_audit_ends_with_the_bound_it_has(clock: Clock) -> None:
     assert counts["left"][1] + counts["right"][1] == result.outputs.bound
 
 
+def test_the_call_that_repeats_it_has_the_number_of_outputs_that_it_came_to(clock: Clock) -> None:
+    def leaky(dataset: float, size: int, rng: np.random.Generator) -> Any:
+        return rng.laplace(dataset, 0.5, size)
+
+    result = audit(taking(leaky, clock), seconds=2)
+    assert result.verdict == "violation"
+    assert f"samples={result.outputs.bound}," in str(result.reproduce)
+
+
 def test_the_methods_with_other_bounds_end_too(clock: Clock) -> None:
     for method, claim in (
         ("two-intervals", auditor.PureDP(1.0)),
