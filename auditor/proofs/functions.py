@@ -11,7 +11,6 @@ import numpy as np
 from auditor.proofs.arithmetic import (
     LARGEST_FLOAT,
     SMALLEST_DIVISOR,
-    absolute,
     binary,
     compare_scalars,
     is_plus_zero,
@@ -381,11 +380,6 @@ def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any
         if is_true(run, compare_scalars(run, ">" if largest else "<", items[at], items[best])):
             best = at
     return np.int64(best)
-
-
-def abs_of(run: TracedRun, value: Any) -> Any:
-    """Return the absolute value."""
-    return absolute(run, value)
 
 
 def is_nan(run: TracedRun, value: Any) -> Any:
