@@ -33,7 +33,7 @@ def _recount(options: argparse.Namespace) -> int:
     from auditor.results.reader import read_report
 
     report = read_report(options.report)
-    recordings = find_recordings(options.recording)
+    recordings = find_recordings(options.recording, runs_code=False)
     with contextlib.ExitStack() as opened:
         for recording in recordings:
             opened.enter_context(contextlib.closing(recording))

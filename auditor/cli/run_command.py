@@ -64,6 +64,9 @@ def add_commands(commands: Commands) -> None:
         "replay", help="run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
     )
     replay_parser.add_argument("recording", type=Path, metavar="DIR")
+    replay_parser.add_argument(
+        "--run-code", action="store_true", help="run the functions that make the data sets, if the recording names any"
+    )
     replay_parser.set_defaults(command=_replay)
 
     for parser in (run_parser, replay_parser):
@@ -116,8 +119,17 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from auditor.config.recordings import find_recordings
+    from auditor.config.recordings import code_of, find_recordings
 
+    with contextlib.ExitStack() as looked_at:
+        found = find_recordings(options.recording, runs_code=False)
+        for recording in found:
+            looked_at.enter_context(contextlib.closing(recording))
+    if (code := code_of(found)) and not options.run_code:
+        raise InvalidInputError(
+            f"a replay of {options.recording} runs functions that make its data sets, with your rights, in {', '.join(code)}; "
+            "if you trust them, add --run-code"
+        )
     replays = find_recordings(options.recording)
     with contextlib.ExitStack() as opened:
         for replay in replays:

@@ -24,12 +24,20 @@ RelationName = Literal["add_remove", "substitute"]
 MOST_PAIRS = 100_000
 
 
+# Keys whose value, if it is a text, names a function.
+CODE = ("generator", "strategy", "canaries", "records", "score")
+
+
 class NeighbourForm(Strict):
     """A form that neighbours may have in a configuration."""
 
     @abstractmethod
     def make(self, search_path: tuple[str, ...]) -> Domain:
         """Return the domain. Raises InvalidInputError if keys do not go together, or if a value is not possible."""
+
+    def code(self) -> list[str]:
+        """Return the names of the functions that making the domain imports, module:function or file.py:function."""
+        return [name for key in CODE if isinstance(name := getattr(self, key, None), str)]
 
     def arguments(self) -> dict[str, Any]:
         """Return the keys that are given, without ``domain``; ranges as (low, high)."""

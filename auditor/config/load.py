@@ -19,6 +19,8 @@ from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.defaults import SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
 
@@ -34,6 +36,8 @@ class Configuration:
     plans: tuple[Plan, ...]
     sharing_budget: int
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
+    code: tuple[PythonSource, ...] = ()
+    """The functions that make data sets, which making its domains imports and calls."""
 
     def close(self) -> None:
         """Close the stores, which keep what the audits do."""
@@ -41,8 +45,11 @@ class Configuration:
             plan.store.close()
 
 
-def load_configuration(file: Path, **overrides: Unpack[SettingsKeywords]) -> Configuration:
+def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpack[SettingsKeywords]) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
+
+    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
+    is code as well, so a stand-in with one pair is in the place of each domain.
 
     Raises InvalidInputError for any error in the file: its syntax, its keys, its values.
     """
@@ -69,9 +76,13 @@ def load_configuration(file: Path, **overrides: Unpack[SettingsKeywords]) -> Con
     with document.naming("confidence"):
         alpha = alpha_for_each(config.confidence, random)
     plans = [
-        plan for i, several in enumerate(claims) for plan in _plans(config, i, several, alpha, document, overrides)
+        plan
+        for i, several in enumerate(claims)
+        for plan in _plans(_Part(config, i, document, runs_code), several, alpha, overrides)
     ]
-    return Configuration(file.stem, file, config.confidence, overrides, tuple(plans), random)
+    named = [name for audit in config.audits for name in audit.neighbours.code()]
+    code = tuple(PythonSource(name, search_path=search_path(file)) for name in dict.fromkeys(named))
+    return Configuration(file.stem, file, config.confidence, overrides, tuple(plans), random, code)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -120,25 +131,52 @@ def _implied(claims: list[Claim]) -> Claim:
     return GaussianDP(implied_mu(claims[0].epsilon, claims[0].delta))
 
 
-def _plans(
-    config: schema.File, number: int, claims: list[Claim], alpha: float, document: Document, overrides: SettingsKeywords
-) -> list[Plan]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One audit of a file, and whether what it names may be imported."""
+
+    config: schema.File
+    number: int
+    document: Document
+    runs_code: bool
+
+    @property
+    def audit(self) -> schema.Audit:
+        return self.config.audits[self.number]
+
+    def domain(self, neighbours: Any, folders: tuple[str, ...]) -> Domain:
+        """Return the domain of an audit, or what stands for it."""
+        if self.runs_code:
+            made: Domain = neighbours.make(folders)
+            return made
+        return Canaries([0], "nothing:nothing") if self.method == "one-run" else Pairs([(0, 1)])
+
+    @property
+    def method(self) -> str | None:
+        """The method that the audit or the file names."""
+        own, of_file = self.audit.settings(), self.config.settings()
+        name: str | None = own.get("method", of_file.get("method"))
+        return name
+
+
+def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: SettingsKeywords) -> list[Plan]:
     """Return the plan of an audit; of a list of claims, one for each contribution."""
-    audit, here, file = config.audits[number], ("audits", number), Path(document.file)
+    config, audit, document, here = part.config, part.audit, part.document, ("audits", part.number)
+    file = Path(document.file)
     folders = search_path(file)
     with document.naming(*here, "neighbours"):
-        domain = audit.neighbours.make(folders)
+        domain = part.domain(audit.neighbours, folders)
     each = {audit.name: domain}
     if isinstance(audit.claim, list):
         with document.naming(*here, "claim"):
-            domains = groups(domain, len(claims))
+            domains = groups(domain, len(claims)) if part.runs_code else [domain] * len(claims)
         each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
     if by_distance := _by_distance(audit):
         each = {}
         for distance in by_distance:
             apart = audit.neighbours.model_copy(update={"distance": distance})
             with document.naming(*here, "neighbours"):
-                each[f"{audit.name}, distance {distance}"] = apart.make(folders)
+                each[f"{audit.name}, distance {distance}"] = part.domain(apart, folders)
     if audit.implied_mu:
         each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
     with document.naming(*here):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,8 +43,10 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
     return replace(configuration, plans=tuple(recorded(plan, store) for plan in configuration.plans))
 
 
-def find_recordings(folder: Path) -> list[Configuration]:
+def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configuration]:
     """Return the recordings in a folder, by name. Their plans take outputs from an open store, one for each recording.
+
+    Without ``runs_code`` nothing that a recording names is imported, and its plans have no domains of their own.
 
     Raises InvalidInputError if there is nothing to replay.
     """
@@ -52,10 +55,21 @@ def find_recordings(folder: Path) -> list[Configuration]:
         raise InvalidInputError(
             f"there is no recording in {folder}; make one with: auditor run CONFIG --record {folder}"
         )
-    return [_replay(manifest) for manifest in manifests]
+    return [_replay(manifest, runs_code) for manifest in manifests]
 
 
-def _replay(manifest: Path) -> Configuration:
+def code_of(recordings: Sequence[Configuration]) -> list[str]:
+    """Return the files that a replay of recordings would run, each with its SHA-256; without a file, the name of the function."""
+    found = []
+    for source in [source for recording in recordings for source in recording.code]:
+        files = source.files()
+        found += [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in files] or [
+            source.name
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _replay(manifest: Path, runs_code: bool) -> Configuration:
     try:
         kept = json.loads(manifest.read_text(encoding="utf-8"))
         version, name, audits = (kept[key] for key in ("version", "configuration", "audits"))
@@ -69,11 +83,13 @@ def _replay(manifest: Path) -> Configuration:
             f"{manifest} has version {version!r}; this auditor replays version {VERSION}: record anew"
         )
     file = manifest.parent / Path(str(name)).name
-    configuration = load_configuration(file, **overrides)
+    configuration = load_configuration(file, runs_code=False, **overrides)
     if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )
+    if runs_code:
+        configuration = load_configuration(file, **overrides)
     store = Store(manifest.parent / OUTPUTS, reading=True)
     plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in audits)
     return replace(configuration, plans=plans)

@@ -238,7 +238,9 @@ def test_a_configuration_is_checked_planned_run_recorded_and_replayed(
     assert {len(audit["event"]["guesses"]) for audit in report["audits"]} == {2}
     (tmp_path / "train.py").unlink()
     kept = next((tmp_path / "kept").iterdir()) if (tmp_path / "kept").is_dir() else tmp_path / "kept"
-    assert main(["replay", str(kept), "--out", "again", "--quiet"]) in (0, 1)
+    assert main(["replay", str(kept), "--out", "again", "--quiet"]) == 2
+    assert "attack.py (SHA-256" in capsys.readouterr().err
+    assert main(["replay", str(kept), "--out", "again", "--quiet", "--run-code"]) in (0, 1)
     assert json.loads((tmp_path / "again/once/report.json").read_text()) == report
     assert main(["show", "made/once/report.json"]) == 0
     shown = capsys.readouterr().out
