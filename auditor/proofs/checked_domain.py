@@ -49,23 +49,23 @@ def different(values: Any) -> Any:
 
 
 def texts_of(data: Any, forms: Any) -> list[str]:
-    """Return the data sets of traces as texts that tell types: all as they are, or all as arrays.
+    """Return the data sets of traces as texts that tell types: all as they are, or all as arrays of one type.
 
     Arrays without items have the other axes of those with items.
     """
-    need(len({"value" in one for one in data}) == 1, "one form of the data")
+    found = sorted({f"array of {one['dtype']}" if "array" in one else "value" for one in data})
+    need(forms == found and len(found) == 1, "one form of the data")
     axes = {(*one["shape"][1:],) for one in data if one.get("array")} or {()}
     need(all((*one["shape"][1:],) in axes for one in data if "array" in one), "the axes of an array")
-    return [_text_of(one, forms) for one in data]
+    return [_text_of(one) for one in data]
 
 
-def _text_of(dataset: Any, forms: Any) -> str:
-    """Return a data set of a trace as text that tells types, in a form that the domain states: as it is, or an array of a type."""
+def _text_of(dataset: Any) -> str:
+    """Return a data set of a trace as text that tells types, as it is or as an array of a type."""
     if {*dataset} == {"value"}:
-        need("value" in forms, "a form of the data")
         return json.dumps(dataset["value"])
+    need({*dataset} == {"array", "dtype", "shape"}, "a form of the data")
     kind, rows = {"int64": int, "float64": float, "bool": bool, "str": str}[dataset["dtype"]], [dataset["array"]]
-    need(f"array of {dataset['dtype']}" in forms, "a form of the data")
     for length in dataset["shape"]:
         need(all(type(row) is list and len(row) == length for row in rows), "a shape")
         rows = [one for row in rows for one in row]

@@ -174,6 +174,7 @@ def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
         need(named == sorted(wanted) and named, "all pairs")
         shown = texts_of(proof["data"], domain["forms"])
         traced = [each for entry in proof["pairs"] for each in zip(entry["sides"], entry["traces"], strict=True)]
+        need({place for _, place in traced} == {*range(len(shown))}, "data that are compared")
         need(all(json.dumps(sets[at]) == shown[place] for at, place in traced), "the data of each trace")
     else:
         parts = [0, 1] if "each" in domain["relation"] else [0]

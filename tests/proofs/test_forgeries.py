@@ -397,3 +397,35 @@ def test_an_array_without_rows_is_as_wide_as_the_others() -> None:
     for width in (2, 7):
         forged = Forged(by_width, [np.zeros((0, width), np.int64), np.array([[1, 2]])])
         assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [["array of int64", "value"], ["value", "array of int64"], ["value", "arrays of any kind"], [], "value", ["value"]],
+)
+def test_the_forms_that_are_shown_are_those_of_the_data(forms: Any) -> None:
+    """What a reader is told of arrays once was never looked at."""
+    forged = Forged(by_container, [[0], [0]])
+    domain = {"pairs": [[[0], [0]]], "forms": forms}
+    assert forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0}) == (forms == ["value"])
+
+
+def test_data_that_are_not_compared_are_refused() -> None:
+    forged = Forged(first, [np.array([1]), np.array([1]), np.array([1.0])])
+    one = masses(forged)
+    domain = {"pairs": [[[1], [1]]], "forms": ["array of float64", "array of int64"]}
+    assert not forged.stands(**one, domain=domain, claim={"epsilon": 0.0})
+    fewer = {"data": forged.content["data"][:2], "laws": one["laws"][:2]}
+    domain = {"pairs": [[[1], [1]]], "forms": ["array of int64"]}
+    assert forged.stands(**{**one, **fewer}, domain=domain, claim={"epsilon": 0.0})
+
+
+def by_type(data: Any, rng: Any) -> Any:
+    return 0 if data.dtype == np.float64 else 1 - len(data)
+
+
+def test_arrays_are_of_one_type() -> None:
+    """An empty one may be of any, and the function may look at that."""
+    forged = Forged(by_type, [np.array([], np.float64), np.array([3])])
+    domain = {"records": [3], "size": [0, 1], "relation": "add_remove", "forms": ["array of float64", "array of int64"]}
+    assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})
