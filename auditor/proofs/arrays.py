@@ -254,6 +254,8 @@ def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
     """Carry out ``array[key] = value``."""
     if array.store.unsure:
         raise NotProvedError("an array is written that may share its numbers with another one; write into a copy()")
+    if array.dtype.kind in "US":
+        raise NotProvedError("writing into an array of texts cuts them to its width, which is not modelled; use a list")
     source = as_array(run, value, None if isinstance(value, Array) else array.dtype)
     items = [cast(run, item, array.dtype) for item in source.typed()]
     # NumPy puts the numbers of the items where the items go, also where a place is written twice.

@@ -1,0 +1,86 @@
+"""An array of texts is as wide as its longest, or as what it arrives with is: what looks at that is not proved."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+
+TEXTS = auditor.Records(choices=["a", "bb"], size=(0, 2))
+
+
+def by_size(data: Any, rng: Any) -> Any:
+    return 1 if data.dtype.itemsize == 8 else 0
+
+
+def by_text(data: Any, rng: Any) -> Any:
+    return 1 if str(data.dtype) == "<U2" else 0
+
+
+def by_name(data: Any, rng: Any) -> Any:
+    return 1 if data.dtype.name == "str64" else 0
+
+
+def by_comparison(data: Any, rng: Any) -> Any:
+    return 1 if data.dtype == "<U2" else 0
+
+
+def by_format(data: Any, rng: Any) -> Any:
+    return f"{data.dtype}"
+
+
+def by_another_of_its_type(data: Any, rng: Any) -> Any:
+    return 1 if np.zeros(1, dtype=data.dtype).dtype.itemsize == 8 else 0
+
+
+def by_its_result_type(data: Any, rng: Any) -> Any:
+    return str(np.result_type(data))
+
+
+def by_what_is_cut(data: Any, rng: Any) -> Any:
+    if len(data) == 0:
+        return 0
+    out = data.copy()
+    out[0] = "zz"
+    return 0 if out[0] == "zz" else 0 * len(out)
+
+
+def by_what_fills_it(data: Any, rng: Any) -> Any:
+    out = data.copy()
+    out.fill("zz")
+    return 0
+
+
+def by_what_is_full_of_it(data: Any, rng: Any) -> Any:
+    return len(np.full_like(data, "zz")) * 0
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        by_size,
+        by_text,
+        by_name,
+        by_comparison,
+        by_format,
+        by_another_of_its_type,
+        by_its_result_type,
+        by_what_is_cut,
+        by_what_fills_it,
+        by_what_is_full_of_it,
+    ],
+)
+def test_the_width_of_texts_is_never_read(mechanism: Callable[..., Any]) -> None:
+    proof = auditor.prove(mechanism, auditor.PureDP(0.5), TEXTS, seconds=5)
+    assert not proof.holds
+    assert "width" in str(proof)
+
+
+def test_texts_that_are_only_compared_are_proved() -> None:
+    def is_there(data: Any, rng: Any) -> Any:
+        found = len(data) > 0 and data[0] == "bb"
+        return found ^ (rng.random() < 0.25)
+
+    assert auditor.prove(is_there, auditor.PureDP(1.1), TEXTS).proved
