@@ -121,19 +121,16 @@ def _run(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from auditor.config.recordings import code_of, find_recordings
 
-    with contextlib.ExitStack() as looked_at:
-        found = find_recordings(options.recording, runs_code=False)
-        for recording in found:
-            looked_at.enter_context(contextlib.closing(recording))
-    if (code := code_of(found)) and not options.run_code:
-        raise InvalidInputError(
-            f"a replay of {options.recording} runs functions that make its data sets, with your rights, in {', '.join(code)}; "
-            "if you trust them, add --run-code"
-        )
-    replays = find_recordings(options.recording)
+    replays = find_recordings(options.recording, runs_code=options.run_code)
     with contextlib.ExitStack() as opened:
         for replay in replays:
             opened.enter_context(contextlib.closing(replay))
+        if (code := code_of(replays)) and not options.run_code:
+            raise InvalidInputError(
+                f"a replay of {options.recording} runs functions that make its data sets, with your rights, in {', '.join(code)}; "
+                "if you trust them, add --run-code"
+            )
+        for replay in replays:
             make_folder(options.out / replay.name)
         return _audit(replays, options, [None] * len(replays), {})
 

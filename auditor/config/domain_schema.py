@@ -39,6 +39,10 @@ class NeighbourForm(Strict):
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
         return [name for key in CODE if isinstance(name := getattr(self, key, None), str)]
 
+    def stand_in(self) -> Domain:
+        """Return what stands for a domain whose functions may not be run."""
+        return Pairs([(0, 1)])
+
     def arguments(self) -> dict[str, Any]:
         """Return the keys that are given, without ``domain``; ranges as (low, high)."""
         given = {key: value for key, value in self.given().items() if key != "domain"}
@@ -179,6 +183,10 @@ class CanariesByCoins(NeighbourForm):
     """How many of the surest guesses count, one number or several; by default all, a half, a quarter, and so on."""
     apart: bool | None = None
     """Whether no canary affects another one's score, as you can prove. Else the bound is wrong."""
+
+    def stand_in(self) -> Domain:
+        """See NeighbourForm."""
+        return Canaries([0], self.score)
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         given = self.arguments()

@@ -19,8 +19,7 @@ from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml
 from auditor.defaults import SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.domains import Domain
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
 
@@ -49,7 +48,7 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
     """Read a configuration and build its domains; mechanisms are not imported yet.
 
     Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
-    is code as well, so a stand-in with one pair is in the place of each domain.
+    is code as well, so a stand-in with one pair is in the place of its domain.
 
     Raises InvalidInputError for any error in the file: its syntax, its keys, its values.
     """
@@ -146,17 +145,12 @@ class _Part:
 
     def domain(self, neighbours: Any, folders: tuple[str, ...]) -> Domain:
         """Return the domain of an audit, or what stands for it."""
-        if self.runs_code:
-            made: Domain = neighbours.make(folders)
-            return made
-        return Canaries([0], "nothing:nothing") if self.method == "one-run" else Pairs([(0, 1)])
+        made: Domain = neighbours.make(folders) if self.makes(neighbours) else neighbours.stand_in()
+        return made
 
-    @property
-    def method(self) -> str | None:
-        """The method that the audit or the file names."""
-        own, of_file = self.audit.settings(), self.config.settings()
-        name: str | None = own.get("method", of_file.get("method"))
-        return name
+    def makes(self, neighbours: Any) -> bool:
+        """Whether a domain is made: it needs no function, or functions may be run."""
+        return self.runs_code or not neighbours.code()
 
 
 def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: SettingsKeywords) -> list[Plan]:
@@ -169,7 +163,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: SettingsKe
     each = {audit.name: domain}
     if isinstance(audit.claim, list):
         with document.naming(*here, "claim"):
-            domains = groups(domain, len(claims)) if part.runs_code else [domain] * len(claims)
+            domains = groups(domain, len(claims)) if part.makes(audit.neighbours) else [domain] * len(claims)
         each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
     if by_distance := _by_distance(audit):
         each = {}

@@ -1,6 +1,7 @@
 """A folder of recorded outputs, with their configuration. A replay needs nothing else."""
 
 import hashlib
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,7 +47,7 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
 def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configuration]:
     """Return the recordings in a folder, by name. Their plans take outputs from an open store, one for each recording.
 
-    Without ``runs_code`` nothing that a recording names is imported, and its plans have no domains of their own.
+    Without ``runs_code`` nothing that a recording names is imported, and stand-ins are in the place of domains that need that.
 
     Raises InvalidInputError if there is nothing to replay.
     """
@@ -60,12 +61,10 @@ def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configurati
 
 def code_of(recordings: Sequence[Configuration]) -> list[str]:
     """Return the files that a replay of recordings would run, each with its SHA-256; without a file, the name of the function."""
-    found = []
-    for source in [source for recording in recordings for source in recording.code]:
-        files = source.files()
-        found += [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in files] or [
-            source.name
-        ]
+    found = list[str]()
+    for source in itertools.chain.from_iterable(recording.code for recording in recordings):
+        files = [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
+        found += files or [source.name]
     return list(dict.fromkeys(found))
 
 
@@ -83,13 +82,12 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
             f"{manifest} has version {version!r}; this auditor replays version {VERSION}: record anew"
         )
     file = manifest.parent / Path(str(name)).name
-    configuration = load_configuration(file, runs_code=False, **overrides)
-    if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+    # Before anything that it names is run; without a file, the error is that of a configuration.
+    if file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() != digest:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )
-    if runs_code:
-        configuration = load_configuration(file, **overrides)
+    configuration = load_configuration(file, runs_code=runs_code, **overrides)
     store = Store(manifest.parent / OUTPUTS, reading=True)
     plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in audits)
     return replace(configuration, plans=plans)

@@ -7,19 +7,6 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Deception:
-    """A mechanism that is not private at its claim. ``pair`` holds lists for totals, single values for a value."""
-
-    name: str
-    kind: str
-    mechanism: Callable[..., Any]
-    domain: Any
-    claim: Any
-    pair: tuple[Any, Any]
-    why: str
-
-
-@dataclass(frozen=True)
 class Twin:
     """A mechanism that is private at its claim, in the style of the deceptions of its kind."""
 
@@ -28,6 +15,14 @@ class Twin:
     mechanism: Callable[..., Any]
     domain: Any
     claim: Any
+
+
+@dataclass(frozen=True)
+class Deception(Twin):
+    """A mechanism that is not private at its claim. ``pair`` holds lists for totals, single values for a value."""
+
+    pair: tuple[Any, Any]
+    why: str
 
 
 @dataclass(frozen=True)
