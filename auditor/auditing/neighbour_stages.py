@@ -68,7 +68,7 @@ def _simplest(looks: Looks, known: Known, given: Given) -> Known:
     # A few are looked at with more outputs below.
     pairs = simple if len(simple) > CLOSELY else ()
     forecast = _cautious(looks, known, MARGINS[0])
-    return replace(known, simplest=look_at(looks, "the simplest pairs", pairs, given.outputs, forecast))
+    return replace(known, simplest=look_at(looks, given, pairs, forecast))
 
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
@@ -84,14 +84,14 @@ def _corners(looks: Looks, known: Known, given: Given) -> Known:
     small = min(len(corners), 2 * room // 3)
     tried = (*first, *corners[:small], *spread(corners[small:], room - small))
     forecast = _cautious(looks, known, MARGINS[0])
-    scored = look_at(looks, "corners and random pairs", tried, given.outputs, forecast)
+    scored = look_at(looks, given, tried, forecast)
     best = tuple(pair for pair, _ in (*_best_quarter(known.simplest), *_best_quarter(scored)))
     return replace(known, tried=tried, best=best)
 
 
 def _closely(looks: Looks, known: Known, given: Given) -> Known:
     simple, forecast = looks.plan.domain.simplest()[:CLOSELY], _cautious(looks, known, MARGINS[0])
-    seen = look_at(looks, "the simplest pairs, with more outputs", simple, given.outputs, forecast)
+    seen = look_at(looks, given, simple, forecast)
     return replace(known, closely=seen)
 
 
@@ -116,7 +116,7 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
         halves = [half for path in best for half in halves_of(path)]
         scores = looks.on([], [*map(ends, halves)], each, forecast)
         best = [halves[i] if scores[i] >= scores[i + 1] else halves[i + 1] for i in range(0, len(halves), 2)]
-    looks.enter("the same records in another order", len(paths), OUTPUTS_FOR_REACTION, known.claim)
+    looks.enter(given.name, len(paths), OUTPUTS_FOR_REACTION, known.claim)
     return replace(known, reacting=tuple(path[0] for path in best))
 
 
@@ -144,8 +144,7 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
     assert known.found is not None
     finalists = distinct([known.found.pair, *known.first, *(pair for pair, _ in _best_quarter(known.closely, 2))])
     forecast = replace(_cautious(looks, known, LAST_MARGIN), held_out=True)
-    name = "the best of all, and of the simplest pairs"
-    scored = look_at(looks, name, finalists, given.outputs, forecast)
+    scored = look_at(looks, given, finalists, forecast)
     return replace(known, found=Found(*max(scored, key=lambda one: one[1])))
 
 

@@ -36,8 +36,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a stage is given: its share of the outputs, the outputs of the whole list of stages, and the stages inside it."""
+    """What a stage is given: its name, its share of the outputs, the outputs of the whole list, and the stages inside it."""
 
+    name: str
     outputs: float
     whole: int
     parts: "tuple[SearchStage, ...]"
@@ -66,7 +67,8 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
     for number, stage in enumerate(stages):
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
         left = round((1 - later) * outputs) - (looks.spent - before)
-        given = Given(left if stage.share is None else stage.share * outputs, outputs, stage.parts)
+        share = left if stage.share is None else stage.share * outputs
+        given = Given(stage.name, share, outputs, stage.parts)
         if stage.when is None or stage.when(looks, known, given):
             known = stage.look(looks, known, given)
     return known
@@ -88,12 +90,11 @@ def planned_stages(
         yield from planned_stages(stage.parts, share, depth + 1)
 
 
-def look_at(
-    looks: Looks, name: str, pairs: Sequence[Pair], outputs: float, forecast: Forecast
-) -> tuple[ScoredPair, ...]:
-    """Look at pairs, as far as there are outputs for them; return each with its forecast."""
-    pairs = pairs[: max(1, int(outputs) // LEAST_OUTPUTS)]
+def look_at(looks: Looks, given: Given, pairs: Sequence[Pair], forecast: Forecast) -> tuple[ScoredPair, ...]:
+    """Look at pairs, as far as a stage has outputs for them; return each with its forecast."""
+    outputs = int(given.outputs)
+    pairs = pairs[: max(1, outputs // LEAST_OUTPUTS)]
     if not pairs:
         return ()
-    scores = looks.on_pairs(name, pairs, int(outputs) // len(pairs), forecast)
+    scores = looks.on_pairs(given.name, pairs, outputs // len(pairs), forecast)
     return tuple(zip(pairs, scores, strict=True))
