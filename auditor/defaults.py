@@ -120,6 +120,17 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     ]
 
 
+class RunKeywords(SettingsKeywords, total=False):
+    """What a command sets in place of a configuration."""
+
+    confidence: Annotated[
+        float,
+        About(
+            "The chance that sound mechanisms raise no alarm, of the whole file.", CONFIDENCE, option="C", key="nowhere"
+        ),
+    ]
+
+
 class AuditKeywords(SettingsKeywords, total=False):
     """All keywords of a call."""
 

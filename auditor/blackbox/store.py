@@ -159,6 +159,14 @@ def history(path: Path) -> list[tuple[str, str]]:
         return file.execute("SELECT ended, report FROM runs WHERE ended IS NOT NULL ORDER BY number").fetchall()
 
 
+def is_interrupted(path: Path) -> bool:
+    """Return whether a file of runs holds one that can go on. Raises InvalidInputError if the file cannot be read."""
+    if not path.is_file():
+        return False
+    with closing(Store(path, reading=True)) as store:
+        return store.row("SELECT 1 FROM runs WHERE ended IS NULL") is not None
+
+
 class Mode(Enum):
     """What is kept of an audit."""
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
-from auditor.defaults import SettingsKeywords, settings
+from auditor.defaults import RunKeywords, settings
 from auditor.errors import InvalidInputError, MechanismError, did_you_mean
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def add_configs(parser: argparse.ArgumentParser) -> None:
 
 
 # The settings that are options, with their types: those of the command line replace those of a file.
-OPTIONS = {name: (kind, about) for name, kind, about in settings(SettingsKeywords) if about.option}
+OPTIONS = {name: (kind, about) for name, kind, about in settings(RunKeywords) if about.option}
 
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from auditor.auditing import Store
     from auditor.config import Configuration
+    from auditor.config.error_budget import BudgetShare
     from auditor.report.compare import Change
     from auditor.results.result import AuditResult, RunResult
 
@@ -56,6 +57,12 @@ def add_commands(commands: Commands) -> None:
         type=Path,
         metavar="FILE",
         help="an earlier report.json of the same configuration; fail if something got worse since",
+    )
+    run_parser.add_argument(
+        "--budget",
+        type=Path,
+        metavar="FILE",
+        help="share the chance of a false alarm with all runs that name FILE, which the first of them makes",
     )
     run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
     run_parser.set_defaults(command=_run)
@@ -85,11 +92,15 @@ def add_commands(commands: Commands) -> None:
 def _run(options: argparse.Namespace) -> int:
     from auditor.auditing import Store, check
     from auditor.auditing.kept import journalled
+    from auditor.blackbox.store import is_interrupted
+    from auditor.config.error_budget import take_share
     from auditor.config.recordings import record
     from auditor.config.run_identity import identity
 
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
+    if options.budget is not None and options.confidence is not None:
+        raise InvalidInputError("--budget and --confidence do not go together: the budget says what a run may err")
     configurations = selected(load_all(options), options.only)
     for configuration in configurations:
         for plan in configuration.plans:
@@ -97,6 +108,14 @@ def _run(options: argparse.Namespace) -> int:
             with naming(configuration, plan):
                 check(plan)
         make_folder(options.out / configuration.name)
+    shares = []
+    if options.budget is not None:
+        # Only now: a run that cannot begin spends nothing.
+        for configuration in configurations:
+            goes_on = options.resume and is_interrupted(options.out / configuration.name / RUNS)
+            shares.append(take_share(options.budget, configuration, goes_on))
+        pairs = zip(shares, configurations, strict=True)
+        configurations = selected([share.applied(configuration) for share, configuration in pairs], options.only)
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
     with contextlib.ExitStack() as opened:
@@ -115,7 +134,7 @@ def _run(options: argparse.Namespace) -> int:
                 replace(configuration, plans=tuple(journalled(plan, journal) for plan in configuration.plans))
                 for configuration, journal in zip(configurations, journals, strict=True)
             ]
-        return _audit(configurations, options, journals, baselines)
+        return _audit(configurations, options, journals, baselines, shares)
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -140,7 +159,9 @@ def _audit(
     options: argparse.Namespace,
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
+    shares: "Sequence[BudgetShare]" = (),
 ) -> int:
+    from auditor.config.error_budget import note_repeatable
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line, closing_line_of_all
@@ -180,6 +201,8 @@ def _audit(
     for journal, result in zip(journals, results, strict=True):
         if journal is not None:
             journal.end(to_json(result.to_dict()))
+    for share, result in zip(shares, results, strict=False):
+        note_repeatable(options.budget, share, [audit.name for audit in result.audits if audit.reproducible])
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 

@@ -1,7 +1,7 @@
 """Make plans of a configuration file. Every error names the file, the line, the key and what is allowed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args, get_origin
@@ -17,7 +17,7 @@ from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_f
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml
-from auditor.defaults import SettingsKeywords, settings
+from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.totals import groups
@@ -31,7 +31,7 @@ class Configuration:
     name: str
     file: Path
     confidence: float
-    overrides: SettingsKeywords
+    overrides: RunKeywords
     plans: tuple[Plan, ...]
     sharing_budget: int
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
@@ -44,7 +44,7 @@ class Configuration:
             plan.store.close()
 
 
-def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpack[SettingsKeywords]) -> Configuration:
+def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpack[RunKeywords]) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
 
     Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
@@ -72,8 +72,9 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
             )
     claims = [_claims(audit, i, document) for i, audit in enumerate(config.audits)]
     random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
+    confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
-        alpha = alpha_for_each(config.confidence, random)
+        alpha = alpha_for_each(confidence, random)
     plans = [
         plan
         for i, several in enumerate(claims)
@@ -81,7 +82,7 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
     ]
     named = [name for audit in config.audits for name in audit.neighbours.code()]
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in dict.fromkeys(named))
-    return Configuration(file.stem, file, config.confidence, overrides, tuple(plans), random, code)
+    return Configuration(file.stem, file, confidence, overrides, tuple(plans), random, code)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ class _Part:
         return self.runs_code or not neighbours.code()
 
 
-def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: SettingsKeywords) -> list[Plan]:
+def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeywords) -> list[Plan]:
     """Return the plan of an audit; of a list of claims, one for each contribution."""
     config, audit, document, here = part.config, part.audit, part.document, ("audits", part.number)
     file = Path(document.file)
@@ -174,9 +175,10 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: SettingsKe
     if audit.implied_mu:
         each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
     with document.naming(*here):
-        settings = _settings(config, audit, overrides)
+        settings = _settings(config, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
+        seeded += ["--confidence", repr(overrides["confidence"])] if "confidence" in overrides else []
         seeded += [part for key in BUDGETS & overrides.keys() for part in (f"--{key}", str(getattr(settings, key)))]
         return [
             Plan(
@@ -197,8 +199,9 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: SettingsKe
 BUDGETS = {"samples", "outputs"}
 
 
-def _settings(config: schema.File, audit: schema.Audit, overrides: SettingsKeywords) -> Settings:
+def _settings(config: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
+    overrides = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
     for layer in (config.settings(), audit.settings(), overrides):
         replaced = BUDGETS if BUDGETS & layer.keys() else set[str]()
