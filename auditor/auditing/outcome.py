@@ -201,7 +201,13 @@ def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResul
     The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all that
     share the budget, also those that were not run or ended without an answer. Where nothing is random, none is spent.
     """
-    p_values = {i: p for i, one in enumerate(ended) if (p := one.p_value) is not None}
-    levels = holm_levels([*p_values.values(), *[1.0] * (audits - len(p_values))], alpha)
-    level_of = dict(zip(p_values, levels, strict=False))
-    return [one.result(level_of.get(i)) for i, one in enumerate(ended)]
+    levels = levels_of([one.p_value for one in ended], alpha, audits)
+    return [one.result(level) for one, level in zip(ended, levels, strict=True)]
+
+
+def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> list[float | None]:
+    """Return the level of each audit of a file by Holm's step-down; None where nothing is random. See ``settle``."""
+    known = {i: p for i, p in enumerate(p_values) if p is not None}
+    levels = holm_levels([*known.values(), *[1.0] * (audits - len(known))], alpha)
+    level_of = dict(zip(known, levels, strict=False))
+    return [level_of.get(i) for i in range(len(p_values))]

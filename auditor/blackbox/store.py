@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS batches (
     audit TEXT, name TEXT, left_keys BLOB, right_keys BLOB, seen BLOB, PRIMARY KEY (audit, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY KEY (audit, name)) WITHOUT ROWID;
 """
-VERSION = 1
+VERSION = 2
 DIGEST = hashlib.sha256().digest_size  # bytes for the pair, before the outputs of a batch
 # The note that says why a recorded run stopped drawing.
 ENDED = "ended"
@@ -249,23 +249,27 @@ class AuditStore:
                 raise self._missing(what)
             return None
         left, right, content = row
-        if not self._has_outputs:
-            seen = self._decoded(content, what)
-        else:
-            digest = _digest(batch.pair)
-            if not content.startswith(digest):
-                raise self._error(f"{what} was recorded on another pair than {batch.pair.to_dict()}")
-            seen = observe(self._decoded(content[len(digest) :], what))
+        if self._has_outputs:
+            content = observe(self._of_pair(content, batch.pair, what))
+        seen = content if self._has_outputs else self._decoded(content, what)
         return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
-    def samples(self, phase: Phase) -> Iterator[Sample]:
-        """Yield the recorded outputs of a phase on its one pair, in order; not those of games, or of rounds of a search."""
+    def samples(self, phase: Phase, pair: Pair) -> Iterator[Sample]:
+        """Yield the recorded outputs of a phase on its one pair, in order; not those of games, or of rounds of a search.
+
+        Raises InvalidInputError if they are of another pair.
+        """
         start = f"{phase.name.lower()}-"
         names = [] if self.file is None else self.file.names(self.audit, start)
         for number in sorted(int(name.removeprefix(start)) for name in names if name.count("-") == 1):
             row = self._row("SELECT seen FROM batches WHERE audit = ? AND name = ?", f"{start}{number}")
             if row is not None:
-                yield self._decoded(row[0][DIGEST:], f"batch {start}{number}")
+                yield self._of_pair(row[0], pair, f"batch {start}{number}")
+
+    def _of_pair(self, content: bytes, pair: Pair, what: str) -> Any:
+        if not content.startswith(_digest(pair)):
+            raise self._error(f"{what} was recorded on another pair than {pair.to_dict()}")
+        return self._decoded(content[DIGEST:], what)
 
     def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
         """Return what workers apply to each sample, for ``record``."""
@@ -357,7 +361,8 @@ def _plain(answers: Answers) -> Answers:
 
 
 def _digest(pair: Pair) -> bytes:
-    return hashlib.sha256(repr([plain(pair.left), plain(pair.right), str(pair.relation)]).encode()).digest()
+    # As a report states the pair, so that the pair of a report can be compared.
+    return hashlib.sha256(json.dumps(pair.to_dict()).encode()).digest()
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:

@@ -1,87 +1,149 @@
-"""`auditor recount`: counts and bounds of a report again, from its own rules and recorded outputs."""
+"""`auditor recount`: a report made again from the outputs that were recorded, and compared with what it says."""
 
 import argparse
 import contextlib
+import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditor.bounds.digits import with_significant_digits
-from auditor.bounds.evidence import Bound
-from auditor.cli.common import AS_EXPECTED, UNEXPECTED, Commands
+from auditor import __version__
+from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, Commands
 from auditor.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from auditor.auditing import Plan
-    from auditor.results.result import AuditResult
+    from auditor.config import Configuration
+    from auditor.results.result import AuditResult, RunResult
+
+# What rests on a domain that code makes, and so is not made again without this code.
+BY_CODE = "the search, the choice of the event, the smallest pair: code makes its data sets; `auditor replay --run-code` runs it"
+BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
 
 def add_commands(commands: Commands) -> None:
     """Add it to the command line."""
     parser = commands.add_parser(
         "recount",
-        help="apply the rules in a report to the outputs kept by `auditor run --record DIR`, and compare counts and bounds",
+        help="make a report again from the outputs kept by `auditor run --record DIR`, and compare all that it says; runs no code",
     )
     parser.add_argument("report", type=Path, metavar="REPORT.json")
     parser.add_argument("recording", type=Path, metavar="DIR")
     parser.set_defaults(command=_recount)
 
 
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """What came of one audit: where the report differs, and what was not made again."""
+
+    name: str
+    differences: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+
 def _recount(options: argparse.Namespace) -> int:
     from auditor.config.recordings import find_recordings
+    from auditor.report.phrases import visible
     from auditor.results.reader import read_report
 
     report = read_report(options.report)
-    recordings = find_recordings(options.recording, runs_code=False)
+    if report.auditor != __version__:
+        raise InvalidInputError(
+            f"{options.report} was written by auditor {report.auditor}, and this is {__version__}; recount it with that version"
+        )
     with contextlib.ExitStack() as opened:
-        for recording in recordings:
-            opened.enter_context(contextlib.closing(recording))
-        plans = {
-            plan.name: plan for recording in recordings if recording.name == report.name for plan in recording.plans
-        }
-        if missing := [audit.name for audit in report.audits if audit.name not in plans]:
-            raise InvalidInputError(f'{options.recording} holds no outputs of "{missing[0]}" of {report.name}')
-        differ = False
-        for audit in report.audits:
-            for what, same in _compared(audit, plans[audit.name]):
-                print(f"{audit.name}: {what}: {'as reported' if same else 'NOT as reported'}")
-                differ = differ or not same
-    return UNEXPECTED if differ else AS_EXPECTED
+        recordings = [
+            opened.enter_context(contextlib.closing(one)) for one in find_recordings(options.recording, runs_code=False)
+        ]
+        meant = [one for one in recordings if one.name == report.name]
+        if not meant:
+            raise InvalidInputError(f'{options.recording} holds no recording of "{report.name}"')
+        found = list(_recounts(meant[0], report, json.loads(options.report.read_text(encoding="utf-8"))))
+    for one in found:
+        lines = [f"NOT as reported: {line}" for line in one.differences]
+        lines += [f"not checked: {line}" for line in one.unchecked]
+        for line in lines or ["as reported"]:
+            print(visible(f"{one.name}: {line}"))
+    if any(one.differences for one in found):
+        return UNEXPECTED
+    return NOT_ALL_CHECKED if any(one.unchecked for one in found) else AS_EXPECTED
 
 
-def _compared(audit: "AuditResult", plan: "Plan") -> "Iterator[tuple[str, bool]]":
-    """Yield what was counted again, and whether it is as the report says."""
+def _recounts(recording: "Configuration", report: "RunResult", written: Any) -> Iterator[Recount]:
+    """Yield what came of each audit, and of the run. ``written`` is the report as JSON."""
+    from auditor.auditing.flow import carry_out
+    from auditor.auditing.outcome import levels_of
+    from auditor.results.recount import as_read, not_as_reported
+    from auditor.results.result import RunResult
+
+    reported = {audit.name: audit for audit in report.audits}
+    entries = {entry["name"]: entry for entry in written["audits"]}
+    plans = recording.plans
+    ended = {plan.name: carry_out(plan, refuse=True) for plan in plans if plan.name not in recording.stand_ins}
+    # The p-values of the others are checked below, by the counts from which they follow.
+    p_values = [
+        (ended if plan.name in ended else reported)[plan.name].p_value
+        for plan in plans
+        if plan.name in ended or plan.name in reported
+    ]
+    levels = iter(levels_of(p_values, 1 - recording.confidence, recording.sharing_budget))
+    remade = list["AuditResult"]()
+    for plan in plans:
+        level = next(levels) if plan.name in ended or plan.name in reported else None
+        if plan.name not in reported:
+            yield Recount(plan.name, ("it was recorded, and the report leaves it out",))
+            continue
+        try:
+            again, unchecked = (
+                (ended[plan.name].result(level), (BY_PROOF,) if plan.settings.prove == "only" else ())
+                if plan.name in ended
+                else _by_its_own_rule(plan, reported[plan.name], level)
+            )
+        except InvalidInputError as error:
+            yield Recount(plan.name, (str(error),))
+            continue
+        remade.append(again)
+        yield Recount(plan.name, tuple(not_as_reported(entries[plan.name], as_read(again.to_dict()))), unchecked)
+    for name in [audit.name for audit in report.audits]:
+        if name not in {plan.name for plan in plans}:
+            yield Recount(name, ("it was not recorded",))
+    if len(reported) < len(report.audits):
+        yield Recount("the run", ("two audits have one name",))
+    whole = as_read(RunResult(recording.name, recording.confidence, remade).to_dict())
+    if lines := tuple(not_as_reported({**written, "audits": []}, {**whole, "audits": []})):
+        yield Recount("the run", lines)
+
+
+def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) -> "tuple[AuditResult, tuple[str, ...]]":
+    """Return an audit whose search cannot be made again, with what its own rule counts in the recorded outputs.
+
+    Also return what is not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
+    """
     from auditor.auditing.pairwise_flow import CountEvidence
     from auditor.blackbox.batches import Phase
     from auditor.blackbox.sample import join_samples
-    from auditor.results.recount import counted, frozen_test, recounted
+    from auditor.results.recount import counted, frozen_test
 
-    if audit.event is not None:
-        test, sequential = frozen_test(audit.event), plan.settings.method == "sequential"
-        if test is not None and audit.alpha is not None and not sequential:
-            counts = counted(test, plan.store.samples(Phase.BOUND))
-            method = plan.method(plan.settings.samples, audit.claim)
-            evidence = CountEvidence(audit.claim, method, test, [(audit.outputs.bound, counts)], (), "")
-            judged = evidence.judge(audit.alpha)
-            yield "counts", judged.event == audit.event
-            for what in ("bound", "power", "p_value"):
-                yield what, _written(getattr(judged, what)) == _written(getattr(audit, what))
-        elif (again := recounted(audit.event, plan.store.samples(Phase.BOUND))) is not None:
-            yield "counts", again == audit.event
-        if test is not None:
-            learned_from = join_samples(list(plan.store.samples(Phase.SELECTION)))
-            drawn = map(asdict, test.histograms(learned_from))
-            yield (
-                "histograms",
-                _written(list(drawn)) == _written([asdict(one) for one in audit.illustration.histograms]),
-            )
-    if audit.smallest is not None:
-        again = recounted(audit.smallest.event, plan.store.samples(Phase.CONFIRM))
-        if again is not None:
-            yield "counts on the smallest pair", again == audit.smallest.event
-
-
-def _written(computed: Any) -> Any:
-    """Return what was computed, as a report holds it."""
-    return with_significant_digits(asdict(computed) if isinstance(computed, Bound) else computed)
+    known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
+    known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
+    test = None if audit.event is None else frozen_test(audit.event)
+    if test is None or audit.pair is None or plan.settings.method == "sequential" or level is None:
+        return known, (f"the outputs, the verdict, {BY_CODE}",)
+    samples = list(plan.store.samples(Phase.BOUND, audit.pair))
+    learned_from = join_samples(list(plan.store.samples(Phase.SELECTION, audit.pair)))
+    outputs = sum(sample.size for sample in samples)
+    method = plan.method(outputs, plan.claim)
+    histograms = tuple(test.histograms(learned_from))
+    evidence = CountEvidence(
+        plan.claim, method, test, [(outputs, counted(test, samples))], histograms, audit.stop_reason
+    )
+    judged = evidence.judge(level)
+    # How the bound grew is known to the run only: it counted after some of the outputs.
+    illustration = replace(judged.illustration, growth=audit.illustration.growth)
+    spent = replace(audit.outputs, bound=outputs)
+    return replace(
+        known,
+        judgement=replace(judged, illustration=illustration),
+        provenance=replace(known.provenance, outputs=spent),
+    ), (BY_CODE,)

@@ -39,6 +39,10 @@ class NeighbourForm(Strict):
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
         return [name for key in CODE if isinstance(name := getattr(self, key, None), str)]
 
+    def needs_code(self) -> bool:
+        """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""
+        return bool(self.code())
+
     def stand_in(self) -> Domain:
         """Return what stands for a domain whose functions may not be run."""
         return Pairs([(0, 1)])
@@ -184,9 +188,12 @@ class CanariesByCoins(NeighbourForm):
     apart: bool | None = None
     """Whether no canary affects another one's score, as you can prove. Else the bound is wrong."""
 
+    def needs_code(self) -> bool:
+        return isinstance(self.canaries, str) or isinstance(self.records, str)
+
     def stand_in(self) -> Domain:
-        """See NeighbourForm."""
-        return Canaries([0], self.score)
+        """Return the canaries, if they are listed: a replay has their scores."""
+        return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         given = self.arguments()

@@ -37,6 +37,8 @@ class Configuration:
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
     code: tuple[PythonSource, ...] = ()
     """The functions that make data sets, which making its domains imports and calls."""
+    stand_ins: frozenset[str] = frozenset()
+    """The names of the plans that have a stand-in for their domain, since their data sets come from code that may not run."""
 
     def close(self) -> None:
         """Close the stores, which keep what the audits do."""
@@ -75,14 +77,17 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
+    parts = [_Part(config, i, document, runs_code) for i in range(len(claims))]
     plans = [
-        plan
-        for i, several in enumerate(claims)
-        for plan in _plans(_Part(config, i, document, runs_code), several, alpha, overrides)
+        (part, plan)
+        for part, several in zip(parts, claims, strict=True)
+        for plan in _plans(part, several, alpha, overrides)
     ]
     named = [name for audit in config.audits for name in audit.neighbours.code()]
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in dict.fromkeys(named))
-    return Configuration(file.stem, file, confidence, overrides, tuple(plans), random, code)
+    stand_ins = frozenset(plan.name for one, plan in plans if not one.makes(one.audit.neighbours))
+    plain = tuple(plan for _, plan in plans)
+    return Configuration(file.stem, file, confidence, overrides, plain, random, code, stand_ins)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -146,12 +151,13 @@ class _Part:
 
     def domain(self, neighbours: Any, folders: tuple[str, ...]) -> Domain:
         """Return the domain of an audit, or what stands for it."""
-        made: Domain = neighbours.make(folders) if self.makes(neighbours) else neighbours.stand_in()
+        runs = self.runs_code or not neighbours.code()
+        made: Domain = neighbours.make(folders) if runs else neighbours.stand_in()
         return made
 
     def makes(self, neighbours: Any) -> bool:
-        """Whether a domain is made: it needs no function, or functions may be run."""
-        return self.runs_code or not neighbours.code()
+        """Whether the domain is that of the file: it needs no function, or functions may be run."""
+        return self.runs_code or not neighbours.needs_code()
 
 
 def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeywords) -> list[Plan]:

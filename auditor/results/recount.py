@@ -1,19 +1,56 @@
-"""Counts of a report made again: its rules are applied to the outputs that were recorded."""
+"""A report made again: what differs from it, and counts by its own rules on the outputs that were recorded."""
 
+import json
 import operator
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import Any
 
 from auditor.blackbox.sample import Sample
 from auditor.errors import InvalidInputError
 from auditor.events.event import Event
-from auditor.events.observed import Hits, Observed, ObservedProfile, ObservedReport, ObservedRule, ObservedScore
+from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
 from auditor.methods.divergence import ScoreTest
 from auditor.methods.method import Test
-from auditor.methods.probability import hits
 from auditor.methods.profile import ProfileTest
+from auditor.results.files import to_json
+
+# A value in a line about a difference is cut after so many characters.
+SHOWN = 60
+
+
+def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str]:
+    """Yield a line for each value of a report that is not as it was made again: its place, and both values.
+
+    Both are what report.json holds, as JSON reads it. NaN is written as text there, so equal values are the same.
+
+    >>> list(not_as_reported({"bound": {"value": 1.2}, "seed": 1}, {"bound": {"value": 1.1}, "seed": 1}))
+    ['bound.value: reported 1.2, made again 1.1']
+    """
+    if isinstance(reported, dict) and isinstance(remade, dict):
+        for key in dict.fromkeys([*remade, *reported]):
+            inner = f"{place}.{key}" if place else str(key)
+            if key not in reported:
+                yield f"{inner}: not in the report, made again {_short(remade[key])}"
+            elif key not in remade:
+                yield f"{inner}: reported {_short(reported[key])}, and not part of it"
+            else:
+                yield from not_as_reported(reported[key], remade[key], inner)
+    elif isinstance(reported, list) and isinstance(remade, list) and len(reported) == len(remade):
+        for number, (one, again) in enumerate(zip(reported, remade, strict=True), start=1):
+            yield from not_as_reported(one, again, f"{place}[{number}]")
+    elif type(reported) is not type(remade) or reported != remade:
+        yield f"{place}: reported {_short(reported)}, made again {_short(remade)}"
+
+
+def as_read(data: Any) -> Any:
+    """Return plain data as report.json holds it, read back."""
+    return json.loads(to_json(data))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def frozen_test(event: Observed) -> Test[Any] | None:
@@ -30,18 +67,6 @@ def frozen_test(event: Observed) -> Test[Any] | None:
             return ScoreTest.of(event)
         case _:
             return None
-
-
-def recounted(event: Observed, samples: Iterable[Sample]) -> Observed | None:
-    """Return the event with what it counts in these outputs; None if it holds no counts.
-
-    Raises InvalidInputError if there are no outputs, or if the report lacks the rule.
-    """
-    if isinstance(event, ObservedReport):
-        trials = [(hits(sample), sample.size) for sample in samples]
-        return replace(event, counts=Hits((sum(h for h, _ in trials), sum(n for _, n in trials))))
-    test = frozen_test(event)
-    return None if test is None else test.report(counted(test, samples))
 
 
 def counted(test: Test[Any], samples: Iterable[Sample]) -> Any:

@@ -1,0 +1,193 @@
+"""Processes of a run are killed at random moments, and disks fill up: whether the run ends as if nothing had happened.
+
+Each trial starts a run, and sends a signal to one of its processes at a random moment of the time that it takes undisturbed.
+If the run ended without its report, ``--resume`` goes on. Its report must then equal that of the undisturbed run, byte by byte,
+and no process of the trial may be left. For a full disk the reports go to a small file system, which needs the right to mount one.
+"""
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+KILLS, FULL_DISKS = 100, 20
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+# A variable by which the processes of a trial are found, however they were started.
+MARK = "AUDITOR_TRIAL"
+
+MECHANISM = """
+import time
+
+def noisy(dataset, size, rng):
+    time.sleep(0.01)
+    return len(dataset) + rng.laplace(0.0, 0.8, size)
+"""
+PROGRAM = """
+import json, random, sys
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    rng = random.Random(asked["seed"])
+    for _ in range(asked["size"]):
+        print(len(asked["dataset"]) + rng.expovariate(1.25) - rng.expovariate(1.25))
+    sys.stdout.flush()
+"""
+AUDITS = """
+version: 1
+seed: 5
+samples: 20_000
+prove: false
+execution: {{workers: 2, backend: {backend}}}
+audits:
+  - {{name: searched, mechanism: {mechanism}, claim: {{epsilon: 1.0}}, expect: violation,
+      neighbours: {{domain: records, record: {{low: 0, high: 1}}, size: {{low: 0, high: 3}}, relation: add_remove}}}}
+  - {{name: sequential, mechanism: {mechanism}, method: sequential, claim: {{epsilon: 2.0}},
+      neighbours: {{pairs: [{{left: [], right: [1]}}], relation: add_remove}}}}
+"""
+KINDS = {
+    "Python": ("loky", "m.py:noisy"),
+    "program": ("loky", f"{{command: [{sys.executable}, p.py]}}"),
+    "Dask": ("dask", "m.py:noisy"),
+}
+# Which processes of a run are hit: the first is the auditor, and all others work for it.
+VICTIMS = ("auditor", "any other")
+
+
+def _configuration(folder: Path, kind: str) -> Path:
+    backend, mechanism = KINDS[kind]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "m.py").write_text(MECHANISM)
+    (folder / "p.py").write_text(PROGRAM)
+    file = folder / "audits.yaml"
+    file.write_text(AUDITS.format(backend=backend, mechanism=mechanism))
+    return file
+
+
+def _started(file: Path, out: Path, mark: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "auditor", "run", "audits.yaml", "--quiet", "--resume", "--out", str(out)]
+    said = (file.parent / "said").open("ab")
+    with said:
+        return subprocess.Popen(command, cwd=file.parent, env=os.environ | {MARK: mark}, stdout=said, stderr=said)
+
+
+def _processes(mark: str) -> list[int]:
+    """Return all processes of a trial that are alive."""
+    found, wanted = [], f"{MARK}={mark}".encode()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                alive = ") Z " not in (folder / "stat").read_text()
+                if alive and wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(int(folder.name))
+            except OSError:  # it has ended
+                continue
+    return sorted(found)
+
+
+def _report(out: Path) -> bytes:
+    return (out / "audits" / "report.json").read_bytes()
+
+
+def _resumed(file: Path, out: Path, mark: str) -> int:
+    """Let a run go on until it ends; return its exit status. Four attempts are enough for anything but a defect."""
+    for _ in range(4):
+        status = _started(file, out, mark).wait(300)
+        if status in (0, 1) and (out / "audits" / "report.json").exists():
+            break
+    return status
+
+
+def _left(mark: str) -> int:
+    """Return how many processes of a trial are alive a moment after its end."""
+    until = time.monotonic() + 10
+    while (left := _processes(mark)) and time.monotonic() < until:
+        time.sleep(0.1)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    return len(left)
+
+
+def _killed(file: Path, out: Path, victim: str, number: signal.Signals, moment: float, rng: random.Random) -> int:
+    """Run, kill once, go on; return how many processes were left over."""
+    mark = uuid.uuid4().hex
+    run = _started(file, out, mark)
+    time.sleep(moment)
+    others = [process for process in _processes(mark) if process != run.pid]
+    target = run.pid if victim == "auditor" or not others else rng.choice(others)
+    with suppress(ProcessLookupError):  # it has just ended
+        os.kill(target, number)
+    run.wait(300)
+    left = _left(mark)
+    _resumed(file, out, mark)
+    return left + _left(mark)
+
+
+@contextmanager
+def _disk(place: Path, kilobytes: int) -> Iterator[None]:
+    """Give a folder a file system of its own, of this size."""
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(place)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def _filled(file: Path, place: Path, kilobytes: int) -> tuple[int, bool]:
+    """Run on a disk that fills up, make room, go on; return the first exit status, and whether there was a traceback."""
+    mark = uuid.uuid4().hex
+    with _disk(place, kilobytes):
+        status = _started(file, place, mark).wait(300)
+        said = (file.parent / "said").read_text()
+        subprocess.run(["mount", "-o", "remount,size=100m", str(place)], check=True)
+        _resumed(file, place, mark)
+        (file.parent / "report.json").write_bytes(_report(place))
+    return status, "Traceback" in said or "defect" in said
+
+
+def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
+    rng, same, left = random.Random(1), Counter[str](), Counter[str]()
+    trials, disks = Counter[str](), Counter[str]()
+    with tempfile.TemporaryDirectory() as kept:
+        base = Path(kept)
+        whole, lasts = dict[str, bytes](), dict[str, float]()
+        for kind in KINDS:
+            file = _configuration(base / kind, kind)
+            began = time.monotonic()
+            assert _started(file, base / kind / "out", "whole").wait(300) == 0, (file.parent / "said").read_text()
+            lasts[kind], whole[kind] = time.monotonic() - began, _report(base / kind / "out")
+        ways = list(itertools.product(KINDS, VICTIMS, SIGNALS))
+        for trial in range(kills):
+            kind, victim, number = ways[trial % len(ways)]
+            file = _configuration(base / f"{trial}", kind)
+            out, name = file.parent / "out", f"{kind}: {victim}, {number.name}"
+            left[name] += _killed(file, out, victim, number, rng.uniform(0, lasts[kind]), rng)
+            equal = (out / "audits" / "report.json").exists() and _report(out) == whole[kind]
+            same[name] += equal
+            trials[name] += 1
+            print(f"{name}: {'same report' if equal else 'ANOTHER report'}", flush=True)
+        for trial in range(full_disks):
+            file = _configuration(base / f"disk {trial}", "Python")
+            # From no room for the first table to nearly enough for the whole run.
+            status, shown = _filled(file, base / f"small {trial}", rng.randint(4, 400))
+            equal = (file.parent / "report.json").read_bytes() == whole["Python"]
+            disks[
+                f"exit status {status}{', same report after it' if equal else ', ANOTHER report'}{', traceback' * shown}"
+            ] += 1
+            print(f"full disk: {dict(disks)}", flush=True)
+    return {
+        "kills": {
+            name: {"trials": trials[name], "same report": same[name], "processes left": left[name]} for name in trials
+        },
+        "full disks": dict(disks),
+    }
