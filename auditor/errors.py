@@ -25,6 +25,10 @@ class WorkerLostError(MechanismError):
     """A worker process that ended while it ran a mechanism, which leaves no output to audit."""
 
 
+class MachineError(AuditorError):
+    """The machine has no room or no right for what an audit must keep: a full disk, a limit, a folder that cannot be written."""
+
+
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     """Return a sentence: the names that are allowed, after the nearest one if one is near.
 

@@ -158,10 +158,17 @@ def audit_scores(
 
 
 def _numbers(name: str, given: ArrayLike) -> Floats:
+    kind = "something"
     try:
-        scores = np.asarray(given, np.float64).ravel()
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInputError(f"{name} holds something that is not a number; it must be a list of scores") from None
+        found = np.asarray(given)
+        if (
+            found.dtype.kind not in "biufO"
+        ):  # NumPy would make numbers of dates, and drop the imaginary part of complex ones
+            kind = f"something of type {found.dtype}"
+            raise TypeError
+        scores = np.asarray(found, np.float64).ravel()
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise InvalidInputError(f"{name} holds {kind} that is not a number; it must be a list of scores") from None
     if not len(scores) or np.isnan(scores).any():
         nan = np.isnan(scores).sum()
         missing = f"{nan:,} of {len(scores):,} scores that are NaN" if len(scores) else "no scores"
@@ -237,12 +244,25 @@ def read_scores(place: str) -> Floats:
         found = read(path, column)
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise InvalidInputError(f"{path}: {error}") from None
+    except (ValueError, EOFError, RecursionError, MemoryError) as error:
+        raise InvalidInputError(f"{path}: {str(error) or 'it holds more than fits into memory'}") from None
     return _numbers(place, found)
 
 
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
 def _from_npy(path: Path, column: str) -> Any:
+    with path.open("rb") as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            raise ValueError(f"it has version {version} of NumPy's format; {sorted(_HEADERS)} are read")
+        shape, _, dtype = _HEADERS[version](file)
+        left = path.stat().st_size - file.tell()
+        if dtype.hasobject or math.prod(shape) * dtype.itemsize > left:
+            raise ValueError(
+                f"its header promises an array of shape {shape} and type {dtype}, and {left:,} bytes follow it"
+            )
     return np.load(path, allow_pickle=False)
 
 
@@ -255,7 +275,10 @@ def _from_csv(path: Path, column: str) -> Any:
     import csv
 
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+        try:
+            rows = [row for row in csv.reader(file) if row]
+        except csv.Error as error:
+            raise InvalidInputError(f"it is not CSV: {error}") from None
     if not rows:
         raise InvalidInputError("it is empty")
     try:
@@ -263,6 +286,11 @@ def _from_csv(path: Path, column: str) -> Any:
         names = [str(i) for i in range(len(rows[0]))]
     except ValueError:  # the first row is a heading
         names, *rows = rows
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise InvalidInputError(
+                f"row {number} of its scores has {len(row)} fields, and the first line {len(names)}"
+            )
     return _column({name: [float(row[i]) for row in rows] for i, name in enumerate(names)}, column)
 
 

@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_given_numbers_of_guesses_count() -> None:
         ([1.0, math.nan], [0.0], {}, "inside has 1 of 2 scores that are NaN"),
         ([1.0], [], {}, "outside has no scores"),
         ([1.0], [10**400], {}, "outside holds something that is not a number"),
-        ([1.0], ["x"], {}, "outside holds something that is not a number"),
+        ([1.0], ["x"], {}, "outside holds something of type <U1 that is not a number"),
         ([1.0] * 90, [0.0] * 10, {"origin": "one-run"}, "90 canaries are inside and 10 outside"),
         ([1.0], [0.0], {"origin": "one"}, 'origin is "one"'),
         ([1.0], [0.0], {"delta": 2}, "delta is 2"),
@@ -193,3 +194,59 @@ def test_no_library_but_numpy_and_scipy_is_loaded_for_scores() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.array([1 + 2j, 3]),
+        np.array(["2026-01-01"], "datetime64[D]"),
+        np.array([(1, 2.0)], [("a", int), ("b", float)]),
+        np.array([1], "timedelta64[s]"),
+        np.array([b"1"]),
+    ],
+    ids=lambda scores: str(scores.dtype),
+)
+def test_what_is_no_real_number_is_refused_and_not_converted(scores: Any, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="that is not a number; it must be a list of scores"):
+        audit_scores(scores, [0.0], origin="independent-runs")
+    np.save(tmp_path / "scores.npy", scores)
+    with pytest.raises(InvalidInputError, match="that is not a number"):
+        read_scores(str(tmp_path / "scores.npy"))
+
+
+def header(shape: str, dtype: str = "<f8") -> bytes:
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.npy", b""),
+        ("cut.npy", b"\x93NUMPY\x01"),
+        ("huge.npy", header("(1000000000000,)")),
+        ("short.npy", header("(9,)") + b"\0" * 8),
+        ("objects.npy", header("(1,)", "|O") + b"\0" * 64),
+        ("newer.npy", b"\x93NUMPY\x09\x00" + b"\0" * 200),
+        ("noise.npy", bytes(range(256))),
+        ("deep.json", b"[" * 200_000),
+        ("deep_object.json", b'{"a":' * 100_000),
+        ("list.json", b"[[1, 2], [3]]"),
+        ("ragged.csv", b"a,b\n1,2\n3\n"),
+        ("long.csv", b"a\n" + b"1" * 200_000),
+        ("word.csv", b"a\n1\nx\n"),
+        ("zero.csv", b"a\n\0\n"),
+        ("bytes.csv", b"\xff\xfe\x00"),
+    ],
+)
+def test_a_spoilt_file_of_scores_is_one_sentence(
+    name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.json").write_text("[1, 2, 3]")
+    spoilt = str(tmp_path / name)
+    assert main(["scores", spoilt, str(tmp_path / "good.json"), "--from", "independent-runs"]) == 2
+    told = capsys.readouterr().err
+    assert name in told
+    assert "Traceback" not in told

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shlex
 import shutil
 import time
@@ -167,6 +168,7 @@ class Program(Isolated):
         return False
 
     def _trial(self, request: bytes) -> bool | None:
+        end: ProcessFailure
         patience, wanted = self.limit or TRIAL_SECONDS, 2 * TRIAL
         process = self.command.start()
         try:
@@ -177,8 +179,10 @@ class Program(Isolated):
                 return None
             process.send(b"", last=True)
             try:
-                while True:
-                    answer += process.receive_lines(1, time.monotonic() + patience, wait=True)[0]
+                until = time.monotonic() + patience  # for all that comes: a program may write lines without end
+                while answer.count(b"\n") <= 100 * wanted:
+                    answer += process.receive_lines(1, until, wait=True)[0]
+                end = ProcessEnded("wrote more lines than it was asked for")
             except ProcessFailure as failure:
                 end = failure
         finally:
@@ -303,12 +307,18 @@ def values_of(lines: Sequence[bytes]) -> list[Any]:
 _WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
+# Lists and objects in one another, in one output. What reads outputs goes down step by step.
+DEEPEST = 100
+
+
 class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """A failure that a program reports as its output: ``{"error": "..."}``."""
 
 
 def _value(line: bytes, number: int) -> Any:
     try:
+        if line.count(b"[") + line.count(b"{") > DEEPEST and _depth(line) > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} lists and objects stand in one another")
         value = json.loads(line, parse_float=json_number, parse_int=json_integer)
     except (ValueError, RecursionError) as error:
         raise MechanismError(
@@ -318,6 +328,13 @@ def _value(line: bytes, number: int) -> Any:
     if isinstance(value, dict) and value.keys() == {"error"}:
         return MechanismFailure(value["error"])
     return _read(value)
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep brackets stand in one another, outside of texts."""
+    bare = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", line)
+    steps = [1 if bracket in b"[{" else -1 for bracket in re.findall(rb"[\[\]{}]", bare)]
+    return max(itertools.accumulate(steps), default=0)
 
 
 def _read(value: Any) -> Any:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 # Bytes of standard error that are kept for messages.
 STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
+# Bytes of one line, and of all lines that are read at once. A batch of 65,536 outputs of 8,000 characters fits.
+LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
 # A shell that ends a group of processes when the shell's own parent is gone: then its input ends.
 GUARD = 'read -r dismissed || kill -s KILL -- "-$0"'
 
@@ -94,15 +96,25 @@ class Process:
     def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
         """Return what comes until it holds ``count`` ends of lines, and how many it holds. More may follow the last of them.
 
-        Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does.
+        Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does. It
+        raises ProcessEnded, and the process is gone, if a line or all lines together are too long to be held.
         """
-        chunks, ends = list[bytes](), 0
+        chunks, ends, whole, line = list[bytes](), 0, 0, 0
         while ends < count:
             chunk = self.receive(deadline) if wait else self._next(deadline)
             if not chunk:
                 break
             chunks.append(chunk)
             ends += chunk.count(b"\n")
+            whole += len(chunk)
+            line = len(chunk) - chunk.rindex(b"\n") if b"\n" in chunk else line + len(chunk)
+            if line > LONGEST_LINE or whole > LONGEST_ANSWER:
+                what = (
+                    f"a line of over {LONGEST_LINE:,}"
+                    if line > LONGEST_LINE
+                    else f"an answer of over {LONGEST_ANSWER:,}"
+                )
+                raise self._failed(ProcessEnded(f"killed, since it wrote {what} bytes"))
         return b"".join(chunks), ends
 
     def _next(self, deadline: float | None, most: int = CHUNK) -> bytes:

@@ -22,7 +22,7 @@ import numpy as np
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import SPOILT, decode, encode, packed
 from auditor.blackbox.sample import Answers, Sample
-from auditor.errors import InvalidInputError, MechanismError
+from auditor.errors import InvalidInputError, MachineError, MechanismError
 from auditor.neighbours.pair import Pair, plain
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Store:
     def __init__(self, path: Path, *, reading: bool = False) -> None:
         """Open the file, or make it unless it is only for ``reading``.
 
-        Raises InvalidInputError if that fails, or if another run has the file.
+        Raises InvalidInputError if that fails, or if another run has the file; MachineError if there is no room.
         """
         self.path, self._lock = path, threading.RLock()
         self._file: sqlite3.Connection | None = None
@@ -54,6 +54,11 @@ class Store:
             self._open(reading)
         except sqlite3.Error as error:
             self.close()
+            if not reading and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+                sqlite3.SQLITE_FULL,
+                sqlite3.SQLITE_IOERR,
+            ):
+                raise MachineError(f"{path} cannot be written: {error}") from None
             raise InvalidInputError(
                 f"{path} cannot be read: {error}; record anew"
                 if reading
@@ -98,7 +103,7 @@ class Store:
         with self.transaction() as file:
             file.execute("UPDATE runs SET ended = ?, report = ? WHERE ended IS NULL", (_now(), report))
             self._forget(file)
-        with self._opened() as file:
+        with self._opened() as file, suppress(sqlite3.OperationalError):  # to take less room needs room
             file.execute("VACUUM")
 
     def close(self) -> None:
@@ -127,13 +132,17 @@ class Store:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Keep all that is executed in the block, or nothing."""
         with self._opened() as file:
-            file.execute("BEGIN IMMEDIATE")
             try:
-                yield file
-            except BaseException:
-                file.execute("ROLLBACK")
-                raise
-            file.execute("COMMIT")
+                file.execute("BEGIN IMMEDIATE")
+                try:
+                    yield file
+                    file.execute("COMMIT")
+                except BaseException:
+                    if file.in_transaction:  # an error of the disk may have ended it
+                        file.execute("ROLLBACK")
+                    raise
+            except sqlite3.OperationalError as error:
+                raise MachineError(f"{self.path} cannot be written: {error}") from None
 
     def row(self, query: str, *values: str) -> tuple[Any, ...] | None:
         """Return the row that a query finds, if any. Raises InvalidInputError if the file cannot be read."""

@@ -34,17 +34,17 @@ from auditor.cli import (
     show,
     writing,
 )
-from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED
-from auditor.errors import AuditorError
+from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, OF_THE_MACHINE, TERMINATED
+from auditor.errors import AuditorError, MachineError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.
 
-    0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration
-    or the command line is wrong. 3: no answer, and nothing worse. 4: `prove` proved the claim for the listed pairs only. 5:
-    `recount` found no difference, but could not make all again. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the output closed
-    it before its end.
+    0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration or the
+    command line is wrong. 3: no answer, and nothing worse. 4: `prove` proved the claim for the listed pairs only. 5: `recount`
+    found no difference, but could not make all again. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the output
+    closed it before its end.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -77,17 +77,10 @@ def _run(options: argparse.Namespace) -> int:
     try:
         with _sigterm_interrupts():
             status: int = options.command(options)
-    except AuditorError as error:
-        if options.traceback:
-            traceback.print_exc()
-        print(f"auditor: {error}", file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         raise
-    except Exception:  # Python's exit status would be 1, which says that a violation was found
-        traceback.print_exc()
-        print("auditor: internal error (above); no verdict. Please report it", file=sys.stderr)
-        return NO_ANSWER
+    except Exception as error:  # Python's exit status would be 1, which says that a violation was found
+        return _ended_by(error, options.traceback)
     except KeyboardInterrupt as stopped:
         print(
             "auditor: interrupted; finished work is kept, and the same command with --resume continues from there",
@@ -95,6 +88,28 @@ def _run(options: argparse.Namespace) -> int:
         )
         return TERMINATED if isinstance(stopped, _Terminated) else INTERRUPTED
     return status
+
+
+def _ended_by(error: Exception, with_traceback: bool) -> int:
+    """Say why there is no answer, in one sentence unless it is a defect. Return the exit status."""
+    known = isinstance(error, AuditorError | MemoryError) or (
+        isinstance(error, OSError) and error.errno in OF_THE_MACHINE
+    )
+    if with_traceback or not known:
+        traceback.print_exc()
+    if isinstance(error, MachineError):
+        said = f"{error}; no verdict. Make room, or name another folder; --resume goes on with a run"
+    elif isinstance(error, AuditorError):
+        said = str(error)
+    elif isinstance(error, MemoryError):
+        said = "there is not enough memory; no verdict. Lower `samples` or --workers; --resume goes on with a run"
+    elif known and isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        said = f"{where}{error.strerror}; no verdict. Make room, or name another folder; --resume goes on with a run"
+    else:
+        said = "internal error (above); no verdict. Please report it"
+    print(f"auditor: {said}", file=sys.stderr)
+    return BAD_INPUT if isinstance(error, AuditorError) and not isinstance(error, MachineError) else NO_ANSWER
 
 
 class _Terminated(KeyboardInterrupt):

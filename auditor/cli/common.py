@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,11 @@ AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2
 PROVED_FOR_PAIRS = 4  # by `auditor prove`: not for all data sets of a domain
 NOT_ALL_CHECKED = 5  # by `auditor recount`: nothing differs, and what needs code was not made again
 NOBODY_READS = 141  # as of a command that SIGPIPE ends
+# What a system says that has no room, or gives no right.
+OF_THE_MACHINE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
+    *(errno.EIO, errno.EMFILE, errno.ENOMEM, errno.EAGAIN),
+)
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -76,7 +82,10 @@ def all_to_stderr() -> Iterator[None]:
 
 
 def write_to(target: str, text: str) -> None:
-    """Write text to a file, or to standard output. Raises InvalidInputError if that fails."""
+    """Write text to a file, or to standard output.
+
+    Raises InvalidInputError if there cannot be such a file, and OSError if the machine refuses.
+    """
     from auditor.results.files import write_whole
 
     if target == STANDARD_OUTPUT:
@@ -85,6 +94,8 @@ def write_to(target: str, text: str) -> None:
     try:
         write_whole(Path(target), text)
     except OSError as error:
+        if error.errno in OF_THE_MACHINE:
+            raise
         raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
 
 
@@ -128,8 +139,10 @@ def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for reports. Raises InvalidInputError if that fails."""
+    """Make a folder for reports. Raises InvalidInputError if its name cannot be one, and OSError if the machine refuses."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        if error.errno in OF_THE_MACHINE:
+            raise
         raise InvalidInputError(f"reports cannot go to {folder}: {error}") from None

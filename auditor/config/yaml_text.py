@@ -16,6 +16,8 @@ from auditor.errors import AuditorError, InvalidInputError
 
 KeyPath = tuple[str | int, ...]
 
+# Of one file. Aliases of aliases would fill any memory.
+MOST_VALUES = 1_000_000
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _SPECIAL = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
@@ -76,6 +78,11 @@ def read_yaml(text: str, file: str) -> Document:
 
 def _build(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: str) -> Any:
     lines.setdefault(path, node.start_mark.line + 1)
+    if len(lines) > MOST_VALUES:
+        raise InvalidInputError(
+            f"{file}, line {node.start_mark.line + 1}: it holds over {MOST_VALUES:,} values, aliases counted in full; "
+            "let a function make such data: `neighbours: {generator: file.py:function}`"
+        )
     if isinstance(node, yaml.MappingNode):
         built: dict[Any, Any] = {}
         for key_node, value_node in node.value:

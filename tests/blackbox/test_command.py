@@ -485,3 +485,36 @@ def test_the_examples_end_as_their_configurations_expect(name: str, needs: str, 
     assert example(name, tmp_path) == 0
     report = json.loads((tmp_path / "reports" / "audit" / "report.json").read_text(encoding="utf-8"))
     assert all(audit["reproducible"] for audit in report["audits"])
+
+
+# --- Programs that break every bound ---
+
+
+def message_of(sample: Any) -> tuple[str, ...]:
+    side = sample.left if sample.left.size else sample.right
+    return side.column("message of output").atoms
+
+
+def test_a_line_that_never_ends_and_lines_without_end_are_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.blackbox.process.LONGEST_LINE", 1 << 20)
+    one_line = program(folder, "while True: sys.stdout.write('1' * 65536)", 30.0)
+    failure = draw(one_line, 1)
+    assert message_of(failure) == ("'killed, since it wrote a line of over 1,048,576 bytes'",)
+    monkeypatch.setattr("auditor.blackbox.process.LONGEST_ANSWER", 1 << 21)
+    long_lines = program(folder, "for i in range(size): print('1' * 500_000)", 30.0)
+    failure = draw(long_lines, 9)
+    assert message_of(failure) == ("'killed, since it wrote an answer of over 2,097,152 bytes'",)
+    lines = program(folder, "while True: print(1)", 30.0)
+    with pytest.raises(MechanismError, match="answered two requests of size"):
+        lines.repeats_itself(PAIR)
+
+
+@pytest.mark.parametrize("line", ["[" * 200 + "]" * 200, '{"a":' * 101 + "1" + "}" * 101, "[" * 300_000])
+def test_a_value_that_is_nested_too_deeply_is_refused(line: str) -> None:
+    with pytest.raises(MechanismError, match=r"is not JSON: .* lists and objects stand in one another"):
+        values_of([line.encode()])
+
+
+def test_brackets_within_texts_and_shallow_values_are_read() -> None:
+    assert values_of([b'"' + b"[" * 500 + b'"', b"[" * 100 + b"]" * 100])[0] == "[" * 500
+    assert values_of([json.dumps([[1]] * 300).encode()]) == [[[1]] * 300]

@@ -623,3 +623,9 @@ def test_the_range_of_totals_may_be_written_as_a_list(tmp_path: Path) -> None:
         )
         domains.append([pair.to_dict() for pair in load_configuration(file).plans[0].domain.corners()])
     assert domains[0] == domains[1]
+
+
+def test_aliases_of_aliases_are_counted_in_full(file: Path) -> None:
+    doubled = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    text = f"version: 1\na0: &a0 [1, 1]\n{doubled}{PLAIN.removeprefix('version: 1')}"
+    assert "over 1,000,000 values, aliases counted in full" in error(file, text)
