@@ -12,6 +12,8 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
+from auditor.blackbox.inputs import unwatched
+
 # Bytes of standard error that are kept for messages.
 STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
@@ -54,10 +56,11 @@ class Process:
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
         pipe = subprocess.PIPE
-        self._child = subprocess.Popen(
-            arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
-        )
-        self._guard = _guard(self._child.pid)
+        with unwatched():
+            self._child = subprocess.Popen(
+                arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
+            )
+            self._guard = _guard(self._child.pid)
         assert self._child.stdin and self._child.stdout and self._child.stderr
         self._streams = self._child.stdin, self._child.stdout, self._child.stderr
         self._in, self._out, self._err = (stream.fileno() for stream in self._streams)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, get_args
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
+from auditor.blackbox.inputs import note, watched, watched_run
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
 from auditor.blackbox.sources import ProgramSource, Source
@@ -162,9 +163,12 @@ class Sampler:
         if processes(how.workers) == 1:
             return draws_the_same_twice(*arguments)
         workers, here = self._workers(origin)
-        task = Task(draws_the_same_twice, arguments, here, limit=None if origin.isolated else how.timeout)
+        checking = watched_run(), not origin.isolated, draws_the_same_twice, *arguments
+        task = Task(watched, checking, here, limit=None if origin.isolated else how.timeout)
         try:
-            return bool(workers.submit(self.share, task).result())
+            same, seen = workers.submit(self.share, task).result()
+            note(seen)
+            return bool(same)
         except TimeoutError:
             workers.drop(self.share)
             raise
@@ -235,7 +239,9 @@ class Sampler:
         self.pace.open(1, "worker")
         while at < len(batches):
             many = self.pace.next_task(len(batches) - at)
-            group, error, seconds = draw_all(*(*common, batches[at : at + many]))
+            drawing = watched_run(), not common[0].isolated, draw_all, *common, batches[at : at + many]
+            (group, error, seconds), seen = watched(*drawing)
+            note(seen)
             self.pace.note(many, seconds)
             at += many
             yield group, error
@@ -245,7 +251,8 @@ class Sampler:
     ) -> "Generator[_Group[Any], None, None]":
         how, pace = self.execution, self.pace
         workers, here = self._workers(common[0])
-        limit = None if common[0].isolated else how.timeout
+        is_own = not common[0].isolated  # else workers only wait for the processes of the mechanism
+        limit = how.timeout if is_own else None
         worker = "process" if not here or how.isolate else "thread"
         worker = f"{how.backend.capitalize()} worker" if how.on_cluster else worker
         pace.open(workers.pool.size, worker, one_at_a_time=limit is not None)
@@ -254,11 +261,13 @@ class Sampler:
             while asked or at < len(batches):
                 while at < len(batches) and len(asked) < pace.ahead:
                     many = pace.next_task(len(batches) - at)
-                    task = Task(draw_all, (*common, batches[at : at + many]), here, pace.expected(many), limit)
+                    drawing = watched_run(), is_own, draw_all, *common, batches[at : at + many]
+                    task = Task(watched, drawing, here, pace.expected(many), limit)
                     asked.append((workers.submit(self.share, task), many))
                     at += many
                 task, many = asked.popleft()
-                group, error, seconds = task.result()
+                (group, error, seconds), seen = task.result()
+                note(seen)
                 pace.note(many, seconds)
                 yield group, error
         except BaseException:  # also of the consumer: a mechanism is refused, or the time is over

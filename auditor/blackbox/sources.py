@@ -1,12 +1,14 @@
 """Where a mechanism comes from: Python that is imported, or a program that is started."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource
+from auditor.errors import MechanismError
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,10 @@ class ProgramSource:
         return self.command.name
 
     def files(self) -> list[Path]:
-        """Return the files of the command: its program and arguments, as far as they are files."""
+        """Return the files of the command: its program, wherever it was found, and its arguments as far as they are files."""
         candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
+        with suppress(MechanismError):  # it is raised again when the program is to run
+            candidates.append(Path(self.command.find()))
         return [path for path in candidates if path.is_file()]
 
     def drawer(self, limit: float | None = None) -> Program:

@@ -7,6 +7,7 @@ and arrays, which run no code.
 import functools
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ import numpy as np
 
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import SPOILT, decode, encode, packed
+from auditor.blackbox.inputs import CHANGES, changes_since, content, inputs, merged, unwatched
 from auditor.blackbox.sample import Answers, Sample
 from auditor.errors import InvalidInputError, MachineError, MechanismError
 from auditor.neighbours.pair import Pair, plain
@@ -33,6 +35,7 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE TABLE IF NOT EXISTS batches (
     audit TEXT, name TEXT, left_keys BLOB, right_keys BLOB, seen BLOB, PRIMARY KEY (audit, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY KEY (audit, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inputs (name TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID;
 """
 VERSION = 2
 DIGEST = hashlib.sha256().digest_size  # bytes for the pair, before the outputs of a batch
@@ -50,8 +53,11 @@ class Store:
         """
         self.path, self._lock = path, threading.RLock()
         self._file: sqlite3.Connection | None = None
+        self._folder, self._resumed = path.resolve().parent, False
+        self._inputs, self._looked_at = dict[str, str](), dict[str, str]()
         try:
-            self._open(reading)
+            with unwatched():
+                self._open(reading)
         except sqlite3.Error as error:
             self.close()
             if not reading and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
@@ -78,25 +84,51 @@ class Store:
         if not reading:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
 
-    def begin(self, identity: Mapping[str, Any], resume: bool) -> bool:
+    def begin(self, identity: Mapping[str, Any], resume: bool, folder: Path | None = None) -> bool:
         """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
 
-        Without ``resume`` an interrupted run is deleted. Raises InvalidInputError that lists the differences if it was another run.
+        Inputs are kept with their paths from ``folder``, by default that of the file. Without ``resume`` an interrupted run is
+        deleted. Raises InvalidInputError that lists the differences if it was another run.
         """
+        self._folder = folder or self._folder
         with self.transaction() as file:
             open_run = file.execute("SELECT identity FROM runs WHERE ended IS NULL").fetchone()
-            if resume and open_run is not None:
-                differences = list(_differences(json.loads(open_run[0]), json.loads(json.dumps(identity))))
-                if differences:
-                    raise InvalidInputError(
-                        f"the run kept in {self.path} cannot be resumed; this changed since it began:\n  "
-                        + "\n  ".join(differences)
-                        + "\nrun it as it was, or start anew without --resume"
-                    )
+            self._resumed = resume and open_run is not None
+            if self._resumed:
+                self._inputs = dict(file.execute("SELECT name, content FROM inputs"))
+                before, now = json.loads(open_run[0]), json.loads(json.dumps(identity))
+                unnamed = {name: seen for name, seen in self._inputs.items() if name not in before.get("contents", {})}
+                self._refuse([*_differences(before, now), *changes_since(unnamed, self._folder)])
                 return True
             self._forget(file)
             file.execute("INSERT INTO runs (started, identity) VALUES (?, ?)", (_now(), json.dumps(identity)))
             return False
+
+    def _refuse(self, found: Sequence[str]) -> None:
+        if found:
+            raise InvalidInputError(
+                f"the run kept in {self.path} cannot be resumed; this changed since it began:\n  "
+                + "\n  ".join(found)
+                + "\nrun it as it was, or start anew without --resume"
+            )
+
+    def inputs(self) -> Mapping[str, str]:
+        """Return what the mechanisms of this run have read and imported so far, with paths from its folder."""
+        return dict(self._inputs)
+
+    def keep_inputs(self, file: sqlite3.Connection) -> None:
+        """Keep what was read and imported since. Raises InvalidInputError if a resumed run sees another content than before."""
+        for path, found in inputs(packages=False).items():
+            if self._looked_at.get(path) == found:
+                continue
+            self._looked_at[path] = found
+            is_file = Path(path).is_absolute()
+            name = os.path.relpath(path, self._folder) if is_file else path
+            before, now = self._inputs.get(name), found or content(path)
+            if self._resumed and merged(before, now) == CHANGES:
+                self._refuse([f"{name}: {before} before, {now} now"])
+            self._inputs[name] = merged(before, now)
+            file.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?)", (name, self._inputs[name]))
 
     def end(self, report: str) -> None:
         """Keep the report of the run, and nothing else of it."""
@@ -119,6 +151,7 @@ class Store:
     def _forget(file: sqlite3.Connection) -> None:
         file.execute("DELETE FROM batches")
         file.execute("DELETE FROM notes")
+        file.execute("DELETE FROM inputs")
         file.execute("DELETE FROM runs WHERE ended IS NULL")
 
     @contextmanager
@@ -320,6 +353,8 @@ class AuditStore:
         if self.file is None or self.mode is Mode.REPLAY:
             return
         with self.file.transaction() as file:
+            if self.resumes:
+                self.file.keep_inputs(file)
             file.executemany(
                 "INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)",
                 [

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import itertools
 import time
+import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,8 +91,19 @@ def add_commands(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from auditor.blackbox.inputs import watch
+
+    watch(uuid.uuid4().hex)
+    try:
+        return _run_watched(options)
+    finally:
+        watch("")
+
+
+def _run_watched(options: argparse.Namespace) -> int:
     from auditor.auditing import Store, check
     from auditor.auditing.kept import journalled
+    from auditor.blackbox.inputs import unwatched
     from auditor.blackbox.store import is_interrupted
     from auditor.config.error_budget import take_share
     from auditor.config.recordings import record
@@ -113,11 +125,13 @@ def _run(options: argparse.Namespace) -> int:
         # Only now: a run that cannot begin spends nothing.
         for configuration in configurations:
             goes_on = options.resume and is_interrupted(options.out / configuration.name / RUNS)
-            shares.append(take_share(options.budget, configuration, goes_on))
+            with unwatched():
+                shares.append(take_share(options.budget, configuration, goes_on))
         pairs = zip(shares, configurations, strict=True)
         configurations = selected([share.applied(configuration) for share, configuration in pairs], options.only)
     # Before a report that may be one of them is written over.
-    baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
+    with unwatched():
+        baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
     with contextlib.ExitStack() as opened:
         if options.record is not None:
             configurations = [
@@ -127,7 +141,7 @@ def _run(options: argparse.Namespace) -> int:
         journals = []
         for configuration in configurations:
             journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
-            journal.begin(identity(configuration), options.resume)
+            journal.begin(identity(configuration), options.resume, configuration.file.resolve().parent)
             journals.append(journal)
         if options.record is None:
             configurations = [
@@ -161,6 +175,7 @@ def _audit(
     baselines: "dict[str, tuple[Path, RunResult]]",
     shares: "Sequence[BudgetShare]" = (),
 ) -> int:
+    from auditor.blackbox.inputs import unwatched
     from auditor.config.error_budget import note_repeatable
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
@@ -179,7 +194,8 @@ def _audit(
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
         for configuration, result in zip(configurations, found, strict=True):
-            report = write_reports(result, options.out / configuration.name)
+            with unwatched():
+                report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
             if options.quiet:
@@ -197,12 +213,14 @@ def _audit(
         write_to(str(options.junit), to_junit(*results))
     if len(results) > 1:
         print(f"\n{closing_line_of_all(results)}; reports: {options.out}")
+    for share, result, journal in zip(shares, results, journals, strict=False):
+        assert journal is not None
+        repeatable = [audit.name for audit in result.audits if audit.reproducible]
+        note_repeatable(options.budget, share, repeatable, journal.inputs())
     # Not sooner: after an interruption, --resume finds what every file of the command has done.
     for journal, result in zip(journals, results, strict=True):
         if journal is not None:
             journal.end(to_json(result.to_dict()))
-    for share, result in zip(shares, results, strict=False):
-        note_repeatable(options.budget, share, [audit.name for audit in result.audits if audit.reproducible])
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
 
 

@@ -4,12 +4,13 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from auditor.blackbox.inputs import changes_since, merged
 from auditor.config.load import Configuration, load_configuration
 from auditor.config.run_identity import identity
 from auditor.defaults import RunKeywords
@@ -23,8 +24,8 @@ VERSION = 1
 class BudgetShare:
     """What the runs of one configuration may err, if they draw no audit twice.
 
-    ``run`` is a digest of all that decides their outputs. ``begun`` are their audits, and ``repeatable`` those that draw the same
-    outputs again.
+    ``run`` is a digest of all that is known to decide their outputs before they run, and ``inputs`` is what mechanisms then read
+    and imported. ``begun`` are their audits, and ``repeatable`` those that draw the same outputs again.
     """
 
     run: str
@@ -32,10 +33,15 @@ class BudgetShare:
     allowed_error: float
     begun: Sequence[str] = ()
     repeatable: Sequence[str] = ()
+    inputs: dict[str, str] = field(default_factory=dict)
 
-    def covers(self, run: str, audits: Iterable[str]) -> bool:
-        """Whether a run may take part: none of its audits has a second chance to raise a false alarm."""
-        return run == self.run and all(name in self.repeatable or name not in self.begun for name in audits)
+    def covers(self, run: str, audits: Iterable[str], folder: Path) -> bool:
+        """Whether a run may take part: none of its audits has a second chance to raise a false alarm.
+
+        ``folder`` is that of the configuration, where the paths of inputs begin.
+        """
+        may_repeat = all(name in self.repeatable or name not in self.begun for name in audits)
+        return run == self.run and may_repeat and not any(changes_since(self.inputs, folder))
 
     def applied(self, configuration: Configuration) -> Configuration:
         """Return the configuration, with all its audits, at the confidence of this share."""
@@ -54,13 +60,15 @@ class ErrorBudget:
     allowed_error: float
     shares: tuple[BudgetShare, ...] = ()
 
-    def shared(self, run: str, configuration: str, audits: Sequence[str], resumed: bool) -> tuple["ErrorBudget", int]:
+    def shared(
+        self, run: str, configuration: str, audits: Sequence[str], resumed: bool, folder: Path
+    ) -> tuple["ErrorBudget", int]:
         """Return the budget after a run has begun, and the place of its share.
 
         A run whose outputs were drawn before has the share that it had: it cannot raise a new alarm. So have runs of other audits
         of a configuration, since these share its error already, and a run that goes on.
         """
-        fitting = [k for k, one in enumerate(self.shares) if one.covers(run, audits)]
+        fitting = [k for k, one in enumerate(self.shares) if one.covers(run, audits, folder)]
         if resumed:
             fitting = [k for k, one in enumerate(self.shares) if one.run == run][-1:]
         place = fitting[0] if fitting else len(self.shares)
@@ -84,17 +92,24 @@ def take_share(file: Path, configuration: Configuration, resumed: bool) -> Budge
                 f"{1 - budget.allowed_error:g}; all runs of a budget state one confidence: change it, or name another file"
             )
         audits = [plan.name for plan in configuration.plans]
-        budget, place = budget.shared(run, configuration.name, audits, resumed)
+        budget, place = budget.shared(run, configuration.name, audits, resumed, configuration.file.resolve().parent)
         _write(file, budget)
     return budget.shares[place]
 
 
-def note_repeatable(file: Path, share: BudgetShare, audits: Sequence[str]) -> None:
-    """Note in ``file`` which audits of a share draw the same outputs again. Raises InvalidInputError if that fails."""
+def note_repeatable(file: Path, share: BudgetShare, audits: Sequence[str], inputs: Mapping[str, str]) -> None:
+    """Note in ``file`` which audits of a share draw the same outputs again, from the same inputs.
+
+    Raises InvalidInputError if that fails.
+    """
     with _locked(file):
         budget = _read(file)
         shares = tuple(
-            replace(one, repeatable=tuple(dict.fromkeys([*one.repeatable, *audits])))
+            replace(
+                one,
+                repeatable=tuple(dict.fromkeys([*one.repeatable, *audits])),
+                inputs=one.inputs | {name: merged(one.inputs.get(name), found) for name, found in inputs.items()},
+            )
             if (one.run, one.allowed_error) == (share.run, share.allowed_error)
             else one
             for one in budget.shares
@@ -132,7 +147,7 @@ def _read(file: Path) -> ErrorBudget:
             not 0 < one.allowed_error <= most * (1 + 1e-12) for one, most in zip(budget.shares, least, strict=True)
         ):
             raise ValueError("its shares allow more errors than the whole")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInputError(
             f"{file} is not an error budget ({type(error).__name__}: {error}); name a new file to begin another budget"
         ) from None
@@ -141,7 +156,10 @@ def _read(file: Path) -> ErrorBudget:
 
 def _share(kept: Any) -> BudgetShare:
     begun, repeatable = (tuple(map(str, kept[key])) for key in ("begun", "repeatable"))
-    return BudgetShare(str(kept["run"]), str(kept["configuration"]), float(kept["allowed_error"]), begun, repeatable)
+    inputs = {str(name): str(found) for name, found in kept["inputs"].items()}
+    return BudgetShare(
+        str(kept["run"]), str(kept["configuration"]), float(kept["allowed_error"]), begun, repeatable, inputs
+    )
 
 
 def _write(file: Path, budget: ErrorBudget) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
+from auditor.blackbox.inputs import unwatched
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.bounds.conversions import implied_mu
@@ -59,7 +60,8 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
             f"{file} is a mechanism, not a configuration; `auditor init file.py:function` writes a configuration for it"
         )
     try:
-        text = file.read_text(encoding="utf-8")
+        with unwatched():  # its content is compared by key
+            text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {file}") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -1,10 +1,13 @@
-"""The identity of a run: its configuration and mechanisms, the settings of the command line, and this version."""
+"""The identity of a run: what its outputs depend on, as far as it is known before anything runs."""
 
-import hashlib
 import os.path
+import platform
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from auditor import __version__
+from auditor.blackbox.inputs import content, unwatched
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml
@@ -12,26 +15,55 @@ from auditor.neighbours.canaries import Canaries
 
 # Settings of where outputs are drawn. They change no number.
 WHERE = ("workers", "backend", "address")
-# Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
-DIGITS = 16
+# Files that say which versions a program is built of, or runs with.
+LOCKS = (
+    *(
+        "uv.lock",
+        "poetry.lock",
+        "pdm.lock",
+        "Pipfile.lock",
+        "pixi.lock",
+        "conda-lock.yml",
+        "requirements.lock",
+        "requirements.txt",
+    ),
+    *(
+        "Cargo.lock",
+        "go.sum",
+        "package-lock.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "renv.lock",
+        "Manifest.toml",
+        "Gemfile.lock",
+    ),
+)
 
 
 def identity(configuration: Configuration) -> dict[str, Any]:
-    """Return all that the results of a run depend on, as plain data. Code is digests of the files that it names."""
-    code = [plan.source for plan in configuration.plans]
-    domains = [plan.domain for plan in configuration.plans if isinstance(plan.domain, Canaries)]
-    code += [PythonSource(domain.score, {}, domain.search_path) for domain in domains if isinstance(domain.score, str)]
-    sources = {path.resolve() for source in code for path in source.files()}
+    """Return all that the results of a run depend on, as plain data, but for what mechanisms read and import when they run."""
     folder = configuration.file.resolve().parent
-    file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data
+    with unwatched():
+        file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
         "version": __version__,
+        "Python": platform.python_version(),
         "command line": {key: value for key, value in configuration.overrides.items() if key not in WHERE},
         "audits run": [plan.name for plan in configuration.plans],
         "contents": {
-            os.path.relpath(path, folder): hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
-            for path in sorted(sources)
+            os.path.relpath(path, folder): content(str(path))
+            for path in sorted({path.resolve() for path in _files(configuration)})
         },
         "file": {**file, "audits": by_name},
     }
+
+
+def _files(configuration: Configuration) -> Iterator[Path]:
+    """Yield the files of mechanisms, scores and data sets, and the locks beside them."""
+    domains = [plan.domain for plan in configuration.plans if isinstance(plan.domain, Canaries)]
+    scores = [PythonSource(domain.score, {}, domain.search_path) for domain in domains if isinstance(domain.score, str)]
+    for source in [*(plan.source for plan in configuration.plans), *scores, *configuration.code]:
+        for file in source.files():
+            yield file
+            yield from (lock for name in LOCKS if (lock := file.parent / name).is_file())

@@ -247,7 +247,7 @@ def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
     assert PythonSource("nowhere:noisy", search_path=search).files() == []
     assert PythonSource("noisy", function=max).files() == []
     command = Command(["awk", "-f", "program.awk", "-v", "m=3"], str(tmp_path))
-    assert ProgramSource(command).files() == [files[3]]
+    assert ProgramSource(command).files() == [files[3], Path(command.find())]
 
 
 def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:

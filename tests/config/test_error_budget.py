@@ -74,6 +74,18 @@ def test_a_mechanism_that_does_not_repeat_pays_each_time(tmp_path: Path, monkeyp
     assert run(tmp_path, "--resume", function="its_own") == pytest.approx(0.1 / 12)
 
 
+def test_another_file_that_the_mechanism_reads_is_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        f"{__name__}.ANSWERS",
+        ANSWERS + "from pathlib import Path\nSCALE = Path(__file__).with_name('scale').read_text()\n",
+    )
+    monkeypatch.setattr(f"{__name__}.CONFIG", CONFIG.replace("isolate: false", "isolate: true"))
+    for content, k in (("1", 1), ("2", 2), ("1", 1), ("2", 2)):
+        (tmp_path / "scale").write_text(content)
+        assert run(tmp_path, "--only", "one") == pytest.approx(0.1 / (k * (k + 1)))
+
+
 def test_a_budget_that_is_wrong_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,7 +131,7 @@ def test_the_sum_of_all_chances_stays_within_the_whole(runs: list[tuple[str, set
     budget, spent = ErrorBudget(0.5), 0.0
     drawn = set[tuple[str, int, str]]()  # outputs that are known to repeat, at a share
     for run, audits, repeats in runs:
-        budget, place = budget.shared(run, "file", sorted(audits), resumed=False)
+        budget, place = budget.shared(run, "file", sorted(audits), False, Path())
         share = budget.shares[place]
         new = {name for name in audits if (run, place, name) not in drawn}
         spent += share.allowed_error * len(new) / 3
