@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.auditing.settings import LEAST_SELECTION, SELECTION_SHARE
+from auditor.auditing.sizes import LEAST_SELECTION, SELECTION_SHARE
 
 
 def laplace(value: float, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:

@@ -1,4 +1,4 @@
-"""What outputs depend on beside the file of a mechanism: modules that it imports, and files that it reads.
+"""What outputs depend on in addition to the file of a mechanism: modules that it imports, and files that it reads.
 
 An audit hook of Python sees what a process opens. It does not see what a library opens in C, nor what other programs do.
 """

@@ -60,7 +60,7 @@ def identity(configuration: Configuration) -> dict[str, Any]:
 
 
 def _files(configuration: Configuration) -> Iterator[Path]:
-    """Yield the files of mechanisms, scores and data sets, and the locks beside them."""
+    """Yield the files of mechanisms, scores and data sets, and the locks next to them."""
     domains = [plan.domain for plan in configuration.plans if isinstance(plan.domain, Canaries)]
     scores = [PythonSource(domain.score, {}, domain.search_path) for domain in domains if isinstance(domain.score, str)]
     for source in [*(plan.source for plan in configuration.plans), *scores, *configuration.code]:
