@@ -2,11 +2,15 @@
 
 import difflib
 import math
+import unicodedata
 from collections.abc import Iterable
 
 
 class AuditorError(Exception):
-    """The root of every error this package raises on purpose."""
+    """The root of every error this package raises on purpose. Each argument is one line of the message."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class InvalidInputError(AuditorError, ValueError):
@@ -27,6 +31,26 @@ class WorkerLostError(MechanismError):
 
 class MachineError(AuditorError):
     """The machine has no room or no right for what an audit must keep: a full disk, a limit, a folder that cannot be written."""
+
+
+# Control characters, signs that turn the direction of writing, halves of surrogate pairs, what is in no font, and breaks of lines.
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: object, most: int | None = None) -> str:
+    """Spell out characters that cannot be seen, or cannot be written to a file; line breaks are spaces.
+
+    What somebody else wrote passes through here before a person or another program reads it. Over ``most`` letters it is cut.
+
+    >>> visible("a\\x00b\\nc\\ud800"), visible("abc", most=1)
+    ('a\\\\x00b c\\\\ud800', 'a… (3 letters)')
+    """
+    whole = str(text)
+    shown = "".join(
+        " " if c in "\n\t" else c.encode("unicode_escape").decode() if unicodedata.category(c) in _HIDDEN else c
+        for c in whole[:most]
+    )
+    return shown if most is None or len(whole) <= most else f"{shown}… ({len(whole):,} letters)"
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:

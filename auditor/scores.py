@@ -1,9 +1,11 @@
 """Bounds from scores that exist already, such as an attack's scores of records that were trained on and of others."""
 
+import csv
 import hashlib
-import json
+import io
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,6 +20,10 @@ from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_number
+from auditor.strangers import read_bytes, read_json, read_text
+
+# Of a file of scores.
+MOST_BYTES = 1 << 28
 
 _Origin = Literal["independent-runs", "one-run", "one-run-apart"]
 
@@ -241,71 +247,85 @@ def read_scores(place: str) -> Floats:
     if read is None:
         raise InvalidInputError(f"{path} must end in .npy, .csv, .json or .parquet")
     try:
-        found = read(path, column)
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, EOFError, RecursionError, MemoryError) as error:
-        raise InvalidInputError(f"{path}: {str(error) or 'it holds more than fits into memory'}") from None
-    return _numbers(place, found)
+        return _numbers(place, read(path, column))
+    except InvalidInputError:
+        raise
+    except Exception as error:  # libraries raise errors of many kinds for bytes that are not theirs
+        raise InvalidInputError(f"{path}: {str(error) or type(error).__name__}") from None
 
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def _from_npy(path: Path, column: str) -> Any:
-    with path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        if version not in _HEADERS:
-            raise ValueError(f"it has version {version} of NumPy's format; {sorted(_HEADERS)} are read")
-        shape, _, dtype = _HEADERS[version](file)
-        left = path.stat().st_size - file.tell()
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize > left:
-            raise ValueError(
-                f"its header promises an array of shape {shape} and type {dtype}, and {left:,} bytes follow it"
-            )
-    return np.load(path, allow_pickle=False)
+    file = io.BytesIO(read_bytes(path, MOST_BYTES))
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADERS:
+        raise ValueError(f"it has version {version} of NumPy's format; {sorted(_HEADERS)} are read")
+    shape, _, dtype = _HEADERS[version](file)
+    left = len(file.getbuffer()) - file.tell()
+    if dtype.hasobject or not dtype.itemsize or math.prod(shape) * dtype.itemsize > left:
+        raise ValueError(
+            f"its header promises an array of shape {shape} and type {dtype}, and {left:,} bytes follow it"
+        )
+    file.seek(0)
+    return np.load(file, allow_pickle=False)
 
 
 def _from_json(path: Path, column: str) -> Any:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return _column(found, column) if isinstance(found, dict) else found
+    found = read_json(path, MOST_BYTES, "a file of scores")
+    return found[_chosen(list(found), column)] if isinstance(found, dict) else found
 
 
 def _from_csv(path: Path, column: str) -> Any:
-    import csv
-
-    with path.open(encoding="utf-8", newline="") as file:
-        try:
-            rows = [row for row in csv.reader(file) if row]
-        except csv.Error as error:
-            raise InvalidInputError(f"it is not CSV: {error}") from None
-    if not rows:
-        raise InvalidInputError("it is empty")
+    lines = csv.reader(io.StringIO(read_text(path, MOST_BYTES), newline=""))
     try:
-        np.array(rows[0], float)
-        names = [str(i) for i in range(len(rows[0]))]
-    except ValueError:  # the first row is a heading
-        names, *rows = rows
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise InvalidInputError(
-                f"row {number} of its scores has {len(row)} fields, and the first line {len(names)}"
-            )
-    return _column({name: [float(row[i]) for row in rows] for i, name in enumerate(names)}, column)
+        rows: Iterator[list[str]] = (row for row in lines if row)
+        first = next(rows, None)
+        if first is None:
+            raise ValueError("it is empty")
+        try:
+            np.array(first, float)
+            names, rows = [str(i) for i in range(len(first))], itertools.chain([first], rows)
+        except ValueError:  # the first row is a heading
+            names = first
+        place = names.index(_chosen(names, column))
+        return np.fromiter((_cell(row, len(names), place, lines.line_num) for row in rows), float)
+    except csv.Error as error:
+        raise ValueError(f"line {lines.line_num} is not CSV: {error}") from None
+
+
+def _cell(row: list[str], width: int, place: int, line: int) -> float:
+    if len(row) != width:
+        raise ValueError(f"line {line} has {len(row)} fields, and the first one {width}")
+    try:
+        return float(row[place])
+    except ValueError as error:
+        raise ValueError(f"line {line}: {error}") from None
 
 
 def _from_parquet(path: Path, column: str) -> Any:
     try:
-        import pandas as pd
-
-        frame = pd.read_parquet(path)
+        import pyarrow as pa
+        import pyarrow.parquet as pq
     except ImportError:
-        raise InvalidInputError("Parquet needs pandas and pyarrow; pip install dp-auditor[scores]") from None
-    return _column({str(name): frame[name] for name in frame.columns}, column)
+        raise InvalidInputError("Parquet needs pyarrow; pip install dp-auditor[scores]") from None
+    file = pq.ParquetFile(io.BytesIO(read_bytes(path, MOST_BYTES)))
+    name = _chosen(file.schema_arrow.names, column)
+    kind, rows = file.schema_arrow.field(name).type, file.metadata.num_rows
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        raise ValueError(f'the column "{name}" holds {kind}, and scores are numbers')
+    if rows > MOST_BYTES // 8:  # a few bytes can stand for any number of equal rows
+        raise ValueError(f"it has {rows:,} rows, and {MOST_BYTES // 8:,} are the limit")
+    return file.read([name]).column(0).to_numpy()
 
 
-def _column(columns: dict[str, Any], column: str) -> Any:
-    if column not in columns and (column or len(columns) != 1):
+def _chosen(names: Sequence[str], column: str) -> str:
+    """Return the column that is meant."""
+    if column not in names and (column or len(names) != 1):
         wanted = f'it has no column "{column}"' if column else "it has several columns; write FILE:COLUMN"
-        raise InvalidInputError(f"{wanted}; {did_you_mean(column, columns)}")
-    return columns[column] if column else next(iter(columns.values()))
+        raise ValueError(f"{wanted}; {did_you_mean(column, names)}")
+    name = column or names[0]
+    if names.count(name) > 1:
+        raise ValueError(f'it has several columns called "{name}"; rename them')
+    return name

@@ -158,9 +158,7 @@ CASES = {
     **_of_claim(
         "Rényi of order 2, Gaussian", gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), fixed=10_000, sequential=5_000
     ),
-    "probability, coin": of(
-        coin, {"probability": 0.5}, auditor.Probability(0.5, at_most=True), samples=500
-    ),
+    "probability, coin": of(coin, {"probability": 0.5}, auditor.Probability(0.5, at_most=True), samples=500),
     "ε, one budget, Laplace": of(laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000),
     "ε, one budget, discrete Laplace": of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000),
     "ε, records": of(sum_of_records, AT_EPSILON, PURE, domain=RECORDS, outputs=2_000),

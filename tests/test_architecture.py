@@ -16,6 +16,7 @@ MODULES = sorted((PROJECT / "auditor").rglob("*.py"))
 # Lowest first. A room may import those before it, and itself; rooms on one line may not import each other.
 ROOMS: list[tuple[str, ...]] = [
     ("auditor.errors", "auditor.defaults"),
+    ("auditor.strangers",),
     ("auditor.claims",),
     ("auditor.bounds",),
     ("auditor.scores",),
@@ -275,10 +276,10 @@ ONLY: dict[str, tuple[str, ...]] = {
     "matplotlib": ("auditor.report.plots",),
     "jinja2": ("auditor.report.html", "auditor.config.scaffold"),
     "markupsafe": ("auditor.report",),
-    "pandas": ("auditor.results.result", "auditor.scores", "auditor.neighbours.tables"),
+    "pandas": ("auditor.results.result", "auditor.neighbours.tables"),
     "polars": ("auditor.neighbours.tables",),
     "hypothesis": ("auditor.neighbours.strategies",),
-    "pyarrow": ("auditor.neighbours.tables",),
+    "pyarrow": ("auditor.neighbours.tables", "auditor.scores"),
     "shtab": ("auditor.cli",),
 }
 

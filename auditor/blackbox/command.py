@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import re
 import shlex
 import shutil
 import time
@@ -22,6 +21,7 @@ from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, clos
 from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, plain
+from auditor.strangers import require_shallow
 
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
@@ -307,18 +307,13 @@ def values_of(lines: Sequence[bytes]) -> list[Any]:
 _WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
-# Lists and objects in one another, in one output. What reads outputs goes down step by step.
-DEEPEST = 100
-
-
 class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """A failure that a program reports as its output: ``{"error": "..."}``."""
 
 
 def _value(line: bytes, number: int) -> Any:
     try:
-        if line.count(b"[") + line.count(b"{") > DEEPEST and _depth(line) > DEEPEST:
-            raise ValueError(f"more than {DEEPEST} lists and objects stand in one another")
+        require_shallow(line)
         value = json.loads(line, parse_float=json_number, parse_int=json_integer)
     except (ValueError, RecursionError) as error:
         raise MechanismError(
@@ -328,13 +323,6 @@ def _value(line: bytes, number: int) -> Any:
     if isinstance(value, dict) and value.keys() == {"error"}:
         return MechanismFailure(value["error"])
     return _read(value)
-
-
-def _depth(line: bytes) -> int:
-    """Return how deep brackets stand in one another, outside of texts."""
-    bare = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", line)
-    steps = [1 if bracket in b"[{" else -1 for bracket in re.findall(rb"[\[\]{}]", bare)]
-    return max(itertools.accumulate(steps), default=0)
 
 
 def _read(value: Any) -> Any:

@@ -13,12 +13,13 @@ from auditor.blackbox.sample import SIDES, Sample
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Side
+from auditor.strangers import DEEPEST, require_shallow
 
 KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 FAILURE = "raised"
 ZIP = b"PK"
-# What decode raises for bytes that were not encoded here.
-SPOILT = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile)
+# Bytes of the arrays of one sample. A few bytes of an archive can stand for any number of zeros.
+MOST_BYTES = 1 << 31
 
 
 def encode(value: Any) -> bytes:
@@ -31,8 +32,14 @@ def encode(value: Any) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """Return what was encoded. Of an exception only name and text are kept, and no class but MechanismError."""
-    return unpacked(content) if content.startswith(ZIP) else json.loads(content, object_hook=_untagged)
+    """Return what was encoded. Of an exception only name and text are kept, and no class but MechanismError.
+
+    Raises some Exception for other bytes, as the readers of archives, arrays and JSON do.
+    """
+    if content.startswith(ZIP):
+        return unpacked(content)
+    require_shallow(content, 3 * DEEPEST)  # a dict is an object and two lists
+    return json.loads(content, object_hook=_untagged)
 
 
 def _tagged(value: Any) -> Any:
@@ -81,7 +88,10 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
 
 
 def unpacked(content: bytes) -> Sample:
-    """Return the sample that was packed. Raises one of SPOILT for other bytes."""
+    """Return the sample that was packed. Raises some Exception for other bytes."""
+    with zipfile.ZipFile(io.BytesIO(content)) as members:
+        if sum(member.file_size for member in members.infolist()) > MOST_BYTES:
+            raise ValueError(f"it has arrays of more than {MOST_BYTES:,} bytes")
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         meta = json.loads(archive["meta"].tobytes())
         left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)

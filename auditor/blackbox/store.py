@@ -21,11 +21,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase
-from auditor.blackbox.encoding import SPOILT, decode, encode, packed
+from auditor.blackbox.encoding import decode, encode, packed
 from auditor.blackbox.inputs import CHANGES, changes_since, content, inputs, merged, unwatched
 from auditor.blackbox.sample import Answers, Sample
 from auditor.errors import InvalidInputError, MachineError, MechanismError
 from auditor.neighbours.pair import Pair, plain
+from auditor.strangers import require_file
 
 T = TypeVar("T")
 
@@ -57,8 +58,10 @@ class Store:
         self._inputs, self._looked_at = dict[str, str](), dict[str, str]()
         try:
             with unwatched():
+                if reading:
+                    require_file(path)
                 self._open(reading)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, InvalidInputError) as error:
             self.close()
             if not reading and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
                 sqlite3.SQLITE_FULL,
@@ -83,6 +86,9 @@ class Store:
             raise sqlite3.DatabaseError(f"its version is {version}, and this auditor reads {VERSION}")
         if not reading:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
+        elif _tables(file) != _own_tables():
+            # A view or a column that is computed could run for ever.
+            raise sqlite3.DatabaseError("it has other tables than this auditor writes")
 
     def begin(self, identity: Mapping[str, Any], resume: bool, folder: Path | None = None) -> bool:
         """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
@@ -107,9 +113,9 @@ class Store:
     def _refuse(self, found: Sequence[str]) -> None:
         if found:
             raise InvalidInputError(
-                f"the run kept in {self.path} cannot be resumed; this changed since it began:\n  "
-                + "\n  ".join(found)
-                + "\nrun it as it was, or start anew without --resume"
+                f"the run kept in {self.path} cannot be resumed; this changed since it began:",
+                *(f"  {line}" for line in found),
+                "run it as it was, or start anew without --resume",
             )
 
     def inputs(self) -> Mapping[str, str]:
@@ -191,6 +197,17 @@ class Store:
         with self._opened() as file:
             query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
             return [name for (name,) in file.execute(query, (audit, len(start), start))]
+
+
+def _tables(file: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Return all that a file has by name, as it was made."""
+    return set(file.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
+def _own_tables() -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as file:
+        file.executescript(SCHEMA)
+        return _tables(file)
 
 
 def history(path: Path) -> list[tuple[str, str]]:
@@ -378,7 +395,7 @@ class AuditStore:
         """Return what was kept, or raise it if it is an error."""
         try:
             value = decode(content)
-        except SPOILT as error:
+        except Exception as error:
             raise self._error(f"{what} was not recorded like this ({type(error).__name__}: {error})") from None
         if isinstance(value, MechanismError):
             raise value

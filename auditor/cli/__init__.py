@@ -35,7 +35,10 @@ from auditor.cli import (
     writing,
 )
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, OF_THE_MACHINE, TERMINATED
-from auditor.errors import AuditorError, MachineError
+from auditor.errors import AuditorError, MachineError, visible
+
+# Letters of a line of a message.
+LONGEST_LINE = 5_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,18 +100,17 @@ def _ended_by(error: Exception, with_traceback: bool) -> int:
     )
     if with_traceback or not known:
         traceback.print_exc()
+    go_on = "no verdict. Make room, or name another folder; --resume goes on with a run"
+    lines: Sequence[object] = ("internal error (above); no verdict. Please report it",)
     if isinstance(error, MachineError):
-        said = f"{error}; no verdict. Make room, or name another folder; --resume goes on with a run"
+        lines = (f"{error}; {go_on}",)
     elif isinstance(error, AuditorError):
-        said = str(error)
+        lines = error.args
     elif isinstance(error, MemoryError):
-        said = "there is not enough memory; no verdict. Lower `samples` or --workers; --resume goes on with a run"
+        lines = ("there is not enough memory; no verdict. Lower `samples` or --workers; --resume goes on with a run",)
     elif known and isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        said = f"{where}{error.strerror}; no verdict. Make room, or name another folder; --resume goes on with a run"
-    else:
-        said = "internal error (above); no verdict. Please report it"
-    print(f"auditor: {said}", file=sys.stderr)
+        lines = (f"{error.filename}: {error.strerror}; {go_on}" if error.filename else f"{error.strerror}; {go_on}",)
+    print("auditor: " + "\n".join(visible(line, LONGEST_LINE) for line in lines), file=sys.stderr)
     return BAD_INPUT if isinstance(error, AuditorError) and not isinstance(error, MachineError) else NO_ANSWER
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from auditor.auditing import Plan, Progress
 from auditor.blackbox.batches import Phase
-from auditor.report.phrases import number, visible
+from auditor.errors import visible
+from auditor.report.phrases import number
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -17,7 +17,8 @@ from auditor.cli.common import (
     open_console,
     write_to,
 )
-from auditor.errors import InvalidInputError
+from auditor.errors import visible
+from auditor.strangers import read_json
 
 if TYPE_CHECKING:
     from auditor.auditing import Plan
@@ -93,17 +94,15 @@ def _check(options: argparse.Namespace) -> int:
     from auditor.proofs.retrace import retraced
 
     for file in options.certificates:
-        proof = _read(file)
+        proof = read_json(file, MOST_BYTES, "a certificate")
         try:
             check_certificate(proof)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
-            print(f"{file}: refused: {type(error).__name__}: {_printable(error)}")
+            print(f"{file}: refused: {type(error).__name__}: {_shown(error)}")
             return UNEXPECTED
         claim = ", ".join(f"{name} = {repr(value).removesuffix('.0')}" for name, value in proof["claim"].items())
-        given = f" with {_printable(proof['parameters'])}" if proof["parameters"] else ""
-        what = (
-            f"{_printable(proof['mechanism'])}{given}, {claim}, over the reals, for {_printable(_domain_words(proof))}"
-        )
+        given = f" with {_shown(proof['parameters'])}" if proof["parameters"] else ""
+        what = f"{_shown(proof['mechanism'])}{given}, {claim}, over the reals, for {_shown(_domain_words(proof))}"
         if options.retrace:
             wrong = retraced(proof)
             if wrong is not None:
@@ -114,23 +113,8 @@ def _check(options: argparse.Namespace) -> int:
     return AS_EXPECTED
 
 
-def _read(file: Path) -> Any:
-    """Return a certificate as JSON. Raises InvalidInputError for a file that is none, or is too large."""
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise InvalidInputError(f"{file} has more than {MOST_BYTES:,} bytes, which no certificate has")
-        return json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{file} is not JSON: {error}") from None
-
-
-def _printable(text: object) -> str:
-    """Return a stranger's text without what a terminal takes for a command."""
-    shown = str(text)
-    cut = "…, which is longer than can be shown" if len(shown) > MOST_LETTERS else ""
-    return "".join(letter if letter.isprintable() else "?" for letter in shown[:MOST_LETTERS]) + cut
+def _shown(text: object) -> str:
+    return visible(text, MOST_LETTERS)
 
 
 def _domain_words(proof: Any) -> str:

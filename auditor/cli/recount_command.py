@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,8 +43,8 @@ class Recount:
 
 def _recount(options: argparse.Namespace) -> int:
     from auditor.config.recordings import find_recordings
-    from auditor.report.phrases import visible
-    from auditor.results.reader import read_report
+    from auditor.errors import visible
+    from auditor.results.reader import read_report, report_data
 
     report = read_report(options.report)
     if report.auditor != __version__:
@@ -59,7 +58,7 @@ def _recount(options: argparse.Namespace) -> int:
         meant = [one for one in recordings if one.name == report.name]
         if not meant:
             raise InvalidInputError(f'{options.recording} holds no recording of "{report.name}"')
-        found = list(_recounts(meant[0], report, json.loads(options.report.read_text(encoding="utf-8"))))
+        found = list(_recounts(meant[0], report, report_data(options.report)))
     for one in found:
         lines = [f"NOT as reported: {line}" for line in one.differences]
         lines += [f"not checked: {line}" for line in one.unchecked]

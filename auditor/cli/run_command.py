@@ -249,7 +249,8 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
     from auditor.auditing import run_all, settle
     from auditor.auditing.concurrent import stop_all
     from auditor.cli.progress import ProgressLines
-    from auditor.report.phrases import bound_words, visible
+    from auditor.errors import visible
+    from auditor.report.phrases import bound_words
     from auditor.results.result import RunResult
 
     plans = [plan for configuration in configurations for plan in configuration.plans]

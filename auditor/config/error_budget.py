@@ -16,6 +16,10 @@ from auditor.config.run_identity import identity
 from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError
 from auditor.results.files import to_json, write_whole
+from auditor.strangers import read_json
+
+# Of the file.
+MOST_BYTES = 1 << 24
 
 VERSION = 1
 
@@ -137,8 +141,8 @@ def _locked(file: Path) -> Iterator[None]:
 
 
 def _read(file: Path) -> ErrorBudget:
+    kept = read_json(file, MOST_BYTES, "an error budget")
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
         if kept["version"] != VERSION:
             raise ValueError(f"it has version {kept['version']!r}; this auditor reads {VERSION}")
         budget = ErrorBudget(float(kept["allowed_error"]), tuple(map(_share, kept["shares"])))
@@ -147,7 +151,7 @@ def _read(file: Path) -> ErrorBudget:
             not 0 < one.allowed_error <= most * (1 + 1e-12) for one, most in zip(budget.shares, least, strict=True)
         ):
             raise ValueError("its shares allow more errors than the whole")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise InvalidInputError(
             f"{file} is not an error budget ({type(error).__name__}: {error}); name a new file to begin another budget"
         ) from None

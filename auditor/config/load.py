@@ -10,14 +10,13 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
-from auditor.blackbox.inputs import unwatched
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.bounds.conversions import implied_mu
 from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
-from auditor.config.yaml_text import Document, read_yaml
+from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import Domain
@@ -59,14 +58,7 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
         raise InvalidInputError(
             f"{file} is a mechanism, not a configuration; `auditor init file.py:function` writes a configuration for it"
         )
-    try:
-        with unwatched():  # its content is compared by key
-            text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InvalidInputError(f"there is no file {file}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{file} cannot be read: {error}") from None
-    document = read_yaml(text, str(file))
+    document = read_yaml_file(file)
     config = _validate(document)
     names = [audit.name for audit in config.audits]
     for i, name in enumerate(names):
@@ -230,7 +222,7 @@ def _validate(document: Document) -> schema.File:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
         problems = [_problem(problem, document) for problem in error.errors()]
-        raise InvalidInputError("\n".join(dict.fromkeys(problems))) from None
+        raise InvalidInputError(*dict.fromkeys(problems)) from None
 
 
 def _problem(problem: Any, document: Document) -> str:

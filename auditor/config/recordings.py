@@ -12,6 +12,10 @@ from auditor.auditing.kept import recorded, replayed
 from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError
+from auditor.strangers import read_bytes, read_json
+
+# Of a manifest, and of a configuration.
+MOST_BYTES = 1 << 22
 
 VERSION = 2
 MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
@@ -69,11 +73,11 @@ def code_of(recordings: Sequence[Configuration]) -> list[str]:
 
 
 def _replay(manifest: Path, runs_code: bool) -> Configuration:
+    kept = read_json(manifest, MOST_BYTES, "the manifest of a recording")
     try:
-        kept = json.loads(manifest.read_text(encoding="utf-8"))
         version, name, audits = (kept[key] for key in ("version", "configuration", "audits"))
         digest, overrides = kept["sha256"], dict(kept["overrides"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InvalidInputError(
             f"{manifest} is not the manifest of a recording ({type(error).__name__}: {error})"
         ) from None
@@ -83,7 +87,7 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
         )
     file = manifest.parent / Path(str(name)).name
     # Before anything that it names is run; without a file, the error is that of a configuration.
-    if file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+    if file.is_file() and hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != digest:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )

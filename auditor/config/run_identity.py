@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from auditor import __version__
-from auditor.blackbox.inputs import content, unwatched
+from auditor.blackbox.inputs import content
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
-from auditor.config.yaml_text import read_yaml
+from auditor.config.yaml_text import read_yaml_file
 from auditor.neighbours.canaries import Canaries
 
 # Settings of where outputs are drawn. They change no number.
@@ -43,8 +43,7 @@ LOCKS = (
 def identity(configuration: Configuration) -> dict[str, Any]:
     """Return all that the results of a run depend on, as plain data, but for what mechanisms read and import when they run."""
     folder = configuration.file.resolve().parent
-    with unwatched():
-        file = read_yaml(configuration.file.read_text(encoding="utf-8"), str(configuration.file)).data
+    file = read_yaml_file(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
         "version": __version__,

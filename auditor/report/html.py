@@ -14,6 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
+from auditor.errors import visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
 from auditor.events.selection import BITS
@@ -34,7 +35,6 @@ from auditor.report.phrases import (
     spent_words,
     urgent_first,
     verdict_words,
-    visible,
 )
 from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
 from auditor.results.result import AuditResult, RunResult, Smallest, Stage

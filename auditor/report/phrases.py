@@ -1,7 +1,6 @@
 """The sentences that every form of a report shares."""
 
 import math
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
@@ -374,20 +373,4 @@ def spent_words(spent: OutputsSpent) -> str:
     return (
         f"{spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the bound, "
         f"{shrunk}each used once"
-    )
-
-
-# Control characters, halves of surrogate pairs, and signs that turn the direction of writing.
-_HIDDEN = frozenset({"Cc", "Cs", "Cf"})
-
-
-def visible(text: str) -> str:
-    """Spell out characters that cannot be seen, or cannot be written to a file; line breaks are spaces.
-
-    >>> visible("a\\x00b\\nc\\ud800")
-    'a\\\\x00b c\\\\ud800'
-    """
-    return "".join(
-        " " if c in "\n\t" else c.encode("unicode_escape").decode() if unicodedata.category(c) in _HIDDEN else c
-        for c in text
     )

@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
 from auditor.claims import Claim, Probability, QueryClaim
+from auditor.errors import visible
 from auditor.events.histogram import Histogram
-from auditor.report.phrases import visible
 from auditor.results.result import AuditResult
 from auditor.verdict import refuting_side
 

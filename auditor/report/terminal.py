@@ -4,8 +4,9 @@ import rich.markup
 from rich.console import Console
 from rich.table import Table
 
+from auditor.errors import visible
 from auditor.report.pair_table import DIFFERS, counterexample_table
-from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, urgent_first, visible
+from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, urgent_first
 from auditor.results.result import AuditResult, RunResult
 
 

@@ -10,6 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.results.fields import KIND_OF_EVENT
 from auditor.results.result import FORMAT, RunResult
+from auditor.strangers import read_json
+
+# Of one file.
+MOST_BYTES, WHAT = 1 << 28, "a report of this program"
 
 # What a value must be, by the first word of pydantic's kind of error.
 _WANTED = {
@@ -33,16 +37,16 @@ def read_report(file: str | Path) -> RunResult:
     Raises InvalidInputError if the file cannot be read, is not a report, or has another version. The message names the file and
     the place in it.
     """
-    try:
-        data = json.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{file} is not a report of this program: it is not JSON ({error})") from None
+    data = report_data(Path(file))
     try:
         return _run(data)
     except InvalidInputError as error:
-        raise InvalidInputError(f"{file} is not a report of this program: {error}") from None
+        raise InvalidInputError(f"{file} is not {WHAT}: {error}") from None
+
+
+def report_data(file: Path) -> Any:
+    """Return the data of a report.json as they are written there. Raises InvalidInputError if the file is not JSON."""
+    return read_json(file, MOST_BYTES, WHAT)
 
 
 def _run(data: Any) -> RunResult:

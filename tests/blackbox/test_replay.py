@@ -276,7 +276,7 @@ DIGEST = 32
     ("change", "why"),
     [
         (lambda kept: kept[:DIGEST], "JSONDecodeError"),
-        (lambda kept: kept[:DIGEST] + b"PK, no archive", "ValueError"),
+        (lambda kept: kept[:DIGEST] + b"PK, no archive", "BadZipFile"),
         (lambda kept: kept[:-40], "BadZipFile"),
         (lambda kept: kept[:DIGEST] + b'{"os.system": ["echo"]}', "KeyError"),
         (lambda kept: kept[:DIGEST] + b'{"raised": [["name"], "text"]}', "TypeError"),

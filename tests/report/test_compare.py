@@ -339,7 +339,7 @@ def test_a_baseline_may_be_the_report_that_is_written_over(config: Path) -> None
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (None, "cannot be read"),
+        (None, "there is no file"),
         ("{", "is not a report"),
         ("[]", "is not a report"),
         ('{"version": 2, "audits": []}', "it has version 2"),

@@ -30,11 +30,10 @@ from auditor.claims import (
     Sensitivity,
     ZeroConcentratedDP,
 )
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, visible
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.neighbours.pair import Pair
 from auditor.report.html import environment, to_html
-from auditor.report.phrases import visible
 from auditor.report.plots import _reach, bound_plot, histogram_plot
 from auditor.results.reader import read_report
 from auditor.results.result import AuditResult, Illustration, RunResult, Tried

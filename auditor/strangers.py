@@ -1,0 +1,101 @@
+"""Files and texts that somebody else wrote: read with limits, before anything is built of them."""
+
+import itertools
+import json
+import re
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from auditor.errors import InvalidInputError
+
+# Lists and objects in one another: what reads them goes down step by step. And digits of one whole number.
+DEEPEST, LONGEST_NUMBER = 100, 4_300
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKET = re.compile(rb"[\[\]{}]")
+
+
+def require_file(path: Path) -> None:
+    """Raise InvalidInputError unless a path is a file that can be read to its end. A pipe might never end.
+
+    What the user names below /dev, such as the output of another command, is read as it is.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        raise _unread(path, getattr(error, "strerror", None) or error) from None
+    if not (stat.S_ISREG(mode) or path.is_relative_to("/dev")):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe, a socket or a device"
+        raise _unread(path, f"it is {kind}; name a file")
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return what a file holds. Raises InvalidInputError if it cannot be read, or has more than ``most`` bytes."""
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError as error:
+        raise _unread(path, error.strerror) from None
+    if len(content) > most:
+        raise _unread(path, f"it has more than {most:,} bytes, the limit for such a file")
+    return content
+
+
+def read_text(path: Path, most: int) -> str:
+    """Return the text of a file in UTF-8. Raises InvalidInputError as ``read_bytes``, and with the place for other bytes."""
+    try:
+        return read_bytes(path, most).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unread(path, f"byte {error.start + 1} is not text in UTF-8") from None
+
+
+def read_json(path: Path, most: int, what: str) -> Any:
+    """Return the data of a JSON file, which should be ``what``. Raises InvalidInputError as ``read_text`` and ``parse_json``."""
+    text = read_text(path, most)
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise InvalidInputError(f"{path} is not {what}: it is not JSON ({error})") from None
+
+
+def parse_json(text: str) -> Any:
+    """Return the data of a JSON text.
+
+    Raises ValueError, with the place or the limit, for text that is not JSON, is nested too deeply, has a key twice in one object,
+    or a number with too many digits.
+
+    >>> parse_json('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    """
+    require_shallow(text.encode("utf-8", "replace"))
+    return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+
+
+def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
+    """Raise ValueError if lists and objects of a JSON text stand too deep in one another."""
+    if text.count(b"[") + text.count(b"{") > deepest:
+        steps = (1 if bracket in b"[{" else -1 for bracket in _BRACKET.findall(_TEXT.sub(b"", text)))
+        if max(itertools.accumulate(steps), default=0) > deepest:
+            raise ValueError(f"more than {deepest} lists and objects stand in one another")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f'the key "{twice}" appears twice in one object')
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ValueError(f"a number has {len(digits):,} digits, and {LONGEST_NUMBER:,} are the limit")
+    return int(digits)
+
+
+def _unread(path: Path, why: object) -> InvalidInputError:
+    return InvalidInputError(f"{path} cannot be read: {why}")
