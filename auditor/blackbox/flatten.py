@@ -1,10 +1,12 @@
-"""An output of any kind as its leaves: numbers and words, each named by its place in the output."""
+"""What the row of an output is: numbers and words, each named by its place in the output. ``KINDS`` has a line for each kind."""
 
 import inspect
+import itertools
 import math
+import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -20,6 +22,7 @@ Leaves = dict[str, Leaf]
 ARRAY_OF_NUMBERS = "array of numbers"
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
+LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
 # Parts of the scalars of pandas that are not numbers themselves.
@@ -40,66 +43,140 @@ def row_of(output: Any) -> Leaves:
     return leaves
 
 
-def flatten(place: str, value: Any, leaves: Leaves) -> None:  # noqa: PLR0912 - a branch for each kind of value
+def flatten(place: str, value: Any, leaves: Leaves) -> None:
     """Write the leaves of a value under their places. A number is a float unless its type is written too."""
     if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
         value = value.item()
-    kind = type_name(value)
-    if kind != "float":
-        leaves[f"type of {place}"] = kind
-    if isinstance(value, np.ndarray):
-        leaves[f"shape of {place}"] = str(value.shape)
-        for index, item in np.ndenumerate(value):
-            inside = f"{place}[{','.join(map(str, index))}]"
-            flatten(inside, item, leaves)
-            if kind == ARRAY_OF_NUMBERS:
-                leaves.pop(f"type of {inside}", None)
-    elif isinstance(value, dict):
-        leaves[f"length of {place}"] = float(len(value))
-        for at, name in positions(value):
-            leaves[f"position of {place}[{name}]"] = float(at)
-        for key, item in value.items():
-            flatten(f"{place}[{spelled(key)}]", item, leaves)
-    elif isinstance(value, list | tuple):
-        leaves[f"length of {place}"] = float(len(value))
-        for at, item in enumerate(value):
-            flatten(f"{place}[{at}]", item, leaves)
-    elif isinstance(value, set | frozenset):
-        leaves[f"length of {place}"] = float(len(value))
-        leaves.update({f"{spelled(item)} in {place}": "yes" for item in value})
-    elif isinstance(value, BaseException):
-        leaves[place] = f"raises {type(value).__name__}"
-        leaves[f"message of {place}"] = spelled(value, str)
-    elif isinstance(value, complex):
-        _write_number(f"{place}.real", value.real, leaves)
-        _write_number(f"{place}.imag", value.imag, leaves)
-    elif isinstance(value, Fraction | Decimal):
-        leaves.update(_exact_number(place, value))
-    elif isinstance(value, np.datetime64 | np.timedelta64 | date | time | timedelta):
-        leaves.update(_time_leaves(place, value))
-    elif parts := parts_of(value):
-        for name in parts:
-            flatten(f"{place}.{name}", getattr(value, name), leaves)
-    elif (hasattr(value, "__array__") and not isinstance(value, type)) or isinstance(value, memoryview):
-        _flatten_array_like(place, value, leaves)
-        leaves[f"type of {place}"] = kind
-    elif isinstance(value, int | float):
-        _write_number(place, value, leaves)
-    elif isinstance(value, str | bytes):
-        leaves.update(text_leaves(place, value))
-    else:
-        leaves[place] = spelled(value)
+    name, kind = type_name(value), output_kind(value)
+    if name != "float":
+        leaves[f"type of {place}"] = name
+    leaves.update(kind.own(place, value))
+    for inside, part in zip(kind.places(place, value), kind.parts([value]), strict=True):
+        flatten(inside, part, leaves)
 
 
-def parts_of(value: Any) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class OutputKind:
+    """A kind of value, and what its row is: leaves of its own, and those of its parts, each at a place of its own.
+
+    ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives a form for each of several values of one type.
+    Values of one form have equal leaves of their own and equal places. So they are taken apart together, which is faster: ``parts``
+    takes values of one form, and gives the parts of each in turn. Without forms values are taken apart one by one.
+    """
+
+    holds: Callable[[Any], bool]
+    own: Callable[[str, Any], Leaves] = lambda place, value: {}
+    places: Callable[[str, Any], Iterable[str]] = lambda place, value: ()
+    parts: Callable[[Sequence[Any]], Iterable[Any]] = lambda values: ()
+    forms: Callable[[Sequence[Any]], Sequence[Hashable] | None] = lambda values: None
+
+
+def _is(*types: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, types)
+
+
+def is_number_array(value: Any) -> bool:
+    """Whether a value is an array of integers, floats or booleans that are no long doubles."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= LARGEST
+
+
+def items_at(place: str, array: Any) -> list[str]:
+    """Return the places of an array's items."""
+    return [f"{place}[{','.join(map(str, index))}]" for index in np.ndindex(array.shape)]
+
+
+def _items(arrays: Sequence[Any]) -> Iterable[Any]:
+    return itertools.chain.from_iterable(np.asarray(array).flat for array in arrays)
+
+
+def array_leaves(place: str, array: Any) -> Leaves:
+    """Return what an array has of its own."""
+    return {f"shape of {place}": str(array.shape)}
+
+
+def _number_array_leaves(place: str, array: Any) -> Leaves:
+    # Whether the numbers are integers or floats is not written, since NumPy decides that for all of them.
+    leaves = array_leaves(place, array)
+    for inside, number in zip(items_at(place, array), np.asarray(array).flat, strict=True):
+        leaves.update(leaves_of_number(inside, number.item()))
+    return leaves
+
+
+def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
+    return [(array.dtype, array.shape) for array in arrays]
+
+
+def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
+    order: Leaves = {f"position of {place}[{name}]": float(at) for at, name in _positions(value)}
+    return {f"length of {place}": float(len(value)), **order}
+
+
+def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable] | None:
+    # Equal keys, such as 1 and True, may look different, but not equal strings.
+    return [*map(tuple, values)] if set(map(type, itertools.chain.from_iterable(values))) <= {str} else None
+
+
+def _set_leaves(place: str, value: Any) -> Leaves:
+    return {f"length of {place}": float(len(value)), **{f"{spelled(item)} in {place}": "yes" for item in value}}
+
+
+def _failure_leaves(place: str, error: BaseException) -> Leaves:
+    return {place: f"raises {type(error).__name__}", f"message of {place}": spelled(error, str)}
+
+
+def _names_of(value: Any) -> tuple[str, ...]:
     """Return the names of a record's fields."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(type(value)):
         return tuple(field.name for field in fields(value))
     names = PANDAS.get(type(value).__name__, ())
     return names if all(hasattr(value, name) for name in names) else ()
 
 
-def positions(value: Mapping[Any, Any]) -> Iterable[tuple[int, str]]:
+def _fields_in_turn(values: Sequence[Any]) -> Iterable[Any]:
+    columns = [map(operator.attrgetter(name), values) for name in _names_of(values[0])]
+    return itertools.chain.from_iterable(zip(*columns, strict=True))
+
+
+def _record_forms(values: Sequence[Any]) -> Sequence[Hashable] | None:
+    return [()] * len(values) if is_dataclass(values[0]) else None
+
+
+def _is_array_like(value: Any) -> bool:
+    has_items = hasattr(value, "__array__") and not isinstance(value, type | np.floating)
+    return has_items or isinstance(value, memoryview)
+
+
+def _array_like_leaves(place: str, value: Any) -> Leaves:
+    """Return the items, and the labels of rows and columns. The text of such an object would leave out digits and rows."""
+    try:
+        inside = np.asarray(value)
+    except Exception as error:  # whatever an object's own conversion raises
+        raise MechanismError(
+            f"an output is {type(value).__name__}, which cannot be read as an array: {error}; return a NumPy array, or numbers"
+        ) from None
+    leaves: Leaves = {}
+    flatten(place, inside, leaves)
+    for name in ("index", "columns"):
+        labels = getattr(value, name, None)
+        if hasattr(labels, "__array__"):
+            flatten(f"{name} of {place}", np.asarray(labels), leaves)
+    return {**leaves, f"type of {place}": type_name(value)}
+
+
+def type_name(value: Any) -> str:
+    """Return the type of a value by name, without what depends on the other outputs of a batch."""
+    if isinstance(value, BaseException):
+        return "exception"
+    if isinstance(value, np.ndarray):
+        return (
+            ARRAY_OF_NUMBERS if is_number_array(value) else f"array of {KIND.get(value.dtype.kind, str(value.dtype))}"
+        )
+    if isinstance(value, JsonNumber):
+        return "float" if set(value) & set(".eE") else "int"
+    return str(value.dtype) if isinstance(value, np.generic) else type(value).__name__
+
+
+def _positions(value: Mapping[Any, Any]) -> Iterable[tuple[int, str]]:
     """Return where each key stands, if the keys are not in their own order: of numbers, or else of the words for them."""
     keys = list(value)
     words = [spelled(key) for key in keys]
@@ -111,30 +188,33 @@ def _is_number(key: Any) -> bool:
     return isinstance(key, int) or (isinstance(key, float) and not math.isnan(key))
 
 
-def text_leaves(place: str, text: str | bytes) -> Leaves:
-    """Return the value of a text that spells a number, with how it is written; of fields, each by itself; or the text."""
-    if isinstance(text, JsonNumber):
-        return number_leaves(place, text) or {place: float(text)}
-    leaves: Leaves = {}
-    if isinstance(text, str):
-        leaves = number_leaves(place, text) or _field_leaves(place, text)
-    return {**(leaves or {place: spelled(text)}), f"length of {place}": float(len(text))}
+def leaves_of_number(place: str, number: Any) -> Leaves:
+    """Return the nearest float; also the rounding error of a large integer or long double, and whether a zero has a minus."""
+    if isinstance(number, int) and abs(number) > EXACT:
+        nearest, left_over = _large_integer(number)
+        return {place: nearest, f"rounded off {place}": left_over}
+    value = float(number)
+    if math.isnan(value):
+        return {place: "NaN"}
+    leaves: Leaves = {place: value + 0.0}
+    if value != number:
+        leaves[f"rounded off {place}"] = repr(number)
+    if value == 0 and math.copysign(1.0, value) < 0:
+        leaves[f"sign of {place}"] = MINUS_ZERO
+    return leaves
 
 
-def _field_leaves(place: str, text: str) -> Leaves:
-    """Return the leaves of a line of fields, as of CSV; none where no field is a number."""
-    for separator in SEPARATORS:
-        parts = text.split(separator)
-        numbers = [number_leaves(f"{place} field {at}", part) for at, part in enumerate(parts)]
-        if len(parts) > 1 and any(numbers):
-            leaves: Leaves = {place: f"fields between {separator!r}", f"fields of {place}": float(len(parts))}
-            for at, (part, number) in enumerate(zip(parts, numbers, strict=True)):
-                leaves.update(number or {f"{place} field {at}": repr(part)})
-            return leaves
-    return {}
+def _large_integer(number: int) -> tuple[float, Leaf]:
+    """Return the nearest float and the rounding error; the whole integer if the error is too large for a float."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return (math.inf if number > 0 else -math.inf), hex(number)  # decimals are limited to 4300 digits
+    left_over = number - int(nearest)
+    return nearest, float(left_over) if abs(left_over) <= EXACT else hex(number)
 
 
-def _exact_number(place: str, value: Fraction | Decimal) -> Leaves:
+def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
     """Return the nearest float, the rounding error, and the exponent of a decimal."""
     if isinstance(value, Decimal) and not value.is_finite():
         return {place: "NaN" if value.is_nan() else float(value)}
@@ -171,61 +251,34 @@ def _time_leaves(place: str, value: Any) -> Leaves:
                     leaves[f"time zone of {place}"] = f"{spelled(value.tzinfo)}, {value.utcoffset()}"
                 if value.fold:
                     leaves[f"fold of {place}"] = float(value.fold)
-    _write_number(place, number, leaves)
+    leaves.update(leaves_of_number(place, number))
     # pandas counts further than the standard library.
     if nanoseconds := getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)):
         leaves[f"nanoseconds of {place}"] = float(nanoseconds)
     return leaves
 
 
-def _flatten_array_like(place: str, value: Any, leaves: Leaves) -> None:
-    """Write the items, and the labels of rows and columns. The text of such an object would leave out digits and rows."""
-    try:
-        inside = np.asarray(value)
-    except Exception as error:  # whatever an object's own conversion raises
-        raise MechanismError(
-            f"an output is {type(value).__name__}, which cannot be read as an array: {error}; return a NumPy array, or numbers"
-        ) from None
-    flatten(place, inside, leaves)
-    for name in ("index", "columns"):
-        labels = getattr(value, name, None)
-        if hasattr(labels, "__array__"):
-            flatten(f"{name} of {place}", np.asarray(labels), leaves)
+def _text_leaves(place: str, text: str | bytes) -> Leaves:
+    """Return the value of a text that spells a number, with how it is written; of fields, each by itself; or the text."""
+    if isinstance(text, JsonNumber):
+        return number_leaves(place, text) or {place: float(text)}
+    leaves: Leaves = {}
+    if isinstance(text, str):
+        leaves = number_leaves(place, text) or _field_leaves(place, text)
+    return {**(leaves or {place: spelled(text)}), f"length of {place}": float(len(text))}
 
 
-def type_name(value: Any) -> str:
-    """Return the type of a value by name, without what depends on the other outputs of a batch."""
-    if isinstance(value, BaseException):
-        return "exception"
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "biuf":
-            return ARRAY_OF_NUMBERS
-        return f"array of {KIND.get(value.dtype.kind, str(value.dtype))}"
-    if isinstance(value, JsonNumber):
-        return "float" if set(value) & set(".eE") else "int"
-    return str(value.dtype) if isinstance(value, np.generic) else type(value).__name__
-
-
-def _write_number(place: str, number: int | float, leaves: Leaves) -> None:
-    """Write the nearest float; also the rounding error of a large integer, and whether a zero has a minus."""
-    if isinstance(number, int) and abs(number) > EXACT:
-        leaves[place], leaves[f"rounded off {place}"] = _large_integer(number)
-    elif math.isnan(number):
-        leaves[place] = "NaN"
-    else:
-        leaves[place] = float(number) + 0.0
-        if number == 0 and math.copysign(1.0, number) < 0:
-            leaves[f"sign of {place}"] = MINUS_ZERO
-
-
-def _large_integer(number: int) -> tuple[float, Leaf]:
-    """Return the nearest float and the rounding error; the whole integer if the error is too large for a float."""
-    try:
-        nearest = float(number)
-    except OverflowError:
-        return (math.inf if number > 0 else -math.inf), hex(number)  # decimals are limited to 4300 digits
-    left_over = number - int(nearest)
-    return nearest, float(left_over) if abs(left_over) <= EXACT else hex(number)
+def _field_leaves(place: str, text: str) -> Leaves:
+    """Return the leaves of a line of fields, as of CSV; none where no field is a number."""
+    for separator in SEPARATORS:
+        parts = text.split(separator)
+        numbers = [number_leaves(f"{place} field {at}", part) for at, part in enumerate(parts)]
+        if len(parts) > 1 and any(numbers):
+            leaves: Leaves = {place: f"fields between {separator!r}", f"fields of {place}": float(len(parts))}
+            for at, (part, number) in enumerate(zip(parts, numbers, strict=True)):
+                leaves.update(number or {f"{place} field {at}": repr(part)})
+            return leaves
+    return {}
 
 
 def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
@@ -254,3 +307,54 @@ def _instead(value: Any) -> str:
     if hasattr(value, "__next__"):
         return "return a list of what it yields"
     return "return numbers, text, lists or dicts, or give its class a __repr__ that shows all it holds"
+
+
+# Tried in this order.
+KINDS = (
+    OutputKind(is_number_array, _number_array_leaves, forms=_array_forms),
+    OutputKind(_is(np.ndarray), array_leaves, items_at, _items, _array_forms),
+    OutputKind(
+        _is(dict),
+        _dict_leaves,
+        lambda place, value: [f"{place}[{spelled(key)}]" for key in value],
+        lambda values: itertools.chain.from_iterable(map(operator.methodcaller("values"), values)),
+        _key_orders,
+    ),
+    OutputKind(
+        _is(list, tuple),
+        lambda place, value: {f"length of {place}": float(len(value))},
+        lambda place, value: [f"{place}[{at}]" for at in range(len(value))],
+        itertools.chain.from_iterable,
+        lambda values: [*map(len, values)],
+    ),
+    OutputKind(_is(set, frozenset), _set_leaves),
+    OutputKind(_is(BaseException), _failure_leaves),
+    OutputKind(
+        _is(complex, np.complexfloating),
+        places=lambda place, value: (f"{place}.real", f"{place}.imag"),
+        parts=lambda values: [part for value in values for part in (value.real, value.imag)],
+    ),
+    OutputKind(_is(Fraction, Decimal), _exact_leaves),
+    OutputKind(_is(np.datetime64, np.timedelta64, date, time, timedelta), _time_leaves),
+    OutputKind(
+        lambda value: bool(_names_of(value)),
+        places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
+        parts=_fields_in_turn,
+        forms=_record_forms,
+    ),
+    OutputKind(_is_array_like, _array_like_leaves),
+    OutputKind(_is(int, float, np.floating), leaves_of_number),
+    OutputKind(_is(str, bytes), _text_leaves),
+    OutputKind(lambda value: True, lambda place, value: {place: spelled(value)}),
+)
+
+
+def output_kind(value: Any) -> OutputKind:
+    """Return the first of KINDS that holds a value."""
+    return _COMMON.get(type(value)) or next(kind for kind in KINDS if kind.holds(value))
+
+
+# Found without a search, since outputs are full of them.
+_FREQUENT: tuple[Any, ...] = (0.5, 1, True, "", b"", None, [], (), {})
+_COMMON: dict[type, OutputKind] = {}
+_COMMON.update({type(value): output_kind(value) for value in _FREQUENT})

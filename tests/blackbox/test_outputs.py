@@ -273,6 +273,16 @@ def test_large_integers_of_an_array_are_told_apart(large: Any) -> None:
     assert [first, second] == [{**row(int(n)), "type": "number"} for n in large]
 
 
+def test_long_doubles_are_told_apart() -> None:
+    """NumPy gives no number of Python for these, whose digits go on after a float's."""
+    third = np.longdouble(1) / 3
+    for make in (lambda x: x, lambda x: [x], lambda x: np.array([x]), lambda x: x * (1 + 0j)):
+        assert row(make(third)) != row(make(np.nextafter(third, np.longdouble(1))))
+    assert row(np.longdouble(0.5))["output"] == 0.5
+    batch = np.array([third, 0.5, -0.0, math.nan], np.longdouble)
+    assert [entry["output"] for entry in rows(from_batch(batch, 4))] == [float(third), 0.5, 0.0, "NaN"]
+
+
 def test_large_integers_keep_their_order() -> None:
     table = rows(from_list([2**60, 2**61, 2**62]))
     assert [entry["output"] for entry in table] == [2.0**60, 2.0**61, 2.0**62]
