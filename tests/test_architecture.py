@@ -276,10 +276,10 @@ ONLY: dict[str, tuple[str, ...]] = {
     "matplotlib": ("auditor.report.plots",),
     "jinja2": ("auditor.report.html", "auditor.config.scaffold"),
     "markupsafe": ("auditor.report",),
-    "pandas": ("auditor.results.result", "auditor.neighbours.tables"),
-    "polars": ("auditor.neighbours.tables",),
+    "pandas": ("auditor.results.result", "auditor.neighbours.frame_forms"),
+    "polars": ("auditor.neighbours.frame_forms",),
     "hypothesis": ("auditor.neighbours.strategies",),
-    "pyarrow": ("auditor.neighbours.tables", "auditor.scores"),
+    "pyarrow": ("auditor.neighbours.frame_forms", "auditor.scores"),
     "shtab": ("auditor.cli",),
 }
 

@@ -11,10 +11,7 @@ from auditor.errors import InvalidInputError
 FALSE_WARNING = 1e-9
 
 
-Table = Sequence[int]
-
-
-def drifts(early: Sequence[Table], late: Sequence[Table]) -> bool:
+def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> bool:
     """Whether counts of early and late outputs, a table for each side, are not of one distribution.
 
     For a mechanism whose outputs are independent and of one distribution, the answer is yes with probability at most FALSE_WARNING.
@@ -23,7 +20,7 @@ def drifts(early: Sequence[Table], late: Sequence[Table]) -> bool:
     return len(p_values) * min(p_values) < FALSE_WARNING
 
 
-def drift_p_value(early: Table, late: Table) -> float:
+def drift_p_value(early: Sequence[int], late: Sequence[int]) -> float:
     """Return a p-value against the hypothesis that two rows of counts, by cell, are of outputs with one distribution.
 
     Under it, given its total over both rows, each cell's early count is hypergeometric (as in Fisher's exact test): each is tested

@@ -123,27 +123,13 @@ class ListOfRecords(Apart):
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
         record, columns = arguments.pop("record", None), arguments.get("columns")
-        if isinstance(columns, list) is not (record is None):
-            raise InvalidInputError(
-                "records need either `record`, or `columns: [{low, high}, {choices}, ...]`, and not both"
-            )
         if isinstance(columns, list):
-            return self._mixture({**arguments, "columns": {f"{i}": _column(each) for i, each in enumerate(columns)}})
+            arguments["columns"] = [column.given() for column in columns]
         if isinstance(record, ChoiceRecord):
-            return Records(None, record.choices, **arguments)
-        return Records((record.low, record.high), integer=bool(record.integer), **arguments)
-
-    def _mixture(self, arguments: dict[str, Any]) -> Domain:
-        """Return records whose columns differ: frames that arrive as arrays, or as lists of lists."""
-        form = {"array": "matrix", "list": "lists"}[arguments.pop("container", "array")]
-        return Frame(**arguments, form=form)
-
-
-def _column(record: RecordForm) -> dict[str, Any]:
-    """Return the column of a frame that holds a part of a record."""
-    if isinstance(record, ChoiceRecord):
-        return {"type": "categorical", "choices": record.choices}
-    return {"type": "integer" if record.integer else "number", "low": record.low, "high": record.high}
+            arguments["choices"] = record.choices
+        elif record is not None:
+            arguments |= {"record": (record.low, record.high), "integer": bool(record.integer)}
+        return Records(**arguments)
 
 
 class TotalsKeys(NeighbourForm):

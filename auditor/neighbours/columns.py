@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.numbers import Range, spelling
+from auditor.neighbours.numbers import FEW_VALUES, Range, spelling
 
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")
@@ -232,6 +232,14 @@ class Column:
             beyond = [end + way * step for step in steps for end, way in ((ends.high, 1), (ends.low, -1))]
             odd += [self._value(mark) for mark in [*beyond, greatest, least] if least <= mark <= greatest]
         return odd
+
+    def few(self) -> list[Any]:
+        """Return all values if they are few; else none."""
+        if self.choices is not None or self.type == "boolean":
+            return self.corners()
+        ends = self._range() if self.type == "integer" and not self.outside else None
+        few = [] if ends is None else ends.few(FEW_VALUES)
+        return [*few, *[None] * self.null] if few else []
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value: one of the corners, or any other."""

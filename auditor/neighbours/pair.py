@@ -56,18 +56,20 @@ class DataForm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Arrays(DataForm):
-    """NumPy arrays; each record has the ``shape``."""
+    """NumPy arrays; each record has the ``shape``. Without a ``kind`` their type is that of the records."""
 
     mark: ClassVar[str] = "array "
     shape: tuple[int, ...] = ()
+    kind: str = ""
 
     def __str__(self) -> str:
         return "NumPy arrays"
 
     def build(self, data: Any, other: Any) -> Any:
         # One type for both sides: the type of an empty array, or the width of strings, must not reveal the side.
-        both = [np.array(records) for records in (data, other) if records is not None and len(records)]
-        kind = np.result_type(*both) if both else np.dtype(np.float64)
+        given = () if self.kind else (records for records in (data, other) if records is not None and len(records))
+        both = [*map(np.array, given)]
+        kind = np.result_type(*both) if both else np.dtype(self.kind or np.float64)
         return np.array(data, dtype=kind).reshape(len(data), *self.shape)
 
     def code(self, built: Any) -> str:

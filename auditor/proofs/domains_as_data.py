@@ -152,16 +152,10 @@ def _(domain: Value) -> Listing | None:
 
 @_every.register
 def _(domain: Records) -> Listing | None:
-    values = domain.all_values()
+    records = domain.all_records(MOST_SETS)
     low, high = map(int, domain.size)
-    columns = domain.columns or 1
-    if (
-        domain.distance > 1
-        or values is None
-        or sum(len(values) ** (columns * n) for n in range(low, high + 1)) > MOST_SETS
-    ):
+    if domain.distance > 1 or not records or sum(len(records) ** n for n in range(low, high + 1)) > MOST_SETS:
         return None
-    records: list[Any] = values if domain.columns is None else list(itertools.product(values, repeat=columns))
     sets = [one for n in range(low, high + 1) for one in itertools.product(records, repeat=n)]
     if len({repr(record) for record in records}) != len(records):
         return None

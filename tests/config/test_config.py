@@ -484,7 +484,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l1, linf"),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l1: 9}}", "does not fit"),
-        ("{domain: records, size: {low: 0, high: 1}}", "records need either `record`, or `columns"),
+        ("{domain: records, size: {low: 0, high: 1}}", "or record: {choices}, or columns: [{low"),
         ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", 'record needs the key "high"'),
         (
             "{domain: records, record: {low: 0, choices: [a]}, size: {low: 0, high: 1}}",

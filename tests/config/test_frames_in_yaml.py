@@ -52,7 +52,7 @@ def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
         ("{domain: frame, columns: {x: {type: float}}}", "number"),
         ("{domain: frame, columns: {x: {type: number, low: 2, high: 1}}}", 'column "x": it goes from 2 to 1'),
         ("{domain: frame, columns: {x: {type: number}}, as: excel}", "pandas"),
-        ("{domain: records, size: {low: 0, high: 2}}", "either `record`, or `columns"),
+        ("{domain: records, size: {low: 0, high: 2}}", "or record: {choices}, or columns: [{low"),
         (
             "{domain: records, columns: [{low: 0, high: 1}], record: {low: 0, high: 1}, size: {low: 0, high: 2}}",
             "not both",

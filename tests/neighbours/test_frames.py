@@ -17,11 +17,11 @@ from pydantic import TypeAdapter
 from auditor.errors import InvalidInputError
 from auditor.neighbours.columns import TYPES, Column
 from auditor.neighbours.domains import MOST_SIMPLE, Pairs
+from auditor.neighbours.frame_forms import FORMS
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.shrink import simpler
 from auditor.neighbours.strategies import drawn_pairs
-from auditor.neighbours.tables import FORMS
 from auditor.results.fields import PairField
 from auditor.results.files import to_json
 
@@ -493,22 +493,12 @@ def test_csv_has_a_header_and_a_line_for_each_row() -> None:
 
 
 def test_a_library_that_is_missing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditor.neighbours.tables.find_spec", lambda name: None)
+    monkeypatch.setattr("auditor.neighbours.frame_forms.find_spec", lambda name: None)
     with pytest.raises(InvalidInputError, match="as: polars needs polars, which is not installed: pip install polars"):
         Frame(FEW, form="polars")
 
 
-# --- Records whose columns differ, and strategies ---
-
-
-def test_lists_and_arrays_have_a_row_for_each_record() -> None:
-    columns = {"0": {"type": "number", "low": 0, "high": 1}, "1": {"type": "categorical", "choices": ["a", "b"]}}
-    lists, arrays = (Frame(columns, size=(0, 3), form=form).corners()[0] for form in ("lists", "matrix"))
-    assert (lists.dataset("left"), lists.dataset("right")) == ([], [[0.0, "a"]])
-    assert (arrays.dataset("left").shape, arrays.dataset("right").tolist()) == ((0, 2), [[0.0, "a"]])
-    assert arrays.dataset("left").dtype == arrays.dataset("right").dtype == object
-    numbers = Frame({"0": columns["0"], "1": columns["0"]}, size=(0, 3), form="matrix").corners()[0]
-    assert numbers.dataset("left").dtype == numbers.dataset("right").dtype == np.float64
+# --- Strategies ---
 
 
 def test_a_strategy_draws_the_same_pairs_each_time() -> None:

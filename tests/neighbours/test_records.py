@@ -192,6 +192,36 @@ def test_columns_are_at_the_ends_together() -> None:
     assert (((0, 0), (0, 0)), ((0, 0), (1, 1), (0, 0))) in found
 
 
+# --- Columns that differ ---
+
+MIXED = [{"low": 0, "high": 1}, {"choices": ["a", "b"]}]
+
+
+def test_lists_and_arrays_have_a_row_for_each_record() -> None:
+    lists, arrays = (Records(columns=MIXED, size=(0, 3), container=container) for container in ("list", "array"))
+    one, other = lists.corners()[0], arrays.corners()[0]
+    assert (one.dataset("left"), one.dataset("right")) == ([], [[0.0, "a"]])
+    assert (other.dataset("left").shape, other.dataset("right").tolist()) == ((0, 2), [[0.0, "a"]])
+    assert other.dataset("left").dtype == other.dataset("right").dtype == object
+
+
+def test_columns_of_numbers_are_an_array_of_numbers() -> None:
+    columns = [{"low": 0.0, "high": 1.0}, {"choices": [0, 1]}, {"low": 0, "high": 9, "integer": True}]
+    for pair in Records(columns=columns, size=(0, 4)).corners():
+        assert pair.dataset("right").dtype == np.float64
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["add_remove", "substitute"]))
+@settings(max_examples=20)
+def test_each_value_is_one_of_its_column(seed: int, relation: str) -> None:
+    domain = Records(columns=MIXED, size=(0, 6), relation=relation)
+    pairs = pairs_of(domain, seed)
+    assert {record[1] for pair in pairs for record in pair.right} == {"a", "b"}
+    for pair in pairs:
+        assert distance(pair, relation) == 1
+        assert all(0 <= x <= 1 and kind in ("a", "b") for side in (pair.left, pair.right) for x, kind in side)
+
+
 # --- What cannot be meant ---
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -211,6 +241,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"choices": ["a"], "relation": "substitute"}, "has no pairs under substitute"),
     ({"record": (0, 1), "size": (3, 3)}, "has no pairs under add_remove"),
     ({"record": (0, 1), "columns": 0}, "columns is 0"),
+    ({"record": (0, 1), "columns": MIXED}, "or record: {choices}, or columns: [{low"),
+    ({"columns": []}, "or record: {choices}, or columns: [{low"),
+    ({"columns": [{"lo": 0, "high": 1}]}, 'has the key "lo"; did you mean "low"'),
+    ({"columns": [{"low": 0}]}, "the high end of record is None"),
     ({"record": (0, 1), "distance": 0}, "distance is 0"),
     ({"record": (0, 1), "distance": 10**13}, "at least 1, and at most 1,000,000"),
     ({"record": (0, 1), "size": (0, 10**13)}, "size goes to 10,000,000,000,000: a data set then has up to"),

@@ -19,7 +19,7 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
 
-Values = Mapping[str, list[Any]]
+ColumnLists = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TableForm(DataForm):
             {name: [column_value(column, row[name]) for row in data] for name, column in self.columns.items()}
         )
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         """Return the table of these columns."""
         raise NotImplementedError
 
@@ -83,7 +83,7 @@ def _array_of(column: Column, values: Sequence[Any]) -> Any:
     return np.array(values, kind)
 
 
-class Rows(TableForm):
+class DictRows(TableForm):
     """A list of dicts; for a program, JSON of them."""
 
     is_json = True
@@ -98,29 +98,8 @@ class ArrayColumns(TableForm):
 
     words = "dicts of NumPy arrays"
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         return {name: _array_of(column, values[name]) for name, column in self.columns.items()}
-
-
-class Lists(Rows):
-    """A list of lists, without names."""
-
-    words = "lists of lists"
-
-    def build(self, data: Any, other: Any) -> Any:
-        return [list(row.values()) for row in super().build(data, other)]
-
-
-class Matrix(Lists):
-    """A NumPy array with a row for each; of objects where the columns are of different types."""
-
-    mark = "array "
-    words = "NumPy arrays"
-
-    def build(self, data: Any, other: Any) -> Any:
-        kinds = {_kind_of(column) for column in self.columns.values()}
-        kind = kinds.pop() if len(kinds) == 1 and kinds <= {*FLOATS, *INTEGERS, "bool"} else "object"
-        return np.array(super().build(data, other), kind).reshape(len(data), len(self.columns))
 
 
 class Csv(TableForm):
@@ -129,7 +108,7 @@ class Csv(TableForm):
     is_json = True
     words = "CSV text"
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
@@ -143,7 +122,7 @@ class Pandas(TableForm):
     library = "pandas"
     words = "pandas DataFrames"
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         import pandas
 
         return pandas.DataFrame({name: self._series(column, values[name]) for name, column in self.columns.items()})
@@ -179,7 +158,7 @@ class Polars(TableForm):
     library = "polars"
     words = "polars DataFrames"
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         import polars
 
         series = {
@@ -210,7 +189,7 @@ class LazyPolars(Polars):
 
     words = "polars LazyFrames"
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         return super().made(values).lazy()
 
     def code(self, built: Any) -> str:
@@ -223,7 +202,7 @@ class Arrow(TableForm):
     library = "pyarrow"
     words = "Arrow tables"
 
-    def made(self, values: Values) -> Any:
+    def made(self, values: ColumnLists) -> Any:
         import pyarrow
 
         arrays = [
@@ -273,15 +252,13 @@ def _spelled(values: Any) -> str:
 
 
 FORMS: dict[str, Callable[[Mapping[str, Column]], TableForm]] = {
-    "rows": Rows,
+    "rows": DictRows,
     "columns": ArrayColumns,
     "pandas": Pandas,
     "polars": Polars,
     "lazy": LazyPolars,
     "arrow": Arrow,
     "csv": Csv,
-    "lists": Lists,
-    "matrix": Matrix,
 }
 
 

@@ -1,0 +1,453 @@
+"""The domain of tables: rows, which persons may own, and the neighbours among them. Records and Frame are two ways to make one.
+
+A pair is made of the rows of its left side and of moves: a row, or a person with all rows, is added, removed or replaced. So every
+pair is neighbouring, and the same moves can be made on other rows.
+"""
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import MOST_NUMBERS, Domain, retried
+from auditor.neighbours.numbers import Range
+from auditor.neighbours.pair import Pair, Relation, relation_named, same
+from auditor.neighbours.slots import NO_ROW, Row, Slot, aligned, aligned_by_owner, blocks, in_both, units_of
+
+Rows = tuple[Row, ...]
+# Rows of a table whose order is changed.
+MOST_REARRANGED = 64
+# How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
+BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
+
+
+class Values(Protocol):
+    """The values that a place of a row may have."""
+
+    def usual(self) -> Any:
+        """Return the plainest value."""
+
+    def few(self) -> list[Any]:
+        """Return all values if they are few; else none."""
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a value."""
+
+    def near(self, value: Any, rng: np.random.Generator) -> Any:
+        """Change a value by a step of any size."""
+
+    def simpler(self, value: Any) -> list[Any]:
+        """Return simpler values, the plainest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One person, or row, is added, removed or replaced at the place that is ``at`` of the way through the table.
+
+    ``rows`` are those that come, without an owner. If ``to`` is given, they are spread over the way from ``at`` to it.
+    """
+
+    op: str  # insert | remove | replace
+    at: float
+    rows: Rows = ()
+    to: float | None = None
+
+
+Moves = tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a pair was made of: the rows of both sides, before those of the right were ``turned``, and the moves if known."""
+
+    left: Rows
+    right: Rows
+    moves: Moves = ()
+    turned: int = 0
+
+
+class Table(Domain):
+    """Tables of a range of sizes, and their neighbours."""
+
+    # Whether places of a row mean different things: then single values are changed as well as whole rows.
+    has_names: ClassVar[bool] = False
+
+    distance: int
+    order: str = "kept"
+    _values: Sequence[Values]
+    _size: Range
+    _relation: Relation
+    _each = Range(1, 1, True)  # rows of a person
+    _owned = False  # whether rows begin with their owner
+    _by_person = False
+    _is_single = False  # whether a row is its value
+
+    def _set_relation(self, relation: str, distance: int) -> None:
+        self._relation = relation_named(relation)
+        if not 1 <= distance <= MOST_NUMBERS:
+            raise InvalidInputError(f"distance is {distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
+
+    @property
+    def _grows(self) -> bool:
+        return self._relation is Relation.ADD_REMOVE
+
+    # --- Rows ---
+
+    @abstractmethod
+    def _shown(self, left: Rows, right: Rows) -> Pair:
+        """Return the pair of these rows, as a report shows it and mechanisms receive it."""
+
+    def _row(self, values: Iterable[Any]) -> Row:
+        """Return the row of these values, without an owner."""
+        return next(iter(values)) if self._is_single else tuple(values)
+
+    def _values_of(self, row: Row) -> tuple[Any, ...]:
+        return (row,) if self._is_single else tuple(row[self._owned :])
+
+    def _unowned(self, row: Row) -> Row:
+        return row[1:] if self._owned else row
+
+    def _changed(self, row: Row, values: Iterable[Any]) -> Row:
+        """Return the row with other values, of the same owner."""
+        return (*row[:1], *values) if self._owned else self._row(values)
+
+    def _random_row(self, rng: np.random.Generator) -> Row:
+        return self._row([values.draw(rng) for values in self._values])
+
+    def _in_persons(self, rows: Sequence[Row], first: int = 1) -> list[Row]:
+        """Return the rows with owners, if they have such, from ``first`` on: each with the fewest rows, one after the other."""
+        least = int(self._each.low)
+        return [(first + i // least, *row) for i, row in enumerate(rows)] if self._owned else list(rows)
+
+    def _in_random_persons(self, rows: Sequence[Row], rng: np.random.Generator) -> list[Row]:
+        """Return the rows with owners of any numbers of rows, often not next to each other."""
+        if not self._owned:
+            return list(rows)
+        owners, n = list[int](), len(rows)
+        while (left := n - len(owners)) >= self._each.low:
+            owners += [1 + (owners[-1] if owners else 0)] * min(left, int(self._each.draw(rng)))
+        if rng.random() < 0.5:
+            owners = [owners[i] for i in rng.permutation(len(owners))]
+        return [(owner, *row) for owner, row in zip(owners, rows, strict=False)]
+
+    def _holds(self, rows: Rows) -> bool:
+        """Whether there are as many rows as allowed, and of each person."""
+        if len(rows) not in self._size:
+            return False
+        return not self._owned or all(len(unit) in self._each for unit in units_of(rows))
+
+    # --- Pairs ---
+
+    def _pair(self, base: Iterable[Row], moves: Moves, turned: int = 0) -> Pair | None:
+        base = tuple(base)
+        moved = self._moved(base, moves)
+        return None if moved is None else self._of(Made(base, moved, moves, turned))
+
+    def _of(self, made: Made) -> Pair | None:
+        """Return the pair, or None if its sides are equal or not of this domain."""
+        left, right = made.left, made.right
+        if _equal(left, right) or not (self._holds(left) and self._holds(right)):
+            return None
+        if made.turned:
+            right = reordered(right, made.turned, self._owned)
+            if _equal(left, right):
+                return None
+        return replace(self._shown(left, right), origin=made)
+
+    def _moved(self, base: Rows, moves: Moves) -> Rows | None:
+        """Return the rows after the moves; None if there is nobody to move."""
+        rows = list(base)
+        for i, move in enumerate(moves):
+            if move.op == "insert":
+                _put(rows, self._newly_owned(move.rows, rows), move.at, move.to)
+                continue
+            if not rows:
+                return None
+            # Moves at one place go on, one place each. So they change several rows, or persons.
+            unit = self._unit(rows, move.at, i)
+            owner = rows[unit[0]][:1] if self._owned else ()
+            new = [(*owner, *row) for row in move.rows] if self._owned else list(move.rows)
+            kept = [] if move.op == "remove" or move.to is not None else new[: len(unit)]
+            for place, row in zip(unit, kept, strict=False):
+                rows[place] = row
+            if move.op == "replace" and move.to is None:
+                rows[unit[-1] + 1 : unit[-1] + 1] = new[len(unit) :]
+            for place in reversed(unit[len(kept) :]):
+                del rows[place]
+            if move.op == "replace" and move.to is not None:
+                _put(rows, new, move.at, move.to)
+        return tuple(rows)
+
+    def _unit(self, rows: Sequence[Row], at: float, further: int = 0) -> list[int]:
+        """Return the places of the rows of one person, or of one row, that is ``at`` of the way through."""
+        units = units_of(rows) if self._by_person else range(len(rows))
+        found = units[(min(int(at * len(units)), len(units) - 1) + further) % len(units)]
+        return [found] if isinstance(found, int) else found
+
+    def _units(self, rows: Sequence[Row]) -> list[list[int]]:
+        """Return the places of each person's rows, or of each row."""
+        return units_of(rows) if self._by_person else [[i] for i in range(len(rows))]
+
+    def _newly_owned(self, new: Rows, rows: Sequence[Row]) -> list[Row]:
+        """Return rows that come with an owner: a new one; or the first, who has a row more, if single rows come and go."""
+        if not self._owned:
+            return list(new)
+        owners = [row[0] for row in rows]
+        joins = not self._by_person and 0 < owners.count(1) < self._each.high
+        owner = 1 if joins else next(i for i in itertools.count(1) if i not in owners)
+        return [(owner, *row) for row in new]
+
+    @retried
+    def random(self, rng: np.random.Generator) -> Pair | None:
+        n = int(self._size.draw(rng))
+        if rng.random() < 0.5:
+            few = [self._random_row(rng) for _ in range(2)]
+            base = [few[i] for i in rng.integers(2, size=n)]
+        else:
+            base = [self._random_row(rng) for _ in range(n)]
+        owned = self._in_random_persons(base, rng)
+        return self._pair(owned, self._random_moves(rng), self._random_turn(rng))
+
+    def _random_turn(self, rng: np.random.Generator) -> int:
+        return int(rng.integers(2**31)) if self.order == "shuffled" and rng.random() < 0.5 else 0
+
+    def _random_moves(self, rng: np.random.Generator) -> Moves:
+        return tuple(self._random_move(rng) for _ in range(self.distance))
+
+    def _random_move(self, rng: np.random.Generator) -> Move:
+        ops = ["insert", "remove"] if self._grows else ["replace"]
+        op, at, row = ops[rng.integers(len(ops))], float(rng.random()), self._random_row(rng)
+        times = int(self._each.draw(rng)) if self._by_person else 1
+        if times == 1:
+            return Move(op, at, (row,))
+        rows = (row,) * times if rng.random() < 0.5 else (row, *(self._random_row(rng) for _ in range(times - 1)))
+        return Move(op, at, rows, float(rng.uniform(at, 1)) if rng.random() < 0.5 else None)
+
+    @retried
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        base, moves, turned = list(pair.origin.left), pair.origin.moves, pair.origin.turned
+        kind = rng.integers(6 if self.has_names else 4)
+        if kind == 0:
+            return self._pair(base, self._random_moves(rng), self._random_turn(rng))
+        if kind > 3:
+            return self._with_value(pair.origin, kind == 4, rng)
+        at, least = int(rng.integers(len(base) + 1)), int(self._each.low)
+        if kind == 1:
+            # Insert a run of equal rows, at most as long as the table.
+            row, times = self._random_row(rng), int(Range(1, max(1, len(base)), True).draw(rng))
+            last = max((row[0] for row in base), default=0) if self._owned else 0
+            base[at:at] = self._in_persons([row] * (times + -times % least), last + 1)
+        elif kind == 2:
+            del base[at : at + int(Range(1, max(1, len(base) // 2), True).draw(rng))]
+        elif base:
+            row = base[at % len(base)]
+            near = [values.near(value, rng) for values, value in zip(self._values, self._values_of(row), strict=True)]
+            base[at % len(base)] = self._changed(row, near)
+        return self._pair(base, moves, turned)
+
+    def _with_value(self, made: Made, alone: bool, rng: np.random.Generator) -> Pair | None:
+        """Return the pair with one value changed: in one row (``alone``), of those that come as well, or wherever it stands."""
+        base, new = list(made.left), [row for move in made.moves for row in move.rows]
+        rows = [*map(self._unowned, base), *new]
+        if not (rows and self._values):
+            return None
+        place, chosen = int(rng.integers(len(self._values))), int(rng.integers(len(rows)))
+        old = rows[chosen][place]
+        value = self._values[place].near(old, rng)
+        for i, row in enumerate(rows):
+            if i == chosen or (not alone and same(row[place], old)):
+                rows[i] = (*row[:place], value, *row[place + 1 :])
+        base = [self._changed(row, values) for row, values in zip(base, rows, strict=False)]
+        coming = iter(rows[len(base) :])
+        moves = [replace(move, rows=tuple(next(coming) for _ in move.rows)) for move in made.moves]
+        return self._pair(base, tuple(moves), made.turned)
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        base, base_of_other = one.origin.left, other.origin.left
+        half = (len(base) + len(base_of_other)) // 2
+        if half in (len(base), len(base_of_other)):
+            return None
+        return self._pair(max(base, base_of_other, key=len)[:half], one.origin.moves, one.origin.turned)
+
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        made: Made = pair.origin
+        if way == -1 or self.distance > 1 or made.turned or not made.moves:
+            return None
+        [move] = made.moves
+        if move.op == "replace":
+            # The next row, or person, that is not yet like the new one, round the end.
+            rows = made.right
+            units = self._units(rows)
+            n, place = len(units), min(int(move.at * len(units)), len(units) - 1)
+            differ = (
+                i
+                for i in ((place + further) % n for further in range(1, n))
+                if not same([self._unowned(rows[j]) for j in units[i]], move.rows)
+            )
+            if (other := next(differ, None)) is None:
+                return None
+            move = replace(move, at=(other + 0.5) / n)
+        return self._pair(made.right, (move,))
+
+    # --- The same rows in another order ---
+
+    def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
+        each = int(self._each.low) if self._by_person else 1
+        least = int(self._size.low) + each * self._grows
+        n = min(int(self._size.high), max(MOST_REARRANGED, least)) // each
+        if self.distance > 1 or self.order == "shuffled" or n < 2 or n * each < least:
+            return ()
+        rows = self._assorted(n * each, rng)
+        units = [tuple(rows[i * each : (i + 1) * each]) for i in range(n)]
+        base = tuple((i, *row) if self._owned else row for i, unit in enumerate(units, 1) for row in unit)
+        return self._path(base, units, [units[i] for i in rng.permutation(n)])
+
+    def _assorted(self, n: int, rng: np.random.Generator) -> list[Row]:
+        """Return rows in any order: each of few values once, as far as there is room for them; else random ones."""
+        few = self._values[0].few() if len(self._values) == 1 else []
+        if not few:
+            return [self._random_row(rng) for _ in range(n)]
+        values = [few[i] for _ in range(0, n, len(few)) for i in rng.permutation(len(few))][:n]
+        return [self._row([value]) for value in values]
+
+    def _path(self, base: Rows, units: Sequence[Rows], goal: Sequence[Rows]) -> list[Pair]:
+        """Return neighbours from rows, which are of units, to the same in another order: unit by unit, each put in its place."""
+        steps, now, n = list[Pair](), list(units), len(units)
+        for place, wanted in enumerate(goal):
+            if same(now[place], wanted):
+                continue
+            old = next((i for i in range(place, n) if same(now[i], wanted)), place)
+            moves = [Move("replace", (place + 0.5) / n, wanted)]
+            if self._grows:
+                moves = [Move("remove", (old + 0.5) / n), Move("insert", place / max(1, n - 1), wanted)]
+                now.insert(place, now.pop(old))
+            now[place] = wanted
+            for move in moves:
+                pair = self._pair(base, (move,))
+                if pair is None:
+                    return []
+                steps.append(pair)
+                base = pair.origin.right
+        return steps
+
+    # --- Simpler pairs ---
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        made: Made = pair.origin or Made(tuple(pair.left), tuple(pair.right))
+        sides = made.left, made.right
+        align = aligned_by_owner(*sides) if self._by_person else aligned(*sides, self._relation)
+        tried = itertools.chain(
+            [(align, 0)] if made.turned else [],
+            ((slots, made.turned) for slots in itertools.chain(self._fewer(align), self._plainer(align))),
+        )
+        for slots, turned in tried:
+            left, right = (tuple(row for row in side if row is not NO_ROW) for side in _sides(slots))
+            if (simple := self._of(Made(left, right, turned=turned))) is not None:
+                yield simple
+
+    def _fewer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
+        """Yield fewer common rows, or as many usual ones, in blocks; then without a person, and fewer rows of one who differs."""
+        common = [i for i, slot in enumerate(slots) if slot.common]
+        usual = [values.usual() for values in self._values]
+        for block in blocks([repr(slots[i].left) for i in common]):
+            chosen = set(common[block])
+            yield [slot for i, slot in enumerate(slots) if i not in chosen]
+            # Before smaller blocks are left out: equal rows make fewer blocks.
+            yield [in_both(self._changed(slot.left, usual)) if i in chosen else slot for i, slot in enumerate(slots)]
+        if not self._owned:
+            return
+        for owner in dict.fromkeys(slots[i].left[0] for i in common):
+            yield [slot for slot in slots if not (slot.common and slot.left[0] == owner)]
+        if not self._by_person:
+            return
+        persons = _persons(slots)
+        for i, slot in enumerate(slots):
+            for instead in [] if slot.common else [[], [replace(slot, left=NO_ROW)], [replace(slot, right=NO_ROW)]]:
+                # Who has no rows left is gone, which would be another move.
+                if _persons(less := [*slots[:i], *instead, *slots[i + 1 :]]) == persons:
+                    yield less
+
+    def _plainer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
+        """Yield the same rows with the ids 1, 2, 3, …, then with simpler values: wherever one stands, then in one row or side."""
+        if self._owned:
+            owners = dict.fromkeys(row[0] for slot in slots for row in slot.rows)
+            names = {owner: i for i, owner in enumerate(owners, start=1)}
+            yield [_each_row(slot, lambda row: (names[row[0]], *row[1:])) for slot in slots]
+        done: set[str] = set()
+        for i, slot in enumerate(slots):
+            before, after = slots[:i], slots[i + 1 :]
+            for place, values in enumerate(self._values):
+                for old in [] if slot.frozen else [self._values_of(row)[place] for row in slot.rows]:
+                    if (slot.common or self.has_names) and (key := repr((place, old))) not in done:
+                        done.add(key)
+                        for value in values.simpler(old):
+                            yield [self._replaced(other, place, old, value) for other in slots]
+            if slot.common and not (i and slots[i - 1].common and same(slots[i - 1].left, slot.left)):
+                yield from ([*before, in_both(row), *after] for row in self._simpler_rows(slot.left))
+            if not slot.common and not slot.frozen:
+                for row in self._simpler_rows(slot.left):
+                    yield [*before, replace(slot, left=row), *after]
+                for row in self._simpler_rows(slot.right):
+                    yield [*before, replace(slot, right=row), *after]
+
+    def _replaced(self, slot: Slot, place: int, old: Any, value: Any) -> Slot:
+        """Return the slot with a value instead of another at one place, if it may be changed with others."""
+        if not slot.common and (slot.frozen or not self.has_names):
+            return slot
+
+        def changed(row: Row) -> Row:
+            values = self._values_of(row)
+            if not same(values[place], old):
+                return row
+            return self._changed(row, (*values[:place], value, *values[place + 1 :]))
+
+        return _each_row(slot, changed)
+
+    def _simpler_rows(self, row: Row) -> list[Row]:
+        if row is NO_ROW:
+            return []
+        found = self._values_of(row)
+        return [
+            self._changed(row, (*found[:place], value, *found[place + 1 :]))
+            for place, values in enumerate(self._values)
+            for value in values.simpler(found[place])
+        ]
+
+
+def _each_row(slot: Slot, changed: Callable[[Row], Row]) -> Slot:
+    left, right = (row if row is NO_ROW else changed(row) for row in (slot.left, slot.right))
+    return replace(slot, left=left, right=right)
+
+
+def _sides(slots: Iterable[Slot]) -> tuple[list[Row], list[Row]]:
+    return [slot.left for slot in slots], [slot.right for slot in slots]
+
+
+def _persons(slots: Iterable[Slot]) -> list[set[Any]]:
+    """Return the owners on either side."""
+    return [{row[0] for row in side if row is not NO_ROW} for side in _sides(slots)]
+
+
+def _equal(left: Rows, right: Rows) -> bool:
+    """Whether rows are the same. NaN is the same as NaN, and 0.0 is not −0.0."""
+    return left == right and repr(left) == repr(right)
+
+
+def _put(rows: list[Row], new: Sequence[Row], at: float, to: float | None) -> None:
+    """Insert rows at a place, or spread over the way to another."""
+    n, way = len(rows), 0.0 if to is None else to - at
+    for i, row in enumerate(new):
+        rows.insert(round((at + way * i / max(1, len(new) - 1)) * n) + i, row)
+
+
+def reordered(rows: Rows, how: int, owned: bool) -> Rows:
+    """Return the rows backwards, sorted by how they are written without their owners (or falling), or at random with a seed."""
+    if how == BACKWARDS:
+        return rows[::-1]
+    if how in (SORTED, FALLING):
+        return tuple(sorted(rows, key=lambda row: repr(row[owned:]), reverse=how == FALLING))
+    return tuple(rows[i] for i in np.random.default_rng(how).permutation(len(rows)))
