@@ -72,7 +72,7 @@ def ended(name: str) -> Ended:
     settings = Settings.of(options)
     source = PythonSource(f"module:{name}", function=function)
     return carry_out(
-        Plan(name=name, source=source, claim=claim_from_dict(claim), domain=domain, alpha=0.01, settings=settings)
+        Plan(name=name, source=source, claim=claim_from_dict(claim), neighbours=domain, alpha=0.01, settings=settings)
     )
 
 

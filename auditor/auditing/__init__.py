@@ -16,6 +16,7 @@ from auditor.blackbox.store import Store, history
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
+from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.results.result import AuditResult
 from auditor.verdict import alpha_for_each
@@ -43,7 +44,7 @@ __all__ = [
 def audit(
     mechanism: Callable[..., Any] | str | Command,
     claim: Claim,
-    neighbours: Domain | Sequence[tuple[Any, Any]],
+    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]],
     *,
     parameters: Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -96,7 +97,7 @@ def audit(
 def planned(
     mechanism: Callable[..., Any] | str | Command,
     claim: Claim,
-    neighbours: Domain | Sequence[tuple[Any, Any]],
+    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]],
     **options: Unpack[AuditKeywords],
 ) -> Plan:
     """Return the plan of the audit that ``audit`` carries out with these arguments."""
@@ -110,7 +111,7 @@ def planned(
         source = PythonSource(mechanism, parameters)
     else:
         source = PythonSource(_name_of(mechanism), parameters, function=mechanism)
-    if not isinstance(neighbours, Sequence) and not hasattr(neighbours, "corners"):
+    if not (isinstance(neighbours, Sequence | Canaries) or hasattr(neighbours, "corners")):
         raise InvalidInputError(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
             "auditor.Records((0, 10), size=(0, 20))"
@@ -119,7 +120,7 @@ def planned(
         name=name or source.name,
         source=source,
         claim=claim,
-        domain=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
+        neighbours=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
         alpha=alpha_for_each(CONFIDENCE if confidence is None else confidence, 1),
         settings=Settings.of(given),
     )
@@ -127,7 +128,7 @@ def planned(
 
 def measure(
     mechanism: Callable[..., Any] | str | Command,
-    neighbours: Domain | Sequence[tuple[Any, Any]],
+    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]],
     quantity: Literal["epsilon", "mu", "rho"] = "epsilon",
     *,
     delta: float = 0.0,

@@ -32,7 +32,7 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
     Coins of different runs are independent. So several runs are one run with more canaries. Raises MechanismError if the
     mechanism or the score cannot be had.
     """
-    domain, sizes = plan.domain, plan.settings.sizes
+    domain, sizes = plan.neighbours, plan.settings.sizes
     assert isinstance(domain, Canaries)
     runs, reason = list[Run](), ""
     for number in range(domain.runs):

@@ -10,7 +10,6 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import ALWAYS, Drawer
 from auditor.blackbox.sources import ProgramSource
-from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair
 
 # Under which it is kept.
@@ -32,7 +31,7 @@ def first_look(plan: Plan, draw: Draw) -> FirstLook:
 
 def _look(plan: Plan, draw: Draw) -> FirstLook:
     source = plan.source
-    if isinstance(plan.domain, Canaries):
+    if plan.kind == "canaries":
         return FirstLook(isinstance(source, ProgramSource) or imported(plan, source).takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
     origin = sampler.origin()

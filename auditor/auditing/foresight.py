@@ -39,8 +39,8 @@ def foresee(plan: Plan) -> list[Foresight]:
     """Return what a plan can be expected to catch; empty for claims in which nothing is random."""
     if not isinstance(plan.claim, PrivacyClaim | Probability):
         return []
-    if isinstance(plan.domain, Canaries):
-        return [Foresight(1.0, chance, canaries_caught(plan, plan.domain, chance), math.nan) for _, chance in CHANCES]
+    if isinstance(canaries := plan.neighbours, Canaries):
+        return [Foresight(1.0, chance, canaries_caught(plan, canaries, chance), math.nan) for _, chance in CHANCES]
     method = method_for(plan.claim, plan.settings.method, plan.alpha, plan.settings.samples)
     return [
         Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
@@ -49,11 +49,11 @@ def foresee(plan: Plan) -> list[Foresight]:
     ]
 
 
-def canaries_caught(plan: Plan, domain: Canaries, chance: float) -> float:
+def canaries_caught(plan: Plan, canaries: Canaries, chance: float) -> float:
     """Return the smallest value of a mechanism on each canary, none of which affects another, that is caught with this chance."""
     assert isinstance(plan.claim, PrivacyClaim)
-    seen = tuple(RightGuesses(domain.runs * len(domain.canaries), guesses, 0) for guesses in domain.guesses)
-    return GuessLooks(seen, domain.apart).detectable(plan.claim, plan.alpha, chance)
+    seen = tuple(RightGuesses(canaries.runs * len(canaries.canaries), guesses, 0) for guesses in canaries.guesses)
+    return GuessLooks(seen, canaries.apart).detectable(plan.claim, plan.alpha, chance)
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:

@@ -44,4 +44,4 @@ def on_pair(plan: Plan, pair: Pair) -> Plan:
     right = pair.left if pair.relation is Relation.ALONE else pair.right
     domain = Pairs.only(pair.left, right, plan.domain)
     search = replace(plan.settings.search, seconds=None)
-    return replace(plan.with_settings(search=search, shrink=False, prove=False), domain=domain, store=AuditStore())
+    return replace(plan.with_settings(search=search, shrink=False, prove=False), neighbours=domain, store=AuditStore())

@@ -98,7 +98,7 @@ class Ended:
         plan, seen = outcome.plan, outcome.seen
         settings = plan.settings
         stages = _by_name(draw.stages)
-        tried = Tried(str(plan.domain), max(1, len(draw.pairs)), settings.events, seen.sizes.fitted, stages)
+        tried = Tried(str(plan.neighbours), max(1, len(draw.pairs)), settings.events, seen.sizes.fitted, stages)
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, seconds, seen.drawn_by, tried=tried))
 

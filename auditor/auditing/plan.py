@@ -38,7 +38,7 @@ class Plan:
     name: str
     source: Source
     claim: Claim
-    domain: Domain
+    neighbours: Domain | Canaries
     alpha: float
     settings: Settings = field(default_factory=Settings)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
@@ -52,23 +52,28 @@ class Plan:
             raise InvalidInputError(f"name is {self.name!r}; it must be text that a file can hold")
         if not isinstance(self.claim, Claim):
             raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
-        if isinstance(self.domain, Pairs) and not isinstance(self.claim, Probability):
-            check_differ(self.domain.corners())
+        if isinstance(self.neighbours, Pairs) and not isinstance(self.claim, Probability):
+            check_differ(self.neighbours.corners())
         if isinstance(self.claim, PrivacyClaim):
             self.method(self.settings.samples)
         one_run = self.settings.method == "one-run"
-        if one_run != isinstance(self.domain, Canaries) or (one_run and not isinstance(self.claim, PrivacyClaim)):
+        if one_run != isinstance(self.neighbours, Canaries) or (one_run and not isinstance(self.claim, PrivacyClaim)):
             raise InvalidInputError(
-                f"method is {self.settings.method}, the claim {self.claim}, and neighbours are {self.domain}; method: one-run, "
+                f"method is {self.settings.method}, the claim {self.claim}, and neighbours are {self.neighbours}; method: one-run, "
                 "domain: canaries and a claim of privacy go together"
             )
+
+    @property
+    def domain(self) -> Domain:
+        """The domain that pairs come from; of canaries, the pair to try the mechanism on."""
+        return self.neighbours.pairs() if isinstance(self.neighbours, Canaries) else self.neighbours
 
     @property
     def kind(self) -> AuditKind:
         """The kind of audit, which follows from the claim, the neighbours and the method."""
         if isinstance(self.claim, QueryClaim):
             return "query"
-        if isinstance(self.domain, Canaries):
+        if isinstance(self.neighbours, Canaries):
             return "canaries"
         if isinstance(self.claim, Probability):
             return "probability"

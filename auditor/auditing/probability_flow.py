@@ -33,7 +33,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
 
     Raises MechanismError if the mechanism returns anything but whether the event happened.
     """
-    claim, on_one = plan.claim, replace(plan, domain=DataSets(plan.domain))
+    claim, on_one = plan.claim, replace(plan, neighbours=DataSets(plan.domain))
     assert isinstance(claim, Probability)
     sizes = sizes_in_time(on_one, draw, _worst)
     alone = _worst(on_one, sizes, draw)

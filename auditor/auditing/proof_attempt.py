@@ -13,7 +13,6 @@ from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim
 from auditor.events.features import Where, like
 from auditor.events.written import read_rule, written
-from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Arrays, Pair, plain
 from auditor.proofs import Proof, attempt
 from auditor.proofs.targets import CLAIMS
@@ -68,7 +67,7 @@ def _found_elsewhere(plan: Plan) -> dict[str, Any]:
     source = plan.source
     if isinstance(source, ProgramSource) or plan.settings.seconds is not None or not plan.settings.execution.isolate:
         return {}
-    if not isinstance(plan.claim, CLAIMS) or isinstance(plan.domain, Canaries):
+    if not isinstance(plan.claim, CLAIMS) or plan.kind == "canaries":
         return {}
     try:
         proof = hosted(source, LATE).apply(attempt, plan.claim, plan.domain, SECONDS_BRIEFLY)

@@ -129,8 +129,8 @@ def _plan(options: argparse.Namespace) -> int:
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
-                if isinstance(plan.domain, Canaries):
-                    drawn, share, needed = f"{plan.domain.runs:,}", "canaries", "–"
+                if isinstance(plan.neighbours, Canaries):
+                    drawn, share, needed = f"{plan.neighbours.runs:,}", "canaries", "–"
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
         console.print(table)
         for plan in configuration.plans if options.stages else ():

@@ -32,8 +32,8 @@ class NeighbourForm(Strict):
     """A form that neighbours may have in a configuration."""
 
     @abstractmethod
-    def make(self, search_path: tuple[str, ...]) -> Domain:
-        """Return the domain. Raises InvalidInputError if keys do not go together, or if a value is not possible."""
+    def make(self, search_path: tuple[str, ...]) -> Domain | Canaries:
+        """Return the neighbours. Raises InvalidInputError if keys do not go together, or if a value is not possible."""
 
     def code(self) -> list[str]:
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
@@ -43,7 +43,7 @@ class NeighbourForm(Strict):
         """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""
         return bool(self.code())
 
-    def stand_in(self) -> Domain:
+    def stand_in(self) -> Domain | Canaries:
         """Return what stands for a domain whose functions may not be run."""
         return Pairs([(0, 1)])
 
@@ -177,11 +177,11 @@ class CanariesByCoins(NeighbourForm):
     def needs_code(self) -> bool:
         return isinstance(self.canaries, str) or isinstance(self.records, str)
 
-    def stand_in(self) -> Domain:
+    def stand_in(self) -> Canaries:
         """Return the canaries, if they are listed: a replay has their scores."""
         return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
 
-    def make(self, search_path: tuple[str, ...]) -> Domain:
+    def make(self, search_path: tuple[str, ...]) -> Canaries:
         given = self.arguments()
         for key in ("canaries", "records"):
             if isinstance(name := given.get(key), str):

@@ -19,6 +19,7 @@ from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
@@ -143,10 +144,10 @@ class _Part:
     def audit(self) -> schema.Audit:
         return self.config.audits[self.number]
 
-    def domain(self, neighbours: Any, folders: tuple[str, ...]) -> Domain:
-        """Return the domain of an audit, or what stands for it."""
+    def neighbours(self, neighbours: Any, folders: tuple[str, ...]) -> Domain | Canaries:
+        """Return the neighbours of an audit, or what stands for them."""
         runs = self.runs_code or not neighbours.code()
-        made: Domain = neighbours.make(folders) if runs else neighbours.stand_in()
+        made: Domain | Canaries = neighbours.make(folders) if runs else neighbours.stand_in()
         return made
 
     def makes(self, neighbours: Any) -> bool:
@@ -160,7 +161,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
     file = Path(document.file)
     folders = search_path(file)
     with document.naming(*here, "neighbours"):
-        domain = part.domain(audit.neighbours, folders)
+        domain = part.neighbours(audit.neighbours, folders)
     each = {audit.name: domain}
     if isinstance(audit.claim, list):
         with document.naming(*here, "claim"):
@@ -171,7 +172,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
         for distance in by_distance:
             apart = audit.neighbours.model_copy(update={"distance": distance})
             with document.naming(*here, "neighbours"):
-                each[f"{audit.name}, distance {distance}"] = part.domain(apart, folders)
+                each[f"{audit.name}, distance {distance}"] = part.neighbours(apart, folders)
     if audit.implied_mu:
         each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
     with document.naming(*here):
@@ -185,7 +186,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
                 name=name,
                 source=_source(audit, folders, file),
                 claim=claim,
-                domain=group,
+                neighbours=group,
                 alpha=alpha,
                 settings=settings,
                 expect=Verdict(audit.expect),

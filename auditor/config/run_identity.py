@@ -60,8 +60,8 @@ def identity(configuration: Configuration) -> dict[str, Any]:
 
 def _files(configuration: Configuration) -> Iterator[Path]:
     """Yield the files of mechanisms, scores and data sets, and the locks next to them."""
-    domains = [plan.domain for plan in configuration.plans if isinstance(plan.domain, Canaries)]
-    scores = [PythonSource(domain.score, {}, domain.search_path) for domain in domains if isinstance(domain.score, str)]
+    canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
+    scores = [PythonSource(each.score, {}, each.search_path) for each in canaries if isinstance(each.score, str)]
     for source in [*(plan.source for plan in configuration.plans), *scores, *configuration.code]:
         for file in source.files():
             yield file

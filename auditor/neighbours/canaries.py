@@ -1,6 +1,6 @@
 """Records of the auditor's own, each of which is in the data or out of it by a fair coin: for mechanisms that run once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from auditor.bounds.one_run import numbers_of_guesses
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.domains import Pairs
 
 
-class Canaries(Domain):
+class Canaries:
     """Canaries, for ``method="one-run"``: the mechanism gets the records, and the canaries that are in, and a score guesses which.
 
     Args:
@@ -60,17 +59,8 @@ class Canaries(Domain):
             return np.concatenate([np.asarray(self.records), chosen]) if len(self.records) else chosen
         return [*self.records, *(canary for canary, is_in in zip(self.canaries, inside, strict=True) if is_in)]
 
-    def corners(self) -> list[Pair]:
+    def pairs(self) -> Pairs:
         """Return one pair, to try the mechanism on: all canaries are in, or all but the first."""
         everything = np.ones(len(self.canaries), bool)
         but_one = np.arange(len(self.canaries)) > 0
-        return [Pair(self.dataset(everything), self.dataset(but_one), Relation.ADD_REMOVE)]
-
-    def random(self, rng: np.random.Generator) -> Pair:
-        return self.corners()[0]
-
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        return pair
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:
-        yield from ()
+        return Pairs([(self.dataset(everything), self.dataset(but_one))])

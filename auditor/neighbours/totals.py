@@ -306,7 +306,7 @@ Totals.register(TotalsOfPeople)
 Totals.register(TotalsInCells)
 
 
-def groups(domain: Domain, claims: int) -> Sequence[Domain]:
+def groups(domain: object, claims: int) -> Sequence[Domain]:
     """Split a domain for group-wise claims: a domain for each contribution of totals over people.
 
     Raises InvalidInputError for any other domain, and unless there is one claim for each contribution.

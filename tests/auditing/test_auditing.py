@@ -39,7 +39,7 @@ def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
         "name": "some",
         "source": PythonSource("m", function=mechanism),
         "claim": auditor.PureDP(0.5),
-        "domain": Pairs([(0, 1), (0, 2)]),
+        "neighbours": Pairs([(0, 1), (0, 2)]),
         "alpha": 0.001,
     }
     settings = {name: options.pop(name) for name in set(options) & set(Settings.__slots__)}
