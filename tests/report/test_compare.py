@@ -409,7 +409,7 @@ def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_a
     # Another mechanism of the same name, and another seed, with which the search ends elsewhere.
     Path("sum.yaml").write_text(RECORDS.replace("scale: 5.0", "scale: 3.0"), encoding="utf-8")
     pairs = {}
-    for seed in ("4", "5", "6", "7"):
+    for seed in ("4", "6"):
         assert main(["run", "sum.yaml", "--baseline", "baseline.json", "--seed", seed, "--quiet"]) == 1
         pairs[seed] = json.loads(report.read_text(encoding="utf-8"))["audits"][0]["pair"]
         assert "worse   sum: the bound rose beyond chance: " in capsys.readouterr().out

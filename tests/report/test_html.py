@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_kind import every_kind
+from every_kind import cards, every_kind
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import changed as with_changes
@@ -171,7 +171,7 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
 
 
 def test_counts_are_those_of_events_only() -> None:
-    told = {audit.name: "<summary>Counts</summary>" in audit._repr_html_() for audit in every_kind().audits}
+    told = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
     without = {"concentrated", "rényi", "sequential", "query", "canaries", "canaries apart", "failing"}
     assert told == {name: name not in without for name in told}
 
@@ -366,24 +366,22 @@ def test_what_a_query_does_is_one_value_and_what_it_may_not_do_at_all_has_room()
 
 def test_every_audit_with_an_answer_says_what_violation_it_would_have_caught() -> None:
     for audit in every_kind().audits:
-        card = audit._repr_html_()
+        card = cards()[audit.name]
         would = "the audit detects violations" in card or "the audit would have found a violation" in card
         assert would == (audit.bound is not None), audit.name
 
 
 def test_every_audit_of_outputs_shows_them() -> None:
-    for audit in every_kind().audits:
-        shown = "Outputs on the two data sets" in audit._repr_html_()
-        assert shown == (audit.name not in {"probability", "query", "canaries", "canaries apart", "failing"}), (
-            audit.name
-        )
-        if audit.name == "sequential":
-            assert "of those that were bet on" in audit._repr_html_()
+    without = {"probability", "query", "canaries", "canaries apart", "failing"}
+    for name, card in cards().items():
+        assert ("Outputs on the two data sets" in card) == (name not in without), name
+        if name == "sequential":
+            assert "of those that were bet on" in card
 
 
 def test_every_audit_of_privacy_has_a_profile_or_says_why_not() -> None:
     for audit in every_kind().audits:
-        card, told = audit._repr_html_(), audit.claim.quantity in {"epsilon", "mu", "rho", "excess"}
+        card, told = cards()[audit.name], audit.claim.quantity in {"epsilon", "mu", "rho", "excess"}
         if audit.bound is None or not told:
             assert "Privacy profile" not in card
         else:
@@ -395,20 +393,17 @@ def test_every_audit_of_privacy_has_a_profile_or_says_why_not() -> None:
 # --- Notebooks ---
 
 
-@pytest.mark.usefixtures("without_plots")  # the page has them
 def test_a_result_shows_itself_in_a_notebook_as_on_the_page(text: str) -> None:
-    for audit in every_kind().audits:
-        card = audit._repr_html_()
+    for name, card in cards().items():
         assert problems(card) == []
-        assert audit.name in "".join(Page(card).texts)
-    assert problems(every_kind()._repr_html_()) == []
-    figures = re.findall(r"<figcaption>.*?</figcaption>", every_kind().audits[0]._repr_html_())
+        assert name in "".join(Page(card).texts)
+    figures = re.findall(r"<figcaption>.*?</figcaption>", next(iter(cards().values())))
     assert figures
     assert all(figure in text for figure in figures)
 
 
 def test_the_style_of_a_card_touches_nothing_else_on_the_page() -> None:
-    style = re.search(r"<style>(.*?)</style>", every_kind().audits[0]._repr_html_(), re.DOTALL)
+    style = re.search(r"<style>(.*?)</style>", next(iter(cards().values())), re.DOTALL)
     assert style is not None
     selectors = [one.strip() for one in re.findall(r"([^{};]+)\{", style[1])]
     assert len(selectors) > 30
