@@ -1,0 +1,37 @@
+"""What claims, methods, domains and report formats of one's own are made of; CONTRIBUTING.md adds one of each.
+
+These names and those of ``auditor`` are the interface. All else in the package may change in any version.
+"""
+
+from auditor.blackbox.sample import Sample
+from auditor.bounds.evidence import GuessCounts
+from auditor.bounds.intervals import clopper_pearson_lower
+from auditor.bounds.power import rate_that_refutes
+from auditor.claims import PrivacyClaim, register_claim
+from auditor.events.event import Event
+from auditor.methods import METHODS, Methods
+from auditor.methods.guessing import GaussianGuesses
+from auditor.methods.method import Learned, Method
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.pair import Pair, Relation
+from auditor.report.formats import FORMATS, Format
+
+__all__ = [
+    "FORMATS",
+    "METHODS",
+    "Domain",
+    "Event",
+    "Format",
+    "GaussianGuesses",
+    "GuessCounts",
+    "Learned",
+    "Method",
+    "Methods",
+    "Pair",
+    "PrivacyClaim",
+    "Relation",
+    "Sample",
+    "clopper_pearson_lower",
+    "rate_that_refutes",
+    "register_claim",
+]
