@@ -16,7 +16,7 @@ WORKERS = -1
 FEWEST = 100
 
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
-BackendName = Literal["auto", "loky", "threading", "dask", "ray"]
+BackendName = Literal["loky", "threading", "dask", "ray"]
 EventKind = Literal["values", "bits"]
 Prove = bool | Literal["only", "briefly"]
 
@@ -46,8 +46,8 @@ class ExecutionKeywords(TypedDict, total=False):
     backend: Annotated[
         BackendName,
         About(
-            "How workers run: processes of this machine (loky, or auto), threads, a Dask or Ray cluster.",
-            "auto",
+            "How workers run: processes of this machine (loky), threads, a Dask or Ray cluster.",
+            "loky",
             option="NAME",
         ),
     ]

@@ -1,6 +1,8 @@
 """The house rules that a parser can check: which room may know which, and what is done in one place only."""
 
 import ast
+import functools
+import importlib
 import re
 import subprocess
 import sys
@@ -30,7 +32,7 @@ ROOMS: list[tuple[str, ...]] = [
     ("auditor.results",),
     ("auditor.auditing",),
     ("auditor.selfcheck", "auditor.config", "auditor.report"),
-    ("auditor.cli", "auditor.pytest_plugin"),
+    ("auditor.cli", "auditor.pytest_plugin", "auditor.extending"),
     ("auditor.__main__",),
 ]
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
@@ -85,12 +87,15 @@ def forbidden_imports(module: str, parsed: ast.AST) -> list[str]:
     return found
 
 
-TREES = {name_of(file): tree(file) for file in MODULES}
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """The modules of the package, by name."""
+    return {name_of(file): tree(file) for file in MODULES}
 
 
 def test_imports_go_down_the_list_of_rooms_only() -> None:
-    modules = [module for module in TREES if module != "auditor"]
-    assert [wrong for module in modules for wrong in forbidden_imports(module, TREES[module])] == []
+    modules = [module for module in trees() if module != "auditor"]
+    assert [wrong for module in modules for wrong in forbidden_imports(module, trees()[module])] == []
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ OF_EACH_COMMAND = {"add_commands"}
 def test_no_public_name_means_two_things() -> None:
     """So that a name says what it is, wherever it is read. Constants in capitals belong to their module alone."""
     homes: dict[str, list[str]] = {}
-    for module, parsed in TREES.items():
+    for module, parsed in trees().items():
         for name in {*public_names(parsed)} - OF_EACH_COMMAND:
             if not name.startswith("_") and not name.isupper():
                 homes.setdefault(name, []).append(module)
@@ -157,7 +162,7 @@ def test_no_public_name_means_two_things() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    assert in_circles(TREES) == set()
+    assert in_circles(trees()) == set()
 
 
 def test_this_file_notices_a_circle() -> None:
@@ -189,7 +194,7 @@ def set_from_outside(parsed: ast.AST) -> list[str]:
 
 def test_nothing_sets_an_attribute_of_another_object() -> None:
     """What changes is changed by its own methods, so that whoever reads them has seen it all."""
-    assert {module: found for module, parsed in TREES.items() if (found := set_from_outside(parsed))} == {}
+    assert {module: found for module, parsed in trees().items() if (found := set_from_outside(parsed))} == {}
 
 
 @pytest.mark.parametrize("source", ["draw.plan = plan", "self.run.line = 3", "a.b += 1", "x, a.b = 1, 2", "del a.b"])
@@ -198,7 +203,7 @@ def test_this_file_notices_what_is_set_from_outside(source: str) -> None:
 
 
 def test_every_room_of_the_list_is_there() -> None:
-    assert set(RANK) - set(TREES) == set()
+    assert set(RANK) - set(trees()) == set()
 
 
 def test_architecture_md_lists_the_rooms_in_this_order() -> None:
@@ -230,7 +235,7 @@ def test_help_answers_without_loading_a_numerical_library() -> None:
     script = (
         "import sys\nfrom auditor.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "slow = ('numpy', 'scipy', 'joblib', 'pydantic', 'rich', 'matplotlib', 'pandas', 'jinja2')\n"
+        "slow = ('numpy', 'scipy', 'joblib', 'loky', 'pydantic', 'rich', 'matplotlib', 'pandas', 'jinja2')\n"
         "print([m for m in slow if m in sys.modules], file=sys.stderr)"
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -256,13 +261,36 @@ def test_every_public_name_can_be_loaded() -> None:
         auditor.adit  # noqa: B018
 
 
+PUBLIC = {"auditor", "auditor.extending"}
+
+
+def shown_imports() -> Iterator[tuple[str, str, str]]:
+    """Yield page, module and name of what the documents and the examples import of the package."""
+    examples = [file for file in (PROJECT / "examples").rglob("*") if file.suffix in {".md", ".py", ".ipynb"}]
+    statement = re.compile(r"from (auditor[\w.]*) import (?:\(([\w,\s]+)\)|([\w, ]+))")
+    for page in [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *(PROJECT / "docs").rglob("*.md"), *examples]:
+        for module, in_brackets, in_line in statement.findall(page.read_text(encoding="utf-8")):
+            yield from ((page.name, module, name) for name in re.findall(r"\w+", in_brackets or in_line))
+
+
+def test_what_is_shown_to_users_is_public() -> None:
+    """Names of `auditor` and of `auditor.extending`, and the command line from Python."""
+    shown = [*shown_imports()]
+    assert {module for _, module, _ in shown} == {*PUBLIC, "auditor.cli"}
+    for page, module, name in shown:
+        public = ["main"] if module == "auditor.cli" else importlib.import_module(module).__all__
+        assert name in public, f"{page}: {module}.{name}"
+
+
 def test_nothing_imports_the_mechanisms() -> None:
-    assert [module for module in TREES for name, _ in imports(TREES[module]) if name.startswith("mechanisms")] == []
+    assert [module for module in trees() for name, _ in imports(trees()[module]) if name.startswith("mechanisms")] == []
 
 
 # Who alone may import a library.
 ONLY: dict[str, tuple[str, ...]] = {
-    "joblib": ("auditor.blackbox.workers", "auditor.blackbox.clusters", "auditor.blackbox.host"),
+    "joblib": ("auditor.blackbox.clusters",),
+    "loky": ("auditor.blackbox.workers",),
+    "cloudpickle": ("auditor.blackbox.host",),
     "dask": ("auditor.blackbox.clusters",),
     "distributed": ("auditor.blackbox.clusters",),
     "ray": ("auditor.blackbox.clusters",),
@@ -287,7 +315,7 @@ ONLY: dict[str, tuple[str, ...]] = {
 def test_a_library_is_known_in_its_one_place_only() -> None:
     strangers = [
         f"{module}, line {line}, imports {name}"
-        for module, parsed in TREES.items()
+        for module, parsed in trees().items()
         for name, line in imports(parsed)
         for homes in [ONLY.get(name.split(".")[0])]
         if homes is not None and not any(module == home or module.startswith(home + ".") for home in homes)
@@ -295,11 +323,23 @@ def test_a_library_is_known_in_its_one_place_only() -> None:
     assert strangers == []
 
 
+def test_no_library_is_used_by_its_private_parts() -> None:
+    """Names of a path with an underscore, and what a library has taken over from another."""
+    inside = [
+        f"{module} imports {name}"
+        for module, parsed in trees().items()
+        for name, _ in imports(parsed)
+        if name.split(".")[0] not in {"auditor", *sys.stdlib_module_names}
+        and any(part.startswith("_") or part in ("externals", "vendor") for part in name.split("."))
+    ]
+    assert inside == []
+
+
 def test_seeds_are_made_in_one_place() -> None:
     """So that where a random number comes from is read there, and no two uses share an address unseen."""
     makers = {
         module
-        for module, parsed in TREES.items()
+        for module, parsed in trees().items()
         for node in ast.walk(parsed)
         if isinstance(node, ast.Attribute) and node.attr in ("SeedSequence", "PCG64")
     }
@@ -310,7 +350,7 @@ def test_seeds_are_made_in_one_place() -> None:
 def test_bounds_know_nothing_but_numbers() -> None:
     libraries = {
         name.split(".")[0]
-        for module, parsed in TREES.items()
+        for module, parsed in trees().items()
         if module.startswith("auditor.bounds")
         for name, _ in imports(parsed)
     } - set(sys.stdlib_module_names)
@@ -323,7 +363,7 @@ def test_every_library_is_declared() -> None:
         requirement.split(">")[0].replace("pyyaml", "yaml").replace("-", "_") for requirement in project["dependencies"]
     }
     optional = {r.split(">")[0] for extra in project["optional-dependencies"].values() for r in extra}
-    used = {name.split(".")[0] for parsed in TREES.values() for name, _ in imports(parsed)}
+    used = {name.split(".")[0] for parsed in trees().values() for name, _ in imports(parsed)}
     used -= {"auditor", *sys.stdlib_module_names}
     # Only the pytest plugin, backends and frames may lean on what is optional.
     assert used - declared <= optional & {
@@ -355,7 +395,7 @@ def test_only_the_command_line_prints_and_ends_the_program() -> None:
     allowed: dict[str, set[str]] = {"auditor.cli": SPEAKS | ENDS, "auditor.__main__": ENDS}
     forbidden = [
         f"{module}, line {line}: {call}"
-        for module, parsed in TREES.items()
+        for module, parsed in trees().items()
         for call, line in calls(parsed)
         if call in (SPEAKS | ENDS) - allowed.get(str(room_of(module)), set())
     ]
@@ -382,7 +422,7 @@ def global_randomness(parsed: ast.AST) -> list[int]:
 
 
 def test_there_is_no_global_random_state() -> None:
-    found = {module for module, parsed in TREES.items() if global_randomness(parsed)}
+    found = {module for module, parsed in trees().items() if global_randomness(parsed)}
     assert found == set()
 
 
@@ -405,7 +445,7 @@ def test_this_file_notices_global_randomness(source: str) -> None:
 def test_no_except_is_bare() -> None:
     bare = [
         f"{module}, line {node.lineno}"
-        for module, parsed in TREES.items()
+        for module, parsed in trees().items()
         for node in ast.walk(parsed)
         if isinstance(node, ast.ExceptHandler) and node.type is None
     ]
@@ -428,13 +468,13 @@ def methods_of(parsed: ast.AST) -> Iterator[tuple[str, str, bool]]:
 
 
 def test_a_method_has_a_docstring_or_implements_one_that_has() -> None:
-    methods = [(module, *method) for module, parsed in TREES.items() for method in methods_of(parsed)]
+    methods = [(module, *method) for module, parsed in trees().items() for method in methods_of(parsed)]
     known = {name for _, _, name, has_docstring in methods if has_docstring}
     assert [method for method in methods if not method[-1] and method[2] not in known] == []
 
 
 def test_a_module_says_what_it_is_for() -> None:
-    assert [module for module, parsed in TREES.items() if not ast.get_docstring(parsed)] == []
+    assert [module for module, parsed in trees().items() if not ast.get_docstring(parsed)] == []
 
 
 MOST_PARAMETERS, MOST_FIELDS = 6, 12
@@ -467,13 +507,13 @@ def too_large(module: str, parsed: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def test_no_function_has_more_than_6_parameters_and_no_record_more_than_12_fields() -> None:
-    found = [too_large(module, parsed) for module, parsed in TREES.items()]
+    found = [too_large(module, parsed) for module, parsed in trees().items()]
     assert set[str]().union(*(functions for functions, _ in found)) == MORE_PARAMETERS
     assert set[str]().union(*(records for _, records in found)) == MORE_FIELDS
 
 
 def test_audit_has_at_most_10_parameters() -> None:
-    [audit] = [n for n in TREES["auditor.auditing"].body if isinstance(n, ast.FunctionDef) and n.name == "audit"]
+    [audit] = [n for n in trees()["auditor.auditing"].body if isinstance(n, ast.FunctionDef) and n.name == "audit"]
     assert parameters(audit) <= 10
 
 

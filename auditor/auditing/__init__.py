@@ -75,7 +75,7 @@ def audit(
             in another process, for 3 seconds and without a message if it fails.
         seed (int): the root of all randomness.
         workers (int): how many workers; -1, the default, is one for each core. Changes no result.
-        backend (str): "auto" or "loky", processes of this machine; "threading"; "dask"; "ray".
+        backend (str): "loky", processes of this machine; "threading"; "dask"; "ray".
         address (str | None): where the scheduler of a Dask or Ray cluster is.
         batch (int): outputs asked for in one call, 65,536 by default.
         timeout (float | None): seconds for a batch; a timeout is an output of its own kind.

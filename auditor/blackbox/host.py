@@ -79,10 +79,10 @@ _HELD: list[bytes] = []  # what running audits have loaded; append and remove ar
 
 
 def _pickled(source: PythonSource) -> bytes:
-    from joblib.externals.loky.backend.reduction import dumps
+    import cloudpickle
 
     try:
-        return bytes(dumps(source))
+        return bytes(cloudpickle.dumps(source))
     except Exception as error:  # whatever an object's own pickling raises
         raise MechanismError(
             f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '

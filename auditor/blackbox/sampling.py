@@ -40,7 +40,7 @@ GROWTH = 4
 class Execution:
     """How outputs are drawn. Only ``batch`` changes numbers in a report.
 
-    ``backend`` is loky (processes), threading, dask or ray; auto is processes of this machine. ``workers`` follows joblib: −1 is
+    ``backend`` is loky (processes of this machine), threading, dask or ray. ``workers`` follows joblib: −1 is
     one for each core. ``batch`` is the most outputs drawn at once. ``timeout`` is the seconds for a batch, or for a single output
     where they are drawn one by one. A timeout is an output, and so is a crash, so mechanisms run in processes of their own.
     ``isolate`` False runs Python mechanisms in the calling process, with one worker or threads, for debuggers and for what cannot
@@ -48,7 +48,7 @@ class Execution:
     says that a worker was lost or late before.
     """
 
-    backend: BackendName = "auto"
+    backend: BackendName = "loky"
     workers: int = WORKERS
     batch: int = BATCH
     timeout: float | None = None
@@ -80,7 +80,7 @@ class Execution:
     @property
     def in_processes(self) -> bool:
         """Whether worker processes draw. A mechanism that crashes or hangs ends such a worker, and its outputs are lost."""
-        local = self.backend in ("auto", "loky") and processes(self.workers) > 1
+        local = self.backend == "loky" and processes(self.workers) > 1
         return not self.lost and (local or self.on_cluster)
 
     def protected(self) -> "Execution":

@@ -4,10 +4,8 @@ A free worker goes to the audit that has used the least time of workers, so that
 What a task computes does not depend on when or where it runs.
 """
 
-import contextlib
 import functools
 import gc
-import queue
 import threading
 import time
 from collections import deque
@@ -235,10 +233,7 @@ def _work(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Processes:
-    """Processes on this machine, kept from one audit to the next.
-
-    A separate executor: joblib.Parallel would reuse joblib's own, and fail.
-    """
+    """Processes on this machine, kept from one audit to the next."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -248,8 +243,8 @@ class Processes:
         self._callbacks = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        from joblib.externals.loky import ProcessPoolExecutor
-        from joblib.externals.loky.process_executor import ShutdownExecutorError
+        from loky import ProcessPoolExecutor
+        from loky.process_executor import ShutdownExecutorError
 
         while True:
             with self._changing:
@@ -269,10 +264,6 @@ class Processes:
         with self._changing:
             executor, self._executor = self._executor, None
         if executor is not None:
-            # Loky's thread would print a traceback about tasks that were submitted just before it was asked to kill.
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    executor._work_ids.get_nowait()
             executor.shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:

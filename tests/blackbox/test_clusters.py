@@ -119,6 +119,6 @@ def test_an_address_without_a_cluster_is_told(tmp_path: Path, capsys: pytest.Cap
     )
     assert main(["run", str(file), "--out", str(tmp_path), "--address", "tcp://127.0.0.1:1"]) == 2
     assert (
-        "address is 'tcp://127.0.0.1:1', but backend is auto; an address goes with dask or ray"
+        "address is 'tcp://127.0.0.1:1', but backend is loky; an address goes with dask or ray"
         in capsys.readouterr().err
     )

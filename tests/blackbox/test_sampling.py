@@ -252,7 +252,7 @@ def test_a_batch_of_the_wrong_size_is_told_from_any_worker(backend: str, workers
     [
         ({"workers": 0}, "workers is 0; it must be at least 1, or −1"),
         ({"batch": 0}, "batch is 0; it must be at least 1"),
-        ({"backend": "lokey"}, 'backend is "lokey"; it must be one of auto, loky, threading, dask, ray'),
+        ({"backend": "lokey"}, 'backend is "lokey"; it must be one of loky, threading, dask, ray'),
         ({"timeout": 0}, "timeout is 0; it must be above 0 seconds"),
         ({"timeout": float("nan")}, "timeout is nan"),
     ],

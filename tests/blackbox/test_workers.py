@@ -176,7 +176,7 @@ def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("backend", ["auto", "loky", "threading"])
+@pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.blackbox.task_sizing.TASK", 0.002)
     many = 30 * PIECES * LEAST

@@ -95,7 +95,7 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
     [plan] = configuration.plans
     assert configuration.confidence == 0.999
     assert plan.settings == Settings(1_000_000, "fixed", Search(None), prove="briefly")
-    assert plan.settings.execution == Execution("auto", -1, 65_536, None)
+    assert plan.settings.execution == Execution("loky", -1, 65_536, None)
 
 
 def test_the_example_of_the_contract_is_read(file: Path) -> None:

@@ -37,7 +37,7 @@ NAMES = {
         *("fuzzed.py:pairs", "fuzzed.py:domain", "fuzzed.py:fails", "fuzzed.py:needs_more", "os:system", "os:getcwd"),
         *("builtins:object", "builtins:int", "builtins:exit", "?"),
     ],
-    "backend": ["auto", "loky", "threading"],
+    "backend": ["loky", "threading"],
     "address": ["tcp://localhost:1"],
 }
 ODD = [-1, 0.5, 10, 1e-9, 1e9, 10**13, 10**400, 1e308, -1e308, float("inf"), float("nan"), 2**63]
@@ -146,7 +146,7 @@ def run(data: Any, folder: Path) -> tuple[int, str]:
     file = folder / "fuzz.yaml"
     file.write_text(yaml.safe_dump(data), encoding="utf-8")
     (folder / "fuzzed.py").write_text((FOLDER / "fuzzed.py").read_text(encoding="utf-8"), encoding="utf-8")
-    small = ["--samples", "100", "--search", "100", "--seconds", "5", "--workers", "1", "--backend", "auto"]
+    small = ["--samples", "100", "--search", "100", "--seconds", "5", "--workers", "1", "--backend", "loky"]
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
         status = main(["run", str(file), *small, "--quiet", "--out", str(folder / "reports")])
