@@ -12,8 +12,7 @@ from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sources import ProgramSource, Source
-from auditor.bounds.conversions import implied_mu
-from auditor.claims import ApproximateDP, Claim, GaussianDP, QueryClaim, claim_from_dict
+from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml_file
@@ -100,8 +99,7 @@ def _claims(audit: schema.Audit, number: int, document: Document) -> list[Claim]
     with document.naming("audits", number, "claim"):
         by_distance = _by_distance(audit)
         several = [*by_distance.values()] or ([audit.claim] if isinstance(audit.claim, dict) else audit.claim)
-        claims = [claim_from_dict(numbers) for numbers in several]
-        return [*claims, _implied(claims)] if audit.implied_mu else claims
+        return [claim_from_dict(numbers) for numbers in several]
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
@@ -119,16 +117,6 @@ def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
             "a sensitivity by distance needs neighbours of the domain records or frame, without a `distance`"
         )
     return {int(distance): {**claim, "sensitivity": most} for distance, most in given.items()}
-
-
-def _implied(claims: list[Claim]) -> Claim:
-    """Return the μ that (ε, δ) implies where the noise is Gaussian: a second question, not the claim itself."""
-    if len(claims) > 1 or not isinstance(claims[0], ApproximateDP) or not 0 < claims[0].delta < 1:
-        written = ", ".join(map(str, claims))
-        raise InvalidInputError(
-            f"implied_mu goes with a single claim {{epsilon, delta}}, 0 < delta < 1; the claim is {written}"
-        )
-    return GaussianDP(implied_mu(claims[0].epsilon, claims[0].delta))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +161,6 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
             apart = audit.neighbours.model_copy(update={"distance": distance})
             with document.naming(*here, "neighbours"):
                 each[f"{audit.name}, distance {distance}"] = part.neighbours(apart, folders)
-    if audit.implied_mu:
-        each[f"{audit.name}: μ of Gaussian noise that just meets the claim"] = domain
     with document.naming(*here):
         settings = _settings(config, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.

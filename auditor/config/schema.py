@@ -97,8 +97,6 @@ class Audit(Shared):
     """The data sets it may see, and which of them are neighbours."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
-    implied_mu: bool = False
-    """Whether to ask a second question: does the noise have the μ that a Gaussian mechanism needs for this (ε, δ)?"""
 
 
 class File(Shared):

@@ -208,8 +208,7 @@ audits:
   - name: too little noise
     mechanism: train.py:train
     parameters: {sigma: 0.4}
-    claim: {epsilon: 4.3772, delta: 1.0e-5}
-    implied_mu: true
+    claim: {mu: 1.0}
     neighbours: *canaries
     expect: violation
 """,
@@ -234,7 +233,7 @@ def test_a_configuration_is_checked_planned_run_recorded_and_replayed(
     assert main(["run", file, "--out", "made", "--record", "kept", "--quiet"]) in (0, 1)
     report = json.loads((tmp_path / "made/once/report.json").read_text())
     verdicts = [audit["verdict"] for audit in report["audits"]]
-    assert verdicts[0] == "no_violation_found" and verdicts[2] == "violation"
+    assert verdicts[0] == "no_violation_found" and verdicts[1] == "violation"
     assert {len(audit["event"]["guesses"]) for audit in report["audits"]} == {2}
     (tmp_path / "train.py").unlink()
     kept = next((tmp_path / "kept").iterdir()) if (tmp_path / "kept").is_dir() else tmp_path / "kept"

@@ -594,25 +594,6 @@ def test_what_is_of_the_wrong_kind_is_told_once_without_the_words_of_the_checker
     assert "dict" not in told
 
 
-def test_a_second_question_is_asked_of_the_noise(tmp_path: Path) -> None:
-    """Whatever just meets (1, 1e-5) by Gaussian noise has μ = 0.2681."""
-    file = tmp_path / "a.yaml"
-    text = (
-        "version: 1\naudits:\n- {name: a, mechanism: m:f, claim: {epsilon: 1, delta: 1e-5}, "
-        "neighbours: {domain: value, values: [0, 1]}, implied_mu: true}\n"
-    )
-    file.write_text(text)
-    configuration = load_configuration(file)
-    first, second = configuration.plans
-    assert (first.name, second.name) == ("a", "a: μ of Gaussian noise that just meets the claim")
-    assert first.claim == ApproximateDP(1.0, 1e-5)
-    assert second.claim.value == pytest.approx(0.2681, abs=1e-4)
-    assert first.alpha == second.alpha == pytest.approx(0.0005)
-    file.write_text(text.replace(", delta: 1e-5", ""))
-    with pytest.raises(InvalidInputError, match=r"line 3: implied_mu goes with a single claim \{epsilon, delta\}"):
-        load_configuration(file)
-
-
 def test_the_range_of_totals_may_be_written_as_a_list(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     domains = []
