@@ -48,6 +48,8 @@ TEXTS = (
     "\n",
     "\x00",
 )
+# Sums of a few such floats still tell 1 apart; sums of their squares do not.
+LARGE = 2**50
 LETTERS = "abcxyzABC0159 éß,"
 LONGEST_TEXT = 8
 
@@ -213,6 +215,7 @@ class Column:
         middle = (low + high) // 2 if ends.integer else (low + high) / 2
         least, greatest = self._limits()
         marks = [min(high, max(low, plainest[0])), high, low, middle, 1, -1, low + 1, high - 1]
+        marks += [LARGE] * (self.type in ("number", "integer"))
         # Without bounds, the range leaves out the largest floats, whose difference is not a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]

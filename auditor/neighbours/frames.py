@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.columns import Column
+from auditor.neighbours.columns import LARGE, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.numbers import Range
@@ -22,6 +22,8 @@ from auditor.neighbours.table import TURNED, Move, Rows, Table
 T = TypeVar("T")
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
 SIZES = (1, 2, 3, 10, 30)
+# So many others, of whom one is among many: a prime number, since some mechanisms work in blocks.
+PRIMES = (31, 17, 7, 3)
 UNITS = ("person", "row")
 ORDERS = ("kept", "shuffled")
 END, FIRST, MIDDLE, SPREAD = (1.0, None), (0.0, None), (0.5, None), (0.0, 1.0)
@@ -121,18 +123,23 @@ class Frame(Table):
         return list(self._corners)
 
     def simplest(self) -> list[Pair]:
-        """See Domain. There are few rows. One person has usual rows, rows that differ, rows in all groups, or one unusual value."""
+        """See Domain. A person comes alone, then next to one other; with the most rows first, of one kind or of several."""
         least, each = int(self._shared.low), int(self._each.low)
-        plain = [self._changes(row) for row in self._special]
-        alone = [
-            *plain[0],
-            *(changes for several in plain[1:] for changes in several[:1]),
-            *itertools.chain(*plain[1:]),
+        alone = [([self._usual] * least, self._changes(row)) for row in self._special]
+        both = list(itertools.product(self._groups, repeat=2))
+        # Next to a usual row, or to one of the same group; then all groups by all.
+        near = [(one, other) for one, other in both if one is self._groups[0] or one is other]
+        next_to_some = [
+            ([one] * (least + n * each), self._changes(other))
+            for n, groups in ((1, near), (1, both), (2, both))
+            for one, other in groups
         ]
-        tried = [([self._usual] * least, change) for change in alone]
-        for n, (one, other) in itertools.product((1, 2), itertools.product(self._groups, repeat=2)):
-            tried += [([one] * (least + n * each), change) for change in self._changes(other)]
-        pairs = filter(None, (self._applied(base, change) for base, change in tried[: 4 * MOST_SIMPLE]))
+        tried = itertools.chain(
+            ((alone[0][0], change) for change in alone[0][1]),
+            ((base, changes[0]) for base, changes in (*alone, *next_to_some[: len(near)])),
+            ((base, change) for base, changes in (*alone, *next_to_some) for change in changes),
+        )
+        pairs = filter(None, itertools.starmap(self._applied, itertools.islice(tried, 4 * MOST_SIMPLE)))
         return list(itertools.islice(_distinct(pairs), MOST_SIMPLE))
 
     def _first_pairs(self) -> list[Pair]:
@@ -145,6 +152,7 @@ class Frame(Table):
             if n in self._shared
         ]
         few = sorted(n for n in fits if n <= low + 2 * each)
+        crowd = next((each * p for p in PRIMES if low <= each * p <= high - max(1, most)), low)
         families = (
             self._tried(few[:2], self._special, everywhere=False),
             self._tried([n for n in fits if n not in few], groups[:3], everywhere=True),
@@ -153,16 +161,38 @@ class Frame(Table):
         )
         # The beginning of the list is a mixture, since a small search looks at that alone.
         mixed = itertools.chain.from_iterable(itertools.zip_longest(*families))
-        tried = filter(None, itertools.chain(self._tried(fits, groups[:1], everywhere=False), mixed))
+        plain = self._tried(fits, groups[:1], everywhere=False)
+        tried = filter(None, itertools.chain(itertools.islice(plain, 1), self._among(crowd), mixed, plain))
         return list(itertools.islice(_distinct(tried), MOST_CORNERS))
+
+    def _among(self, n: int) -> Iterator[Pair | None]:
+        """Yield pairs in which a person with the most rows is one among many: what others have makes room for what he adds.
+
+        He has the usual row, one at an end, one like the others', or a value that is missing, or rows at both ends. The others
+        have one row, such as the usual one or an end, or rows of all groups, or of both ends.
+        """
+        usual, *ends = self._special[:4]
+        large = tuple(LARGE if LARGE in column.ordinary() else column.usual() for column in self._columns.values())
+        columns = [column.ordinary()[1:3] + column.odd()[:1] for column in self._columns.values()]
+        marked = [self._with(place, value) for place, values in enumerate(columns) for value in values]
+        spread = [self._groups[i * len(self._groups) // n] for i in range(n)]
+        crowds = _distinct_rows([*([row] * n for row in (usual, *ends, large)), spread, self._both_ends(n)])
+        others = [(base, row) for base in crowds for row in _distinct_rows([usual, *ends, *base[:1]])]
+        yield from (self._applied(crowds[0], change) for change in self._changes(usual))
+        for pair in itertools.zip_longest(((crowds[0], row) for row in marked), others):
+            for base, row in filter(None, pair):
+                yield self._applied(base, self._changes(row)[0])
+
+    def _both_ends(self, n: int) -> list[Row]:
+        ends = self._special[1:3] or self._special
+        return [ends[i % len(ends)] for i in range(n)]
 
     def _tried(self, sizes: Sequence[int], rows: Sequence[Row], *, everywhere: bool) -> Iterator[Pair | None]:
         """Yield pairs on frames of few kinds of rows; ``everywhere`` in several places of them."""
         turned = self.order == "shuffled"
         for n, row in itertools.product(sizes, rows):
             alike, spread = [self._usual] * n, [self._groups[i * len(self._groups) // n] for i in range(n)]
-            ends = [self._special[1:3][i % 2] for i in range(n)] if len(self._special) > 2 else alike
-            for base in _distinct_rows([alike, spread, ends]) if everywhere else [alike]:
+            for base in _distinct_rows([alike, spread, self._both_ends(n)]) if everywhere else [alike]:
                 for change in self._changes(row):
                     yield self._applied(base, change)
                     for at in (FIRST, MIDDLE, SPREAD) if everywhere and n else ():
@@ -177,10 +207,11 @@ class Frame(Table):
         most, least = (int(self._each.high), int(self._each.low)) if self._by_person else (1, 1)
         several = [(row,) * most, (row,) * least]
         if most > 1:
-            # Rows of all groups, and rows of one group.
+            # Rows of all groups, rows that differ, and rows that cancel.
             groups, special = self._groups, self._special
             several.append(tuple(groups[i % len(groups)] for i in range(most)))
             several.append(tuple(special[-1 - i % len(special)] for i in range(most)))
+            several.append(tuple(self._both_ends(most)))
         other = next((r for r in self._special if repr(r) != repr(row)), row)
         changes = [_Change(rows, (other,) * least) for rows in _distinct_rows(several)]
         swapped = [replace(change, swaps=True) for change in changes] if self._grows and self.distance > 1 else []

@@ -6,6 +6,7 @@ pair is neighbouring, and the same moves can be made on other rows.
 
 import itertools
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
@@ -169,17 +170,15 @@ class Table(Domain):
                 return None
             # Moves at one place go on, one place each. So they change several rows, or persons.
             unit = self._unit(rows, move.at, i)
-            owner = rows[unit[0]][:1] if self._owned else ()
-            new = [(*owner, *row) for row in move.rows] if self._owned else list(move.rows)
-            kept = [] if move.op == "remove" or move.to is not None else new[: len(unit)]
-            for place, row in zip(unit, kept, strict=False):
+            new = [(rows[unit[0]][0], *row) for row in move.rows] if self._owned else list(move.rows)
+            here, spread = (new, []) if move.to is None else ([], new)
+            # More rows than before follow the last one.
+            rows[unit[-1] + 1 : unit[-1] + 1] = here[len(unit) :]
+            for place, row in zip(unit, here, strict=False):
                 rows[place] = row
-            if move.op == "replace" and move.to is None:
-                rows[unit[-1] + 1 : unit[-1] + 1] = new[len(unit) :]
-            for place in reversed(unit[len(kept) :]):
+            for place in reversed(unit[len(here) :]):
                 del rows[place]
-            if move.op == "replace" and move.to is not None:
-                _put(rows, new, move.at, move.to)
+            _put(rows, spread, move.at, move.to)
         return tuple(rows)
 
     def _unit(self, rows: Sequence[Row], at: float, further: int = 0) -> list[int]:
@@ -196,8 +195,8 @@ class Table(Domain):
         """Return rows that come with an owner: a new one; or the first, who has a row more, if single rows come and go."""
         if not self._owned:
             return list(new)
-        owners = [row[0] for row in rows]
-        joins = not self._by_person and 0 < owners.count(1) < self._each.high
+        owners = Counter(row[0] for row in rows)
+        joins = not self._by_person and 0 < owners[1] < self._each.high
         owner = 1 if joins else next(i for i in itertools.count(1) if i not in owners)
         return [(owner, *row) for row in new]
 
@@ -222,6 +221,8 @@ class Table(Domain):
         ops = ["insert", "remove"] if self._grows else ["replace"]
         op, at, row = ops[rng.integers(len(ops))], float(rng.random()), self._random_row(rng)
         times = int(self._each.draw(rng)) if self._by_person else 1
+        if op == "remove":
+            return Move(op, at)
         if times == 1:
             return Move(op, at, (row,))
         rows = (row,) * times if rng.random() < 0.5 else (row, *(self._random_row(rng) for _ in range(times - 1)))

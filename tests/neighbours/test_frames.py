@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,60 @@ def test_the_first_of_them_have_a_person_with_many_rows_and_one_without_a_city()
     added = [pair.right for pair in first if not pair.left]
     assert any(len(rows) == 3 and len({row["day"] for row in rows}) == 3 for rows in added)
     assert any(rows[0]["city"] is None for rows in added)
+
+
+# What a fault needs to show, as a question about the rows of others and those of the person who comes.
+NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] = {
+    "alone, with the most rows": lambda cities, paid, his, pays: not cities and len(his) == 3 and len({*his}) == 1,
+    "alone, in all groups": lambda cities, paid, his, pays: not cities and {*his} == {"a", "b", None},
+    "in a group with nobody else": lambda cities, paid, his, pays: "a" in cities and {*his} == {"b"},
+    "many in a group, and he with most rows in it": lambda cities, paid, his, pays: (
+        len(cities) > 9 and len(his) == 3 and {*cities} == {*his} == {"a"}
+    ),
+    "all rows without a group": lambda cities, paid, his, pays: len(cities) > 9 and {*cities} == {*his} == {None},
+    "he alone without a group": lambda cities, paid, his, pays: {*cities} == {"a"} and {*his} == {None},
+    "most at the high end, in the group of many": lambda cities, paid, his, pays: (
+        len(cities) > 9 and {*cities} == {*his} == {"a"} and {*paid} == {0.0} and pays == [1000.0] * 3
+    ),
+    "most at the low end, in the group of many": lambda cities, paid, his, pays: (
+        len(cities) > 9 and {*cities} == {*his} == {"a"} and {*paid} == {0.0} and pays == [-1000.0] * 3
+    ),
+    "at one end, others at the other": lambda cities, paid, his, pays: {*paid} == {-1000.0} and {*pays} == {1000.0},
+    "rows that cancel": lambda cities, paid, his, pays: len(cities) > 9 and {*pays} == {-1000.0, 1000.0},
+    "one more of many equal rows": lambda cities, paid, his, pays: {*paid} == {*pays} == {1000.0} and len(paid) > 9,
+    "many at both ends": lambda cities, paid, his, pays: {*paid} == {-1000.0, 1000.0},
+    "a prime number of others": lambda cities, paid, his, pays: len(cities) in (7, 11, 13, 17, 19),
+}
+
+
+@pytest.mark.parametrize("need", NEEDED)
+def test_what_faults_of_tables_need_is_among_the_pairs_that_are_looked_at(need: str) -> None:
+    """Those are so many that an audit of 100,000 outputs looks at them."""
+    columns = {"city": COLUMNS["city"], "paid": {"type": "number", "low": -1000, "high": 1000}}
+    domain = Frame(columns, id="user", rows_per_person=(1, 3))
+    found = False
+    for pair in [*domain.simplest()[:36], *domain.corners()[:56]]:
+        others = {row["user"] for row in pair.left}
+        coming = [row for row in pair.right if row["user"] not in others]
+        found |= NEEDED[need](*([row[name] for row in rows] for rows in (pair.left, coming) for name in columns))
+    assert found
+
+
+@pytest.mark.parametrize(("most", "others"), [(7, 3), (8, 7), (17, 7), (18, 17), (31, 17), (500, 31)])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_others_are_a_prime_number_that_fits(most: int, others: int, relation: str) -> None:
+    sizes = [len(pair.left) for pair in Frame(FEW, size=(0, most), relation=relation).corners()[1:20]]
+    assert {*sizes} == {others + (relation == "substitute")}
+
+
+def test_large_equal_values_are_tried_if_the_range_has_them() -> None:
+    def has_them(column: dict[str, Any]) -> bool:
+        pairs = Frame({"paid": column}).corners()[:56]
+        return any({row["paid"] for row in pair.right} == {2.0**50} and len(pair.left) > 9 for pair in pairs)
+
+    assert has_them({"type": "number"})
+    assert has_them({"type": "integer"})
+    assert not has_them({"type": "number", "low": 0, "high": 10})
 
 
 @ALL_DOMAINS

@@ -65,13 +65,13 @@ OF_RECORDS = [
     "135ec163 57e9f24f dd7879c3",
 ]
 OF_FRAMES = [
-    "56b26a0e 14ad105f a6b6cd9c",
-    "bf3a2951 46d0bce6 2993660b",
-    "33359f4a 14ad105f a52b8993",
-    "ce646d09 7a3beb55 f7ce6ecd",
-    "e7b6de1f bb9c32b0 e2b8d150",
-    "c0ea8b6b fafeb4c5 c020e570",
-    "8d6859ee 72cab8a3 67a0415f",
+    "c0c2e589 bc30fe79 8e692485",
+    "9cc8ae51 d12ac6af 2993660b",
+    "53790df4 bc30fe79 b8d2d314",
+    "a1a158ca 9791e86a 92b503bb",
+    "03cfc46e d4df72d3 14a6b258",
+    "c775e27a 485c05d5 c020e570",
+    "28d281d3 a79161d2 23dabb43",
 ]
 
 
