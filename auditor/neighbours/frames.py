@@ -17,7 +17,7 @@ from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.slots import Row
-from auditor.neighbours.table import TURNED, Move, Rows, Table
+from auditor.neighbours.table import TURNED, Move, Rows, Table, counted
 
 T = TypeVar("T")
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
@@ -76,7 +76,7 @@ class Frame(Table):
             raise InvalidInputError("a frame without columns holds nothing; name a column, or an id")
         self._columns = {name: Column.of(name, column) for name, column in self.columns.items()}
         self._set_relation(self.relation, self.distance)
-        self._size = _counts("size", self.size, 0)
+        self._size = counted("size", self.size, "rows")
         require_memory("size", f"goes to {self._size.high:,}", int(self._size.high) * (len(self.columns) + 1))
         unit = self.unit or ("person" if self.id else "row")
         for name, value, allowed in (("unit", unit, UNITS), ("order", self.order, ORDERS)):
@@ -89,7 +89,7 @@ class Frame(Table):
         if self.id in self._columns:
             raise InvalidInputError(f'"{self.id}" is the id and a column; name the id once, as `id`')
         self._owned, self._by_person = self.id is not None, unit == "person"
-        self._each = _counts("rows_per_person", self.rows_per_person or (1, 1), 1)
+        self._each = counted("rows_per_person", self.rows_per_person or (1, 1), "rows", 1)
         # Rows that both sides have: where rows are substituted, each side has some of its own.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)
@@ -118,9 +118,6 @@ class Frame(Table):
     def _shown(self, left: Rows, right: Rows) -> Pair:
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form)
-
-    def corners(self) -> list[Pair]:
-        return list(self._corners)
 
     def simplest(self) -> list[Pair]:
         """See Domain. A person comes alone, then next to one other; with the most rows first, of one kind or of several."""
@@ -262,15 +259,6 @@ class Frame(Table):
 
     def _with(self, place: int, value: Any) -> Row:
         return (*self._usual[:place], value, *self._usual[place + 1 :])
-
-
-def _counts(name: str, ends: Sequence[int], least: int) -> Range:
-    counts = Range.of(name, ends)
-    if counts.low < least or not counts.has_integer_ends:
-        raise InvalidInputError(
-            f"{name} goes from {counts.low!r} to {counts.high!r}; it counts rows, an integer from {least} up"
-        )
-    return counts
 
 
 def _distinct_rows(rows: Iterable[T]) -> list[T]:

@@ -17,7 +17,7 @@ from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
 from auditor.neighbours.slots import Row
-from auditor.neighbours.table import Move, Moves, Rows, Table, Values
+from auditor.neighbours.table import Move, Moves, Rows, Table, Values, counted
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
@@ -141,10 +141,8 @@ class Records(Table):
         self._is_single = self.columns is None
         self._columns = self._columns_given()
         self._values = self._columns
-        self._size = Range.of("size", self.size)
+        self._size = counted("size", self.size, "records")
         low, high = self._size.low, self._size.high
-        if low < 0 or not self._size.has_integer_ends:
-            raise InvalidInputError(f"size goes from {low!r} to {high!r}; it counts records, an integer from 0 up")
         self._set_relation(self.relation, self.distance)
         require_memory("size", f"goes to {high:,}", int(high) * len(self._columns))
         if self.container not in CONTAINERS:
@@ -194,9 +192,6 @@ class Records(Table):
         return self._shown(pair.left, pair.right, "array" if self.container == "list" else "list")
 
     # --- The pairs to try first ---
-
-    def corners(self) -> list[Pair]:
-        return list(self._corners)
 
     def _list_corners(self) -> list[Pair]:
         # Records at the ends of their range in several patterns, changed at the first, middle and last place.

@@ -79,6 +79,7 @@ class Table(Domain):
 
     distance: int
     order: str = "kept"
+    _corners: list[Pair]
     _values: Sequence[Values]
     _size: Range
     _relation: Relation
@@ -91,6 +92,9 @@ class Table(Domain):
         self._relation = relation_named(relation)
         if not 1 <= distance <= MOST_NUMBERS:
             raise InvalidInputError(f"distance is {distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
+
+    def corners(self) -> list[Pair]:
+        return list(self._corners)
 
     @property
     def _grows(self) -> bool:
@@ -284,12 +288,9 @@ class Table(Domain):
             rows = made.right
             units = self._units(rows)
             n, place = len(units), min(int(move.at * len(units)), len(units) - 1)
-            differ = (
-                i
-                for i in ((place + further) % n for further in range(1, n))
-                if not same([self._unowned(rows[j]) for j in units[i]], move.rows)
-            )
-            if (other := next(differ, None)) is None:
+            places = ((place + further) % n for further in range(1, n))
+            other = next((i for i in places if not same([self._unowned(rows[j]) for j in units[i]], move.rows)), None)
+            if other is None:
                 return None
             move = replace(move, at=(other + 0.5) / n)
         return self._pair(made.right, (move,))
@@ -417,6 +418,16 @@ class Table(Domain):
             for place, values in enumerate(self._values)
             for value in values.simpler(found[place])
         ]
+
+
+def counted(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:
+    """Return the range of a number of records or rows. Raises InvalidInputError unless the ends are integers from ``least`` up."""
+    counts = Range.of(name, ends)
+    if counts.low < least or not counts.has_integer_ends:
+        raise InvalidInputError(
+            f"{name} goes from {counts.low!r} to {counts.high!r}; it counts {what}, an integer from {least} up"
+        )
+    return counts
 
 
 def _each_row(slot: Slot, changed: Callable[[Row], Row]) -> Slot:
