@@ -17,7 +17,7 @@ from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.slots import Row
-from auditor.neighbours.table import TURNED, Move, Rows, Table, counted
+from auditor.neighbours.table import TURNED, Move, Rows, Table, size_range
 
 T = TypeVar("T")
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
@@ -76,7 +76,7 @@ class Frame(Table):
             raise InvalidInputError("a frame without columns holds nothing; name a column, or an id")
         self._columns = {name: Column.of(name, column) for name, column in self.columns.items()}
         self._set_relation(self.relation, self.distance)
-        self._size = counted("size", self.size, "rows")
+        self._size = size_range("size", self.size, "rows")
         require_memory("size", f"goes to {self._size.high:,}", int(self._size.high) * (len(self.columns) + 1))
         unit = self.unit or ("person" if self.id else "row")
         for name, value, allowed in (("unit", unit, UNITS), ("order", self.order, ORDERS)):
@@ -89,7 +89,7 @@ class Frame(Table):
         if self.id in self._columns:
             raise InvalidInputError(f'"{self.id}" is the id and a column; name the id once, as `id`')
         self._owned, self._by_person = self.id is not None, unit == "person"
-        self._each = counted("rows_per_person", self.rows_per_person or (1, 1), "rows", 1)
+        self._each = size_range("rows_per_person", self.rows_per_person or (1, 1), "rows", 1)
         # Rows that both sides have: where rows are substituted, each side has some of its own.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)

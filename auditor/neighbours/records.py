@@ -17,7 +17,7 @@ from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
 from auditor.neighbours.slots import Row
-from auditor.neighbours.table import Move, Moves, Rows, Table, Values, counted
+from auditor.neighbours.table import Move, Moves, Rows, Table, Values, size_range
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
@@ -141,7 +141,7 @@ class Records(Table):
         self._is_single = self.columns is None
         self._columns = self._columns_given()
         self._values = self._columns
-        self._size = counted("size", self.size, "records")
+        self._size = size_range("size", self.size, "records")
         low, high = self._size.low, self._size.high
         self._set_relation(self.relation, self.distance)
         require_memory("size", f"goes to {high:,}", int(high) * len(self._columns))

@@ -420,7 +420,7 @@ class Table(Domain):
         ]
 
 
-def counted(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:
+def size_range(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:
     """Return the range of a number of records or rows. Raises InvalidInputError unless the ends are integers from ``least`` up."""
     counts = Range.of(name, ends)
     if counts.low < least or not counts.has_integer_ends:
