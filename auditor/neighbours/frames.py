@@ -159,14 +159,19 @@ class Frame(Table):
         # The beginning of the list is a mixture, since a small search looks at that alone.
         mixed = itertools.chain.from_iterable(itertools.zip_longest(*families))
         plain = self._tried(fits, groups[:1], everywhere=False)
-        tried = filter(None, itertools.chain(itertools.islice(plain, 1), self._among(crowd), mixed, plain))
+        several = (
+            self._applied([self._usual] * n, change)
+            for n in (crowd, 10 * each)
+            for change in self._changes(self._usual)
+        )
+        tried = filter(None, itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), mixed, plain))
         return list(itertools.islice(_distinct(tried), MOST_CORNERS))
 
     def _among(self, n: int) -> Iterator[Pair | None]:
         """Yield pairs in which a person with the most rows is one among many: what others have makes room for what he adds.
 
-        He has the usual row, one at an end, one like the others', or a value that is missing, or rows at both ends. The others
-        have one row, such as the usual one or an end, or rows of all groups, or of both ends.
+        He has the usual row, one at an end, one like the others', or a value that is missing. The others have one
+        row, such as the usual one or an end, or rows of all groups, or of both ends.
         """
         usual, *ends = self._special[:4]
         large = tuple(LARGE if LARGE in column.ordinary() else column.usual() for column in self._columns.values())
@@ -175,7 +180,6 @@ class Frame(Table):
         spread = [self._groups[i * len(self._groups) // n] for i in range(n)]
         crowds = _distinct_rows([*([row] * n for row in (usual, *ends, large)), spread, self._both_ends(n)])
         others = [(base, row) for base in crowds for row in _distinct_rows([usual, *ends, *base[:1]])]
-        yield from (self._applied(crowds[0], change) for change in self._changes(usual))
         for pair in itertools.zip_longest(((crowds[0], row) for row in marked), others):
             for base, row in filter(None, pair):
                 yield self._applied(base, self._changes(row)[0])

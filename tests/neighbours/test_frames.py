@@ -222,8 +222,8 @@ def test_what_faults_of_tables_need_is_among_the_pairs_that_are_looked_at(need: 
 @pytest.mark.parametrize(("most", "others"), [(7, 3), (8, 7), (17, 7), (18, 17), (31, 17), (500, 31)])
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_others_are_a_prime_number_that_fits(most: int, others: int, relation: str) -> None:
-    sizes = [len(pair.left) for pair in Frame(FEW, size=(0, most), relation=relation).corners()[1:20]]
-    assert {*sizes} == {others + (relation == "substitute")}
+    sizes = Counter(len(pair.left) for pair in Frame(FEW, size=(0, most), relation=relation).corners()[:40])
+    assert sizes.most_common(1)[0][0] == others + (relation == "substitute")
 
 
 def test_large_equal_values_are_tried_if_the_range_has_them() -> None:

@@ -65,13 +65,13 @@ OF_RECORDS = [
     "135ec163 57e9f24f dd7879c3",
 ]
 OF_FRAMES = [
-    "c0c2e589 bc30fe79 8e692485",
+    "f9795e1f bc30fe79 8e692485",
     "9cc8ae51 d12ac6af 2993660b",
     "53790df4 bc30fe79 b8d2d314",
-    "a1a158ca 9791e86a 92b503bb",
-    "03cfc46e d4df72d3 14a6b258",
+    "c8dcce6a 9791e86a 92b503bb",
+    "c1871b7c d4df72d3 14a6b258",
     "c775e27a 485c05d5 c020e570",
-    "28d281d3 a79161d2 23dabb43",
+    "0eb7201a a79161d2 23dabb43",
 ]
 
 
