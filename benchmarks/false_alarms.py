@@ -3,53 +3,95 @@
 At confidence 95 %, on the edge of the null, where alarms are likeliest. Rates come with their own 95 % Clopper-Pearson
 interval. A twin that breaks its claim is refuted far more often: otherwise a case would show nothing. The intervals and bounds
 themselves are enumerated exactly in tests/bounds.
+
+Each kind of claim is audited by each method on a pair that is given, on one that is found out of one budget of outputs, and under a
+limit of seconds. Then come other data, other ends of an audit, canaries, scores, several audits in one file, and comparisons.
+``LOKY_MAX_CPU_COUNT`` limits the processes.
 """
 
 import functools
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
 import auditor
+from auditor import auditing
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.neighbours.canaries import Canaries
-from auditor.report.compare import compare
+from auditor.report.compare import FALSE_RISE, compare
 from auditor.results.result import RunResult
 from benchmarks._mechanisms import discrete_laplace, gaussian, laplace, randomised_response, revealing
 
-ALPHA, RUNS, TWINS = 0.05, 2_000, 200
-PURE, MIXED = auditor.PureDP(1.0), auditor.ApproximateDP(1.0, 0.05)
-PROFILE = auditor.PrivacyProfile([(0.5, 0.25), (1.0, 0.05), (2.0, 0.05)])
+ALPHA, RUNS, TWINS = 0.05, 2_000, 100
+# A twin loses this many times what it claims.
+BROKEN = 5
+# A limit that ends an audit before its outputs are drawn.
+SECONDS = 0.01
 AT_EPSILON, AT_DELTA, AT_SIGMA = {"epsilon": 1.0}, {"epsilon": 1.0, "delta": 0.05}, {"sigma": 1.0}
+PURE, MIXED, GAUSSIAN = auditor.PureDP(1.0), auditor.ApproximateDP(1.0, 0.05), auditor.GaussianDP(1.0)
+TRUTHFUL = 1 / (1 + math.exp(-1.0))  # how often a response is true at ε = 1
+# The privacy profile of `revealing`: at each ε, δ is the smallest that it has.
+PROFILE = auditor.PrivacyProfile(
+    [(0.5, 0.05 + 0.95 * (TRUTHFUL - math.exp(0.5) * (1 - TRUTHFUL))), (1.0, 0.05), (2.0, 0.05)]
+)
+BITS = auditor.Value(values=[0, 1])
 ONE = auditor.Totals(cells=1, values=(0, 3), contribution={"l1": 1})
-RECORDS = auditor.Records((0, 1), size=(0, 3), relation="add_remove")
+RECORDS = auditor.Records((0, 3), size=(0, 3), relation="add_remove")
+MANY = auditor.Records((0, 1), size=(0, 30), relation="add_remove")
 FRAME = auditor.Frame(
     {"value": {"type": "number", "low": 0, "high": 1}, "group": {"type": "categorical", "choices": ["a", "b"]}},
     size=(0, 3),
 )
-CANARIES, SCORES = 100, 2_000
+CANARIES, SCORES = 32, 100
 
 
-def sum_of_records(records: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
-    return laplace(float(np.sum(np.clip(records, 0, 1))), size, rng, epsilon=epsilon)
+# --- Mechanisms that are exactly at their claim ---
 
 
-def count_of_frame(frame: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
-    return laplace(float(len(frame)), size, rng, epsilon=epsilon)
+def number_of_rows(rows: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    return laplace(float(len(rows)), size, rng, epsilon=epsilon)
+
+
+def rows_or_all(frame: Any, size: int, rng: np.random.Generator, *, epsilon: float, delta: float) -> Any:
+    """Answer with the number of rows itself with probability δ, as text, else with noise."""
+    noisy = number_of_rows(frame, size, rng, epsilon=epsilon)
+    return [str(len(frame)) if shown else answer for shown, answer in zip(rng.random(size) < delta, noisy, strict=True)]
+
+
+def three_numbers(value: float, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    """Only the last of the numbers depends on the data."""
+    return np.column_stack([rng.normal(size=(size, 2)), laplace(value, size, rng, epsilon=epsilon)])
+
+
+def sometimes_raises(bit: int, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    """An output raises with a probability that depends on the bit by e^ε; a batch in which one does raises as a whole."""
+    if (rng.random(size) < 0.01 * (math.exp(epsilon) if bit else 1.0)).any():
+        raise ValueError("no answer")
+    return np.zeros(size)
 
 
 def coin(_: Any, size: int, rng: np.random.Generator, *, probability: float) -> Any:
     return rng.random(size) < probability
 
 
-def response_of_each(included: Any, rng: np.random.Generator, *, epsilon: float) -> Any:
-    """Answer for each canary, truthfully with the probability that ε allows."""
+def clipped_sum(records: Any, *, most: float) -> float:
+    return float(np.sum(np.clip(records, 0, most)))
+
+
+def count_that_falls(records: Any, *, by: float) -> float:
+    return len(records) - by * (len(records) == 3)
+
+
+def response_of_each(included: Any, rng: np.random.Generator, *, epsilon: float, delta: float = 0.0) -> Any:
+    """Answer for each canary as `revealing` does for a bit."""
     truth = np.isin(np.arange(CANARIES), included)
-    return truth ^ (rng.random(CANARIES) < 1 / (1 + np.exp(epsilon)))
+    response = truth ^ (rng.random(CANARIES) < 1 / (1 + np.exp(epsilon)))
+    return np.where(rng.random(CANARIES) < delta, 3 * truth - 1, response)
 
 
 def noise_on_each(included: Any, rng: np.random.Generator, *, sigma: float) -> Any:
@@ -60,15 +102,18 @@ def own_place(output: Any, canary: int) -> float:
     return float(output[canary])
 
 
-def canaries(*, apart: bool = False) -> Canaries:
-    return Canaries(list(range(CANARIES)), own_place, apart=apart)
+def canaries(*, apart: bool, runs: int = 1) -> Canaries:
+    return Canaries(list(range(CANARIES)), own_place, apart=apart, runs=runs)
 
 
-def audited(
-    seed: int, mechanism: Any, parameters: Mapping[str, float], claim: Any, **given: Any
-) -> auditor.AuditResult:
+# --- What is looked at: whether it is an alarm ---
+
+Parameters = Mapping[str, float]
+
+
+def _plan(seed: int, parameters: Parameters, *, mechanism: Any, claim: Any, **given: Any) -> auditing.Plan:
     options: dict[str, Any] = {"domain": [(0, 1)], "shrink": False, **given}
-    return auditor.audit(
+    return auditing.planned(
         mechanism,
         claim,
         options.pop("domain"),
@@ -82,104 +127,165 @@ def audited(
     )
 
 
-def is_refuted(seed: int, *what: Any, **given: Any) -> bool:
-    return audited(seed, *what, **given).verdict == "violation"
+def is_refuted(seed: int, parameters: Parameters, **given: Any) -> bool:
+    return auditing.run(_plan(seed, parameters, **given)).verdict == "violation"
 
 
-def exceeds(seed: int, parameters: Mapping[str, float], truth: float, *, origin: Any) -> bool:
-    """Whether a bound from scores, μ or ε at δ = 0.05, passes the truth of Gaussian noise."""
+def is_measured_beyond(seed: int, parameters: Parameters, **given: Any) -> bool:
+    """Whether a bound without a claim exceeds the loss of 1."""
+    bound = auditing.measured(_plan(seed, parameters, **given)).bound
+    return bound is not None and bound.value > 1.0
+
+
+def any_is_refuted(seed: int, parameters: Parameters) -> bool:
+    """Whether an audit of a file of three is refuted; only the first depends on the parameters."""
+    ended = [
+        auditing.carry_out(_plan(seed, given, mechanism=mechanism, claim=claim, samples=500, name=mechanism.__name__))
+        for mechanism, given, claim in (
+            (randomised_response, parameters, PURE),
+            (discrete_laplace, AT_EPSILON, PURE),
+            (gaussian, AT_SIGMA, GAUSSIAN),
+        )
+    ]
+    return any(result.verdict == "violation" for result in auditing.settle(ended, ALPHA, len(ended)))
+
+
+def exceeds(seed: int, parameters: Parameters, *, origin: Any) -> bool:
+    """Whether a bound from scores passes the truth of Gaussian noise: μ = 1, and the ε of that at its δ, or δ at an ε."""
     rng = np.random.default_rng(seed)
     inside = rng.random(SCORES) < 0.5
     scores = rng.normal(0, parameters["sigma"], SCORES) + inside
-    proved = auditor.audit_scores(
-        scores[inside], scores[~inside], origin, delta=gaussian_delta(1.0, truth), confidence=1 - ALPHA
+    delta = gaussian_delta(1.0, 1.0)
+    proved = auditor.audit_scores(scores[inside], scores[~inside], origin, delta=delta, confidence=1 - ALPHA)
+    return (
+        proved.mu > 1.0
+        or proved.epsilon > 1.0
+        or any(delta > gaussian_delta(1.0, epsilon) for epsilon, delta in proved.profile)
     )
-    return proved.mu > truth or proved.epsilon > 1.0
 
 
-def got_worse(seed: int, parameters: Mapping[str, float], _: Any) -> bool:
+def got_worse(seed: int, parameters: Parameters, *, before: Parameters, **given: Any) -> bool:
     """Whether a comparison of two seeds says that something got worse; the second has the parameters."""
-    sides = [(2 * seed, AT_EPSILON), (2 * seed + 1, parameters)]
-    results = [audited(at, laplace, given, auditor.PureDP(2.0), samples=20_000) for at, given in sides]
-    old, new = (RunResult("run", 1 - ALPHA, [result], 1.0) for result in results)
+    sides = [(2 * seed, before), (2 * seed + 1, parameters)]
+    old, new = (RunResult("run", 1 - ALPHA, [auditing.run(_plan(at, one, **given))], 1.0) for at, one in sides)
     return any(change.kind == "worse" for change in compare(old, new))
+
+
+# --- The cases ---
 
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism that is looked at again and again, at its claim, and the parameters of a twin that breaks it."""
+    """What is looked at again and again, by seed and parameters: those at the claim, and those of a twin that breaks it."""
 
-    what: Callable[..., bool]
-    sound: Mapping[str, float]
-    broken: Mapping[str, float]
-    claim: Any
-    given: Mapping[str, Any] = field(default_factory=dict)
+    is_alarm: Callable[[int, Parameters], bool]
+    sound: Parameters
+    broken: Parameters
     runs: int = RUNS
     nominal: float = ALPHA
 
-    def alarms(self, seeds: range, parameters: Mapping[str, float]) -> int:
-        return sum(self.what(seed, parameters, self.claim, **self.given) for seed in seeds)
+    def alarms(self, seeds: range, parameters: Parameters) -> int:
+        return sum(self.is_alarm(seed, parameters) for seed in seeds)
 
 
-def of(mechanism: Any, sound: Mapping[str, float], claim: Any, *, runs: int = RUNS, **given: Any) -> Case:
-    """Return a case of a mechanism, with a twin whose loss is 1.6 times what it may be."""
+def case(
+    look: Callable[..., bool], sound: Parameters, *, runs: int = RUNS, nominal: float = ALPHA, **given: Any
+) -> Case:
     broken = {
-        name: value / 1.6 if name == "sigma" else min(1.6 * value, 0.9) if name == "probability" else 1.6 * value
+        name: value / BROKEN
+        if name == "sigma"
+        else min(BROKEN * value, 0.9)
+        if name == "probability"
+        else BROKEN * value
         for name, value in sound.items()
     }
-    return Case(functools.partial(_on, mechanism), sound, broken, claim, given, runs)
+    return Case(functools.partial(look, **given), sound, broken, runs, nominal)
 
 
-def _on(mechanism: Any, seed: int, parameters: Mapping[str, float], claim: Any, **given: Any) -> bool:
-    return is_refuted(seed, mechanism, parameters, claim, **given)
+ALL = {"fixed": 500, "sequential": 500, "two-intervals": 500}
+# By claim and mechanism: parameters, the claim, a domain that holds a pair at the claim, and the outputs of each method.
+PAIRWISE: dict[str, tuple[Any, Parameters, Any, Any, dict[str, int]]] = {
+    "ε, randomised response": (randomised_response, AT_EPSILON, PURE, BITS, ALL),
+    "ε, Laplace": (laplace, AT_EPSILON, PURE, ONE, ALL),
+    "ε, discrete Laplace": (discrete_laplace, AT_EPSILON, PURE, ONE, {"fixed": 500}),
+    "(ε, δ), revealing": (revealing, AT_DELTA, MIXED, BITS, ALL),
+    "profile, revealing": (revealing, AT_DELTA, PROFILE, BITS, {"fixed": 500}),
+    "μ, Gaussian": (gaussian, AT_SIGMA, GAUSSIAN, ONE, {"fixed": 500, "sequential": 500}),
+    "ρ, Gaussian": (gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), ONE, {"fixed": 500, "sequential": 500}),
+    "Rényi of order 2, Gaussian": (gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), ONE, {"fixed": 1_000, "sequential": 1_000}),
+}  # fmt: skip
 
 
-def _of_claim(
-    name: str, mechanism: Any, parameters: Mapping[str, float], claim: Any, **outputs: int
-) -> dict[str, Case]:
-    """Return the cases of one claim, by each method that takes it: its name, and how many outputs it has."""
+def _pairwise() -> dict[str, Case]:
+    cases = {}
+    for name, (mechanism, sound, claim, domain, methods) in PAIRWISE.items():
+        for method, outputs in methods.items():
+            ways: dict[str, dict[str, Any]] = {
+                "": {"samples": outputs},
+                ", pair found": {"domain": domain, "outputs": 2 * outputs},
+                ", seconds": {"seconds": SECONDS},
+            }
+            for way, given in ways.items():
+                cases[f"{name}, {method}{way}"] = case(
+                    is_refuted, sound, mechanism=mechanism, claim=claim, method=method, **given
+                )
+    return cases
+
+
+def _of(mechanism: Any, sound: Parameters, claim: Any, look: Callable[..., bool] = is_refuted, **given: Any) -> Case:
+    return case(look, sound, mechanism=mechanism, claim=claim, **given)
+
+
+def _canaries() -> dict[str, Case]:
+    apart, once = canaries(apart=True), canaries(apart=False)
     return {
-        f"{name}, {method.replace('_', '-')}": of(
-            mechanism, parameters, claim, method=method.replace("_", "-"), samples=size
-        )
-        for method, size in outputs.items()
-    }
+        "ε, canaries": _of(response_of_each, AT_EPSILON, PURE, domain=once, method="one-run"),
+        "ε, canaries apart": _of(response_of_each, AT_EPSILON, PURE, domain=apart, method="one-run"),
+        "ε, canaries apart, two runs": _of(
+            response_of_each, AT_EPSILON, PURE, domain=canaries(apart=True, runs=2), method="one-run"
+        ),
+        "(ε, δ), canaries apart": _of(response_of_each, AT_DELTA, MIXED, domain=apart, method="one-run"),
+        "profile, canaries apart": _of(response_of_each, AT_DELTA, PROFILE, domain=apart, method="one-run"),
+        "μ, canaries": _of(noise_on_each, AT_SIGMA, GAUSSIAN, domain=once, method="one-run"),
+        "μ, canaries apart": _of(noise_on_each, AT_SIGMA, GAUSSIAN, domain=apart, method="one-run"),
+        "ρ, canaries apart": _of(noise_on_each, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), domain=apart, method="one-run"),
+        "Rényi of order 2, canaries apart": _of(noise_on_each, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), domain=apart, method="one-run"),
+    }  # fmt: skip
+
+
+def _compared(mechanism: Any, sound: Parameters, **given: Any) -> Case:
+    return _of(mechanism, sound, runs=1_000, nominal=FALSE_RISE, look=got_worse, before=sound, **given)
 
 
 CASES = {
-    **_of_claim(
-        "ε, randomised response", randomised_response, AT_EPSILON, PURE, fixed=500, sequential=1_000, two_intervals=500
+    **_pairwise(),
+    "probability, coin": _of(coin, {"probability": 0.5}, auditor.Probability(0.5, at_most=True), samples=500),
+    "sensitivity, clipped sum": _of(clipped_sum, {"most": 1.0}, auditor.Sensitivity(1.0), domain=RECORDS, nominal=0.0),
+    "monotone, count": _of(count_that_falls, {"by": 1.0}, auditor.Monotone(), domain=RECORDS, nominal=0.0),
+    "ε, records": _of(number_of_rows, AT_EPSILON, PURE, domain=RECORDS, outputs=2_000),
+    "ε, records, at a distance": _of(number_of_rows, {"epsilon": 0.1}, auditor.PureDP(0.1), domain=MANY, outputs=4_000),
+    "ε, frame": _of(number_of_rows, AT_EPSILON, PURE, domain=FRAME, outputs=2_000),
+    "ε, frame, sequential": _of(number_of_rows, AT_EPSILON, PURE, domain=FRAME, outputs=1_000, method="sequential"),
+    "(ε, δ), frame, numbers and text": _of(rows_or_all, AT_DELTA, MIXED, domain=FRAME, outputs=2_000),
+    "ε, three numbers": _of(three_numbers, AT_EPSILON, PURE, samples=1_000),
+    "ε, outputs that raise": _of(sometimes_raises, AT_EPSILON, PURE, samples=1_000, batch=40),
+    "ε, smallest pair": _of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000, shrink=True),
+    "ε, measured": _of(discrete_laplace, AT_EPSILON, PURE, is_measured_beyond, domain=ONE, outputs=2_000),
+    "μ, measured": _of(gaussian, AT_SIGMA, GAUSSIAN, is_measured_beyond, domain=ONE, outputs=2_000),
+    "any of three audits in a file": case(any_is_refuted, AT_EPSILON),
+    "ε, randomised response, sequential to 5,000 outputs": _of(
+        randomised_response, AT_EPSILON, PURE, method="sequential", samples=5_000
     ),
-    **_of_claim("ε, Laplace", laplace, AT_EPSILON, PURE, fixed=500, sequential=1_000, two_intervals=500),
-    **_of_claim("(ε, δ), revealing", revealing, AT_DELTA, MIXED, fixed=500, sequential=1_000, two_intervals=500),
-    **_of_claim("profile, revealing", revealing, AT_DELTA, PROFILE, fixed=500),
-    **_of_claim("μ, Gaussian", gaussian, AT_SIGMA, auditor.GaussianDP(1.0), fixed=500, sequential=1_000),
-    **_of_claim("ρ, Gaussian", gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), fixed=5_000, sequential=2_000),
-    **_of_claim(
-        "Rényi of order 2, Gaussian", gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), fixed=10_000, sequential=5_000
-    ),
-    "probability, coin": of(coin, {"probability": 0.5}, auditor.Probability(0.5, at_most=True), samples=500),
-    "ε, one budget, Laplace": of(laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000),
-    "ε, one budget, discrete Laplace": of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000),
-    "ε, records": of(sum_of_records, AT_EPSILON, PURE, domain=RECORDS, outputs=2_000),
-    "ε, frame": of(count_of_frame, AT_EPSILON, PURE, domain=FRAME, outputs=2_000),
-    "ε, smallest pair": of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000, shrink=True),
-    "ε, a tenth of a second": of(randomised_response, AT_EPSILON, PURE, seconds=0.1),
-    "ε, canaries": of(response_of_each, AT_EPSILON, PURE, domain=canaries(), method="one-run"),
-    "ε, canaries apart": of(response_of_each, AT_EPSILON, PURE, domain=canaries(apart=True), method="one-run"),
-    "μ, canaries": of(noise_on_each, AT_SIGMA, auditor.GaussianDP(1.0), domain=canaries(), method="one-run"),
-    "μ, canaries apart": of(
-        noise_on_each, AT_SIGMA, auditor.GaussianDP(1.0), domain=canaries(apart=True), method="one-run"
-    ),
+    **_canaries(),
     **{
-        f"scores, {origin}": Case(exceeds, AT_SIGMA, {"sigma": 0.5}, 1.0, {"origin": origin})
+        f"scores, {origin}": case(exceeds, AT_SIGMA, origin=origin)
         for origin in ("independent-runs", "one-run", "one-run-apart")
     },
-    "compare, two seeds": Case(got_worse, AT_EPSILON, {"epsilon": 1.9}, None, runs=1_000, nominal=0.001),
-    "ε, randomised response, sequential to 10⁵ outputs": of(
-        randomised_response, AT_EPSILON, PURE, method="sequential", samples=100_000, runs=200
-    ),
-}
+    "compare, Laplace": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), samples=5_000),
+    "compare, Laplace, pair found": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), domain=ONE, outputs=10_000),
+    "compare, revealing": _compared(revealing, AT_DELTA, claim=auditor.ApproximateDP(2.0, 0.05), samples=5_000),
+    "compare, Gaussian": _compared(gaussian, AT_SIGMA, claim=auditor.GaussianDP(2.0), samples=5_000),
+}  # fmt: skip
 CHUNK = 50
 
 
@@ -187,25 +293,23 @@ def _alarms(name: str, seeds: range, is_broken: bool) -> int:
     return CASES[name].alarms(seeds, CASES[name].broken if is_broken else CASES[name].sound)
 
 
-def _rate(name: str, runs: int, is_broken: bool) -> float:
+def _counted(name: str, runs: int, is_broken: bool) -> int:
     chunks = (range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK))
-    return float(sum(Parallel(n_jobs=-1)(delayed(_alarms)(name, seeds, is_broken) for seeds in chunks)))
+    return sum(Parallel(n_jobs=-1)(delayed(_alarms)(name, seeds, is_broken) for seeds in chunks))
 
 
-def measure(only: str = "") -> dict[str, Any]:
+def measure() -> dict[str, Any]:
     rows = {}
-    for name, case in CASES.items():
-        if only not in name:
-            continue
-        alarms = int(_rate(name, case.runs, is_broken=False))
-        limits = (float(limit(alarms, case.runs, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper))
+    for name, one in CASES.items():
+        alarms = _counted(name, one.runs, is_broken=False)
+        limits = (float(limit(alarms, one.runs, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper))
         rows[name] = {
-            "runs": case.runs,
+            "runs": one.runs,
             "alarms": alarms,
-            "nominal": case.nominal,
-            "rate": alarms / case.runs,
+            "nominal": one.nominal,
+            "rate": alarms / one.runs,
             "interval": list(limits),
-            "twin is found": _rate(name, TWINS, is_broken=True) / TWINS,
+            "twins found": _counted(name, TWINS, is_broken=True) / TWINS,
         }
         print(name, rows[name], flush=True)
     return rows
