@@ -45,7 +45,7 @@ for line in sys.stdin:
 AUDITS = """
 version: 1
 seed: 5
-samples: 20_000
+samples: 5_000
 prove: false
 execution: {{workers: 2, backend: {backend}}}
 audits:

@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
-from auditor.blackbox.process import Process, ProcessEnded, ProcessFailure, close_idle, lent
+from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, plain
@@ -79,10 +79,12 @@ class Command:
         return str(Path(found).absolute())
 
     def start(self) -> Process:
-        """Start the program. Raises MechanismError if that fails."""
+        """Start the program. Raises MechanismError if that fails, and OSError if the machine has no room for a process."""
         try:
             return Process([self.find(), *self.arguments[1:]], self.folder)
         except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
             raise MechanismError(f'command "{self.name}" cannot be started in {self.folder}: {error}') from None
 
     def close(self) -> None:

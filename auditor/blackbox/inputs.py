@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -192,8 +193,11 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
             path, _, flags = arguments
             _note_path(path, bool((flags or 0) & (os.O_WRONLY | os.O_RDWR)))
         elif event in ("sqlite3.connect", "ctypes.dlopen"):
-            if Path(arguments[0]).is_file():
-                _note_path(str(arguments[0]))
+            path = os.fsdecode(arguments[0])
+            if path.startswith("file:"):  # as sqlite3.connect takes it, with options
+                path = urllib.parse.unquote(urllib.parse.urlsplit(path).path)
+            if Path(path).is_file():
+                _note_path(path)
         elif event == "subprocess.Popen":
             program, given, folder, _ = arguments
             words = shlex.split(given) if isinstance(given, str) else given

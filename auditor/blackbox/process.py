@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import errno
 import fcntl
 import os
 import select
@@ -14,6 +15,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from auditor.blackbox.inputs import unwatched
 
+# What a system says that cannot start one more process.
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 # Bytes of standard error that are kept for messages.
 STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
@@ -60,7 +63,12 @@ class Process:
             self._child = subprocess.Popen(
                 arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
             )
-            self._guard = _guard(self._child.pid)
+            try:
+                self._guard = _guard(self._child.pid)
+            except OSError:
+                os.killpg(self._child.pid, signal.SIGKILL)
+                self._child.communicate()
+                raise
         assert self._child.stdin and self._child.stdout and self._child.stderr
         self._streams = self._child.stdin, self._child.stdout, self._child.stderr
         self._in, self._out, self._err = (stream.fileno() for stream in self._streams)

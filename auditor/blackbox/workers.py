@@ -4,8 +4,11 @@ A free worker goes to the audit that has used the least time of workers, so that
 What a task computes does not depend on when or where it runs.
 """
 
+import contextlib
 import functools
 import gc
+import os
+import signal
 import threading
 import time
 from collections import deque
@@ -16,11 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from auditor.blackbox.process import lead_a_group, print_nowhere
-from auditor.errors import WorkerLostError
+from auditor.errors import MachineError, WorkerLostError
 
 # A task that is expected to take less (s) is queued at a busy worker, which then need not wait for its next task. A longer one is
 # not queued there: the tasks behind it would wait for it.
 QUICK = 0.5
+# New workers that are started for a task, if others ended before they took it.
+ATTEMPTS = 10
 # Seconds after which an idle worker ends.
 IDLE = 300
 # There is a worker for each core, so libraries must not start threads of their own. The memory of one batch is kept for the next
@@ -218,8 +223,8 @@ class Workers:
 
 
 def _begin() -> None:
+    print_nowhere()  # first: if there is no room for a group, the auditor says so
     lead_a_group()
-    print_nowhere()
 
 
 def _work(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -239,6 +244,7 @@ class Processes:
         self.size = size
         self._executor: Any = None
         self._changing = threading.Lock()
+        self._started = dict[int, Any]()  # all workers, by process id
         # Callbacks run in a thread of our own: loky's threads, which end workers, must not start new ones.
         self._callbacks = ThreadPoolExecutor(1)
 
@@ -246,10 +252,15 @@ class Processes:
         from loky import ProcessPoolExecutor
         from loky.process_executor import ShutdownExecutorError
 
-        while True:
+        for _ in range(ATTEMPTS):
             with self._changing:
                 if self._executor is None:
-                    self._executor = ProcessPoolExecutor(self.size, timeout=IDLE, env=ENVIRONMENT, initializer=_begin)
+                    try:
+                        self._executor = ProcessPoolExecutor(
+                            self.size, timeout=IDLE, env=ENVIRONMENT, initializer=_begin
+                        )
+                    except OSError as error:
+                        raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None
                 executor = self._executor
             try:
                 drawn = executor.submit(_work, function, *arguments)
@@ -258,13 +269,22 @@ class Processes:
                     if self._executor is executor:
                         self._executor = None
                 continue
+            with self._changing:
+                self._started |= executor._processes or {}
             return translated(drawn, BrokenProcessPool, ShutdownExecutorError, through=self._callbacks.submit)
+        raise WorkerLostError(LOST)
 
     def stop(self) -> None:
         with self._changing:
             executor, self._executor = self._executor, None
+            started, self._started = self._started, {}
         if executor is not None:
             executor.shutdown(wait=True, kill_workers=True)
+        # Loky's thread, which does so, may have ended for lack of memory. Then Python would wait for the workers at its end.
+        for worker in started.values():
+            if worker.exitcode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Let the last callbacks run; no worker is left after ``stop``."""

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -34,7 +35,7 @@ from auditor.cli import (
     show,
     writing,
 )
-from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, OF_THE_MACHINE, TERMINATED
+from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, refused_by_machine
 from auditor.errors import AuditorError, MachineError, visible
 
 # Letters of a line of a message.
@@ -52,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ε must not lose a result
+    # joblib says so if there is no shared memory. What the auditor uses of it then fails, and says why.
+    warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     try:
         try:
             return _run(_parsed(arguments))
@@ -77,14 +80,17 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace) -> int:
+    lost = list[BaseException]()
     try:
-        with _sigterm_interrupts():
+        with _sigterm_interrupts(), _lost_threads_interrupt(lost):
             status: int = options.command(options)
     except BrokenPipeError:
         raise
     except Exception as error:  # Python's exit status would be 1, which says that a violation was found
         return _ended_by(error, options.traceback)
     except KeyboardInterrupt as stopped:
+        if lost:
+            return _ended_by(MemoryError(), options.traceback)
         print(
             "auditor: interrupted; finished work is kept, and the same command with --resume continues from there",
             file=sys.stderr,
@@ -95,10 +101,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _ended_by(error: Exception, with_traceback: bool) -> int:
     """Say why there is no answer, in one sentence unless it is a defect. Return the exit status."""
-    known = isinstance(error, AuditorError | MemoryError) or (
-        isinstance(error, OSError) and error.errno in OF_THE_MACHINE
-    )
-    if with_traceback or not known:
+    refused = refused_by_machine(error)
+    if with_traceback or not (refused or isinstance(error, AuditorError)):
         traceback.print_exc()
     go_on = "no verdict. Make room, or name another folder; --resume goes on with a run"
     lines: Sequence[object] = ("internal error (above); no verdict. Please report it",)
@@ -106,10 +110,11 @@ def _ended_by(error: Exception, with_traceback: bool) -> int:
         lines = (f"{error}; {go_on}",)
     elif isinstance(error, AuditorError):
         lines = error.args
-    elif isinstance(error, MemoryError):
+    elif isinstance(refused, OSError):
+        where = f"{refused.filename}: " if refused.filename else ""
+        lines = (f"{where}{refused.strerror}; {go_on}",)
+    elif refused:
         lines = ("there is not enough memory; no verdict. Lower `samples` or --workers; --resume goes on with a run",)
-    elif known and isinstance(error, OSError):
-        lines = (f"{error.filename}: {error.strerror}; {go_on}" if error.filename else f"{error.strerror}; {go_on}",)
     print("auditor: " + "\n".join(visible(line, LONGEST_LINE) for line in lines), file=sys.stderr)
     return BAD_INPUT if isinstance(error, AuditorError) and not isinstance(error, MachineError) else NO_ANSWER
 
@@ -133,6 +138,30 @@ def _sigterm_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _lost_threads_interrupt(lost: list[BaseException]) -> Iterator[None]:
+    """End a command if a thread of a library ended for lack of memory, and note its error: others would wait for it forever."""
+
+    def end(thread: threading.ExceptHookArgs) -> None:
+        if not (isinstance(thread.exc_value, SystemError) or refused_by_machine(thread.exc_value)):
+            before(thread)
+            return
+        assert thread.exc_value is not None
+        lost.append(thread.exc_value)
+        if len(lost) == 1 and main_thread is not None:
+            signal.pthread_kill(main_thread, signal.SIGINT)  # which wakes it, too
+
+    main_thread, before = threading.main_thread().ident, threading.excepthook
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    vars(threading).update(excepthook=end)  # Python has no other way
+    try:
+        yield
+    finally:
+        vars(threading).update(excepthook=before)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -26,8 +26,10 @@ NOBODY_READS = 141  # as of a command that SIGPIPE ends
 # What a system says that has no room, or gives no right.
 OF_THE_MACHINE = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
-    *(errno.EIO, errno.EMFILE, errno.ENOMEM, errno.EAGAIN),
+    *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
 )
+# How Python and its libraries say the same in other errors.
+TOO_LITTLE = ("can't start new thread", "failed to map segment", "annot allocate memory")
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -136,6 +138,17 @@ def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
         yield
     except MechanismError as error:
         raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
+
+
+def refused_by_machine(error: BaseException | None) -> BaseException | None:
+    """Return what the machine refused in an error, or in those that led to it: room, memory, a right, a thread. None if nothing."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
+            return error
+        if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LITTLE):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def make_folder(folder: Path) -> None:

@@ -162,15 +162,16 @@ def test_ways_to_open_a_file(
     import sqlite3
 
     monkeypatch.chdir(tmp_path)
-    for name in ("read", "appended", "both", "hidden", "program", "base"):
+    for name in ("read", "appended", "both", "hidden", "program", "base", "b ?se"):
         with unwatched():
             (tmp_path / name).write_text("")
     Path("read").read_text()
     with Path("read").open("rb"), Path("appended").open("a"), Path("both").open("r+b"), unwatched():
         Path("hidden").read_text()
     sqlite3.connect("base").close()
+    sqlite3.connect(f"{(tmp_path / 'b ?se').as_uri()}?mode=ro", uri=True).close()
     subprocess.run(["true", "program"], check=True)
-    assert seen("read") == seen("base") == seen("program") == content("read")
+    assert seen("read") == seen("base") == seen("b ?se") == seen("program") == content("read")
     assert seen("appended") == seen("both") == WRITTEN
     assert seen("hidden") is None
 
