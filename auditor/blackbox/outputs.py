@@ -1,7 +1,7 @@
 """Outputs as a table: a column for each place, with a number or an atom for each output. ``canonical`` makes it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,13 +44,18 @@ class Outputs:
 
     size: int
     columns: tuple[OutputColumn, ...]
+    by_name: dict[str, OutputColumn] = field(default_factory=dict, init=False, repr=False)
 
     def column(self, name: str) -> OutputColumn:
         """Return the column of that name. It is all ABSENT if no output here has such a place."""
-        for column in self.columns:
-            if column.name == name:
-                return column
+        if not self.by_name:  # made when it is first asked for: outputs may have thousands of places
+            self.by_name.update((column.name, column) for column in reversed(self.columns))
+        if name in self.by_name:
+            return self.by_name[name]
         return OutputColumn(name, np.zeros(self.size), np.zeros(self.size, np.int32), (ABSENT,))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Outputs, (self.size, self.columns)
 
     def failure(self) -> str | None:
         """Return the text of the first output if every output is an exception, and else None."""

@@ -23,6 +23,8 @@ MARGIN = 2.0
 # ln of likelihood given up for the widest ramp that is nearly as likely: two standard errors. A plateau that ends too early
 # loses some of its outputs. One that ends too late mixes in outputs that show less.
 GIVEN_UP = 2.0
+# An end is moved for a gain (nats) above the error of a fit. A step of Newton's that is this short leaves about its square.
+LEAST_GAIN, LAST_STEP = 1e-4, 1e-3
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1
 
@@ -108,10 +110,15 @@ def _candidates(x: Floats) -> tuple[list[_Shape], Floats]:
 def _placed(shape: _Shape, x: Floats, counts: "_Counts", design: Floats, beta: Floats) -> tuple[_Shape, float]:
     """Move the ends of a shape to where it is likeliest, then those of a ramp outwards; return it and the likelihood."""
 
+    # A shape that was moved a little has nearly the weights of the one before it.
+    start = np.append(beta, 0.0)
+
     def likelihood(tried: _Shape) -> float:
+        nonlocal start
         if not tried.fits(len(x)):
             return -np.inf
-        return counts.fit(np.column_stack([design, tried.column(x)]), np.append(beta, 0.0))[1]
+        start, reached = counts.fit(np.column_stack([design, tried.column(x)]), start)
+        return reached
 
     best = likelihood(shape)
     for step in _steps(len(x)):
@@ -143,7 +150,7 @@ class _Counts(Labelled):
         """Return the likeliest weights, from a start, and ln of their likelihood (with a slight ridge)."""
         penalty = ridge_for(design.shape[1], RIDGE)
         for beta, step in self.steps(design, start, penalty, longest=5.0):  # noqa: B007 - returned below
-            if step < 1e-5:
+            if step < LAST_STEP:
                 break
         return beta, self.log_likelihood(design, beta, penalty)
 

@@ -207,17 +207,34 @@ class Decimals:
 
         One double in ten thousand is short by chance. Fewer values are looked at by themselves.
         """
-        part = outputs[:: max(1, outputs.size // LOOKED_AT)]
+        whole = Outputs(outputs.size, (outputs.column(self.place),))
+        if not _some_short(whole.columns[0].numbers[:: max(1, outputs.size // LOOKED_AT_FIRST)]):
+            return False
+        part = whole[:: max(1, outputs.size // LOOKED_AT)]
         numbers, decimals = part.column(self.place), self.extract(part).numbers
         there = np.isfinite(numbers.numbers) & (True if numbers.codes is None else numbers.codes < 0)
         short = np.unique(numbers.numbers[there & (decimals < UNROUNDED)])
         return len(short) >= LEAST_ROUNDED and len(np.unique(decimals[there])) > 1
 
 
+def _some_short(numbers: NDArray[np.float64]) -> bool:
+    """Return whether some numbers, but not all, may be whole or short. Few others pass, and all short ones do."""
+    numbers = numbers[np.isfinite(numbers)]
+    is_whole = numbers == np.rint(numbers)
+    others = numbers[~is_whole]
+    if not (others.size and is_whole.any()):
+        with np.errstate(over="ignore"):
+            digits = others * 10.0 ** (MOST_DIGITS - np.ceil(np.log10(np.abs(others))))
+        return bool(np.any(np.abs(digits - np.rint(digits)) < 1e-3))
+    return True
+
+
 # Digits of a number that was rounded, at most, and the value that stands for the decimals of all others.
 MOST_DIGITS, UNROUNDED = 12, 17.0
 # Outputs that show whether a place looks rounded, and the distinct numbers among them that it takes.
 LOOKED_AT, LEAST_ROUNDED = 1_000, 10
+# Outputs of which one at least must look rounded for that. With one of fifty rounded, chances are 0.6 % that none is.
+LOOKED_AT_FIRST = 256
 
 BITS = "exponent of the lowest bit of"
 

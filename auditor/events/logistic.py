@@ -25,6 +25,8 @@ MOST_ATOMS = 16  # of one place, the most frequent
 LEAST_ON_ATOM = 8
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
+# A step that makes the labels no likelier than this (nats) is the last one.
+ENOUGH = 0.01
 # More outputs would hardly move a threshold that a few dozen weights decide.
 MOST_OUTPUTS = 20_000
 
@@ -126,7 +128,7 @@ def _fitted(design: Floats, labels: Floats) -> tuple[float, Floats]:
     reached = -np.inf
     for beta, _ in seen.steps(standard, np.zeros(len(penalty)), penalty, longest=10.0):
         before, reached = reached, seen.log_likelihood(standard, beta, penalty)
-        if reached - before < 1e-9 * len(labels):
+        if reached - before < ENOUGH:
             break
     weights = beta[1:] / scale
     return float(beta[0] - weights @ mean), weights

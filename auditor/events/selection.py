@@ -8,11 +8,11 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
+from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats, Ints
 from auditor.defaults import EventKind
@@ -41,9 +41,10 @@ from auditor.events.features import (
     Whole,
     varies,
 )
+from auditor.events.halves import Halves
 from auditor.events.logistic import LogisticScore, fit_logistic
-from auditor.events.rare import RareChoice, rare_choice
-from auditor.events.sorted_column import SortedColumn, sorted_sides
+from auditor.events.pooled import pooled_evidence
+from auditor.events.rare import RareChoice, Sides, rare_choice
 from auditor.events.thresholds import beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
@@ -51,14 +52,24 @@ from auditor.events.vectors import increments, vector_features
 VALUES: EventKind = "values"
 BITS: EventKind = "bits"
 
-# Where a half has more outputs, this number of them screens all features, and all outputs decide between the best few.
+# This number of outputs of a half screens all features, and all outputs decide between the best few.
 SCREENED = 40_000
-KEPT = 5
+KEPT = 3
+# Places whose rare events are looked at, at most: those with most outputs that only one side gives.
+MOST_RARE_PLACES = 8
+# Places that regression looks at, at most; its cost grows with their square.
+MOST_REGRESSED = 32
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
 
 # Features that were learned from one half of the outputs.
 LEARNED = (EvidenceSum, LogisticScore)
+# Features that are preferred to others that forecast hardly more.
+SIMPLE = (Place, LowestBit, Where)
+# Places whose evidence makes a score of its own.
+MOST_SINGLE = 8
+# An odd number of 64 bits: 2⁶⁴ over the golden ratio.
+MULTIPLIER = np.int64(-7046029254386353131)
 
 
 def select_event(
@@ -87,61 +98,79 @@ def _select(
 ) -> tuple[Choice, RareChoice | None]:
     """Return the best of all events, and the best rare one."""
     always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-    best, on_best, rare = Choice(always, -np.inf), None, list[RareChoice | None]()
-    learned = _LearnedFrom(fit)
-    features = [*given, *_features(learned, kinds)]
+    best, on_best = Choice(always, -np.inf), None
+    halves = Halves.of(fit, judge)
+    features, rare_places = _promising(halves, kinds, given, forecaster.forecast)
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
-        only = _Extracted.of(features[0], learned, judge)
+        only = _Extracted.of(features[0], halves)
         placed = _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
-        return placed, only.rare(forecaster)
-    if fit.size > SCREENED and len(features) > KEPT:
-        features = [*given, *_screened(features[len(given) :], fit, judge, forecaster.forecast)]
-    for feature in features:
-        extracted = _Extracted.of(feature, learned, judge)
-        choice = _best_rule(extracted, forecaster.forecast)
-        needed = best.forecast if isinstance(feature, Place | LowestBit | Where) else beaten_at(best.forecast)
-        if choice is not None and choice.forecast > needed:
-            best, on_best = choice, extracted
-        rare.append(extracted.rare(forecaster))
-    placed = _placed(on_best or _Extracted.of(always.feature, learned, judge), lambda: best, forecaster)
+    else:
+        for feature in features:
+            extracted = _Extracted.of(feature, halves)
+            choice = _best_rule(extracted, forecaster.forecast)
+            needed = best.forecast if isinstance(feature, SIMPLE) else beaten_at(best.forecast)
+            if choice is not None and choice.forecast > needed:
+                best, on_best = choice, extracted
+        placed = _placed(on_best or _Extracted.of(always.feature, halves), lambda: best, forecaster)
+    rare = [_Extracted.of(place, halves).rare(forecaster) for place in rare_places]
     return placed, max(filter(None, rare), key=lambda choice: choice.forecast, default=None)
 
 
-def _screened(features: list[Feature], fit: Sample, judge: Sample, forecast: RuleForecast) -> list[Feature]:
-    """Return the features that promise most on a part of the outputs, in their order."""
-    few_fit, few_judge = (Sample(half.left[: SCREENED // 2], half.right[: SCREENED // 2]) for half in (fit, judge))
-    learned = _LearnedFrom(few_fit)
-    choices = [_best_rule(_Extracted.of(feature, learned, few_judge), forecast) for feature in features]
-    forecasts = np.array([-np.inf if choice is None else choice.forecast for choice in choices])
-    return [features[i] for i in sorted(np.argsort(-forecasts, kind="stable")[:KEPT])]
+def _promising(
+    halves: Halves, kinds: Sequence[str], given: Sequence[Feature], forecast: RuleForecast
+) -> tuple[list[Feature], list[Feature]]:
+    """Return the features that promise most, the simplest first, and places that may hold rare events."""
+    few = halves.first(SCREENED)
+    known = [*given, *_features(few.fit, kinds)]
+    if not known:
+        return [], []
+    if len(known) <= KEPT and sum(isinstance(feature, Place) for feature in known) < 2:
+        return known, [feature for feature in known if isinstance(feature, Place)]
+    blocks = few.coarse(known, look_for_rare=True)
+    suspects = [i for i, feature in enumerate(known) if isinstance(feature, Place) and blocks.one_sided[i]]
+    suspects = sorted(suspects, key=lambda i: -blocks.one_sided[i])[:MOST_RARE_PLACES]
+    promised = blocks.promises(forecast, are_learned=False)
+    order = np.argsort(-promised, kind="stable").tolist()
+    learned = list(_learned([known[i] for i in order], halves))
+    if learned:
+        promised = np.append(promised, few.coarse(learned).promises(forecast, are_learned=True))
+    features = [*known, *learned]
+    order = np.argsort(-promised, kind="stable").tolist()
+    simplest = [i for i in order if isinstance(features[i], SIMPLE)]
+    kept = {*range(len(given)), *order[:KEPT], *simplest[:1]}
+    return [features[i] for i in sorted(kept)], [known[i] for i in suspects]
 
 
-def _features(learned: "_LearnedFrom", kinds: Sequence[str]) -> Iterator[Feature]:
-    """List features, the simplest first."""
-    fit = learned.fit
-    both = concatenate([fit.left, fit.right])
-    places = [column.name for column in both.columns if varies(column)]
+def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
+    """List features that need no learning, the simplest first."""
     if BITS in kinds:
-        yield from (LowestBit(column.name) for column in both.columns if _has_fractions(column))
+        yield from (LowestBit(column.name) for column in fit.columns if _has_fractions(column))
     if VALUES not in kinds:
         return
-    yield from (Place(name) for name in places)
-    yield from (decimals for decimals in map(Decimals, places) if decimals.varies(both))
+    places = [column.name for column in fit.columns if varies(column)]
+    yield from map(Place, places)
+    yield from (decimals for decimals in map(Decimals, places) if decimals.varies(fit))
     if len(places) > 1:
-        yield from vector_features(both, places)
-        if _distinct_at_most(both, places, MOST_JOINT_ATOMS):
+        yield from vector_features(fit, places)
+        if _distinct_at_most(fit, places, MOST_JOINT_ATOMS):
             yield Whole(tuple(places))
-        sums = (
-            (list(map(Place, places)), "summed evidence of all places"),
-            (increments(both, places), "summed evidence of all steps"),
-        )
-        for parts, name in sums:
-            tables = _informative_tables(parts, learned)
-            if len(tables) > 1:
-                yield EvidenceSum(tables, name)
+
+
+def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
+    """Suggest scores that are learned from the fit half, where there are several places; ``known`` has the most promising first."""
+    most_promising = [feature.name for feature in known if isinstance(feature, Place)]
+    there = {*most_promising}
+    names = [column.name for column in halves.outputs.columns if column.name in there]
+    if len(names) < 2:
+        return
+    places, steps = [*map(Place, names)], increments(halves.fit, names)
+    for parts, name in ((places, "summed evidence of all places"), (steps, "summed evidence of all steps")):
+        tables = pooled_evidence(parts, halves.coarse(parts)) if parts else ()
+        if len(tables) > 1:
+            yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
-    if len(places) > 1 and fit.size >= LEAST_TO_LEARN:
-        score = fit_logistic(fit)
+    if sum(halves.sizes[:2]) >= LEAST_TO_LEARN:
+        score = fit_logistic(halves.sample(0, {*most_promising[:MOST_REGRESSED]}))
         if score is not None:
             yield score
 
@@ -152,31 +181,37 @@ def _has_fractions(column: OutputColumn) -> bool:
 
 def evidence_scores(fit: Sample) -> Iterator[Feature]:
     """Suggest scores that estimate the log-likelihood ratio (nats): of each place, of all, of the whole output."""
-    both = concatenate([fit.left, fit.right])
-    places = [column.name for column in both.columns if varies(column)]
-    learned = _LearnedFrom(fit)
-    tables = _informative_tables([Place(name) for name in places], learned)
-    yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables)
+    halves = Halves.of(fit, Sample(fit.left[:0], fit.right[:0]))
+    names = [column.name for column in halves.outputs.columns if varies(column)]
+    places: list[Feature] = [*map(Place, names)]
+    if not places:
+        return
+    tables = pooled_evidence(places, halves.coarse(places))
+    shown = sorted(tables, key=lambda table: -_spread(table[1]))[:MOST_SINGLE]
+    yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables if table in shown)
     if len(tables) > 1:
         yield EvidenceSum(tables)
-    if len(places) > 1 and _distinct_at_most(both, places, MOST_JOINT_ATOMS):
-        for table in _informative_tables([Whole(tuple(places))], learned):
+    if len(places) > 1 and _distinct_at_most(halves.outputs, names, MOST_JOINT_ATOMS):
+        whole = [Whole(tuple(names))]
+        for table in pooled_evidence(whole, halves.coarse(whole)):
             yield EvidenceSum((table,), "evidence of the whole output")
 
 
-def _informative_tables(features: Sequence[Feature], learned: "_LearnedFrom") -> tuple[tuple[Feature, Cells], ...]:
-    tables = [(feature, learned.of(feature).evidence()) for feature in features]
-    return tuple((f, cells) for f, cells in tables if len({*cells.values, *cells.atoms.values()}) > 1)
+def _spread(cells: Cells) -> float:
+    return float(np.ptp([*cells.values, *cells.atoms.values()]))
 
 
-def _distinct_at_most(outputs: Outputs, places: list[str], most: int) -> bool:
-    distinct = 1
+def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> bool:
+    """Whether whole outputs take at most so many values, and each of them often enough to learn from."""
+    most = min(most, outputs.size // LEAST_IN_CELL)
+    kinds = np.zeros(outputs.size, np.int64)
     for place in places:
         column = outputs.column(place)
-        distinct = max(distinct, len(np.unique(column.numbers[: 10 * most])))
-        if distinct > most:
-            return False
-    return len(Whole(tuple(places)).extract(outputs).atoms) <= min(most, outputs.size // LEAST_IN_CELL)
+        # A polynomial of the bits in wrapping arithmetic: two different outputs look alike with a chance of about 2⁻⁶⁴.
+        kinds = kinds * MULTIPLIER + column.numbers.view(np.int64)
+        if column.codes is not None:
+            kinds = kinds * MULTIPLIER + column.codes
+    return len(np.unique(kinds)) <= most
 
 
 def _merged(blocks: Blocks, on_left: Ints, on_right: Ints) -> tuple[Blocks, Floats]:
@@ -192,7 +227,7 @@ def _merged(blocks: Blocks, on_left: Ints, on_right: Ints) -> tuple[Blocks, Floa
 class _Table:
     """What a half of the outputs says of a feature: its values on either side, cut into blocks when that is asked for."""
 
-    sides: tuple[SortedColumn, SortedColumn]
+    sides: Sides
 
     @functools.cached_property
     def blocks(self) -> Blocks:
@@ -208,29 +243,6 @@ class _Table:
         """The blocks, merged where they do not differ, with their log-likelihood ratios (nats, left over right)."""
         return _merged(self.blocks, *self.counts)
 
-    def evidence(self) -> Cells:
-        """Return the log-likelihood ratio of each value of the feature."""
-        blocks, ratios = self.merged
-        cells = len(blocks.edges) + 1
-        atoms = dict(zip(blocks.atoms, ratios[cells:].tolist(), strict=True))
-        return Cells(tuple(blocks.edges), tuple(ratios[:cells].tolist()), atoms)
-
-
-@dataclass(frozen=True, slots=True)
-class _LearnedFrom:
-    """Tables of features by one half of the outputs. Of few outputs they are kept, since sums of evidence ask for them again."""
-
-    fit: Sample
-    kept: dict[Feature, _Table] = field(default_factory=dict)
-
-    def of(self, feature: Feature) -> _Table:
-        """Return the table of a feature."""
-        if self.fit.size > SCREENED or isinstance(feature, LEARNED):
-            return _Table(sorted_sides(feature.extract, self.fit))
-        if feature not in self.kept:
-            self.kept[feature] = _Table(sorted_sides(feature.extract, self.fit))
-        return self.kept[feature]
-
 
 @dataclass(frozen=True, slots=True)
 class _Extracted:
@@ -238,14 +250,15 @@ class _Extracted:
 
     feature: Feature
     table: _Table
-    judge: tuple[SortedColumn, SortedColumn]
+    judge: Sides
 
     @classmethod
-    def of(cls, feature: Feature, learned: _LearnedFrom, judge: Sample) -> "_Extracted":
-        return cls(feature, learned.of(feature), sorted_sides(feature.extract, judge))
+    def of(cls, feature: Feature, halves: Halves) -> "_Extracted":
+        fit, judge = halves.sides(feature)
+        return cls(feature, _Table(fit), judge)
 
     @property
-    def fit(self) -> tuple[SortedColumn, SortedColumn]:
+    def fit(self) -> Sides:
         return self.table.sides
 
     @property
@@ -258,7 +271,7 @@ class _Extracted:
         return rare_choice(self.feature, self.fit, self.judge, forecaster) if isinstance(self.feature, Place) else None
 
 
-def _size(half: tuple[SortedColumn, SortedColumn]) -> int:
+def _size(half: Sides) -> int:
     return half[0].size + half[1].size
 
 

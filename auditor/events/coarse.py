@@ -1,0 +1,174 @@
+"""A coarse look at many columns at once: a few cells of each, and what rules on those cells promise.
+
+The cost is linear in outputs times columns, with no loop over outputs or places that Python would carry out. What promises little
+here is not worth the full treatment.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditor.blackbox.outputs import OutputColumn
+from auditor.bounds.intervals import Floats, Ints
+from auditor.events.blocks import LEAST_IN_CELL, RuleCounts, RuleForecast
+
+# Cells of equal weight, and lighter ones at either end, each with a quarter of the outputs of the one before it.
+MOST_EQUAL, FEWEST_AT_END = 16, 4
+# Of a place whose rare events are looked at: outputs beyond all of the other side, or that repeat.
+LEAST_BEYOND, LEAST_ONE_SIDED = 12, 2
+
+FIT_LEFT, FIT_RIGHT, JUDGE_LEFT, JUDGE_RIGHT = range(4)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarseBlocks:
+    """Intervals and atoms of many columns. Rows of ``edges`` are columns; blocks of one column stand together.
+
+    ``counts`` has shape (4, blocks): the outputs of each of four parts in each block. ``begin`` says where the blocks of a column
+    begin, ``owner`` to which column a block belongs. Intervals come first, in rising order, then ``atoms``, by their names.
+    ``one_sided`` counts outputs that may be rare events of one side.
+    """
+
+    edges: Floats
+    owner: NDArray[np.intp]
+    begin: NDArray[np.intp]
+    counts: Ints
+    is_atom: NDArray[np.bool_]
+    atoms: tuple[tuple[str, ...], ...]
+    one_sided: Ints
+
+    @classmethod
+    def of(cls, columns: Sequence[OutputColumn], sizes: Sequence[int], look_for_rare: bool) -> "CoarseBlocks":
+        """Look at columns of the same outputs: those of the fit half (left, right), then of the judging half, ``sizes`` of each."""
+        numbers = _numbers(columns)
+        ordered = np.sort(numbers, axis=1)  # NaN, which stands for atoms, goes to the end
+        edges = _edges(ordered)
+        atoms = tuple(() if column.codes is None else tuple(sorted(column.atoms)) for column in columns)
+        blocks = edges.shape[1] + 1 + np.array([*map(len, atoms)], np.int64)
+        begin = np.cumsum(blocks) - blocks
+        cells = np.zeros(numbers.shape, np.uint8)
+        for edge in edges.T:
+            cells += (numbers > edge[:, None]).view(np.uint8)
+        at = begin[:, None] + cells
+        for row, column in enumerate(columns):
+            if column.codes is not None:
+                is_atom = column.codes >= 0
+                place = {atom: i for i, atom in enumerate(atoms[row], int(begin[row]) + edges.shape[1] + 1)}
+                at[row, is_atom] = np.array([place[atom] for atom in column.atoms])[column.codes[is_atom]]
+        ends = np.cumsum(sizes)
+        total = int(blocks.sum())
+        counts = np.stack(
+            [
+                np.bincount(at[:, end - size : end].ravel(), minlength=total)
+                for end, size in zip(ends, sizes, strict=True)
+            ]
+        )
+        owner = np.repeat(np.arange(len(columns)), blocks)
+        is_atom = np.arange(total) - begin[owner] > edges.shape[1]
+        one_sided = np.zeros(len(columns), np.int64)
+        if look_for_rare:
+            one_sided += _beyond(np.split(numbers, ends[:-1], axis=1)) + _repeated(ordered)
+            one_sided += _rare_atoms(counts, owner, is_atom, len(columns))
+        return cls(edges, owner, begin, counts, is_atom, atoms, one_sided)
+
+    def of_column(self, part: int, row: int) -> Ints:
+        """Return the outputs of a part in each block of a column."""
+        end = self.begin[row + 1] if row + 1 < len(self.begin) else len(self.owner)
+        return np.asarray(self.counts[part, self.begin[row] : end])
+
+    def padded(self, part: int, blocks: int) -> Ints:
+        """Return the outputs of a part in the first ``blocks`` blocks of each column, of shape (columns, blocks)."""
+        at = self.begin[:, None] + np.arange(blocks)
+        end = np.append(self.begin[1:], len(self.owner))
+        return np.where(at < end[:, None], self.counts[part, np.minimum(at, len(self.owner) - 1)], 0)
+
+    def promises(self, forecast: RuleForecast, are_learned: bool) -> Floats:
+        """Return for each column the best forecast of a few rules on its blocks.
+
+        Columns that ``are_learned`` from the fit half are judged on the other alone.
+        """
+        fit, judge = self.counts[:2], self.counts[2:]
+        ratio = np.log((fit[0] + 0.5) / (fit[1] + 0.5))
+        learned = self._best(np.lexsort((-ratio, self.owner)), judge, forecast)
+        both = judge if are_learned else judge + fit
+        place = np.arange(len(self.owner))
+        # Atoms have no place on the line. They go to the end that they speak for.
+        rising = np.where(self.is_atom, np.where(ratio > 0, -1.0, np.inf), place)
+        falling = np.where(self.is_atom, np.where(ratio > 0, -np.inf, 1.0), -place)
+        in_order = [self._best(np.lexsort((ranks, self.owner)), both, forecast) for ranks in (rising, falling)]
+        return np.asarray(np.max([learned, *in_order], axis=0))
+
+    def _best(self, order: NDArray[np.intp], counts: Ints, forecast: RuleForecast) -> Floats:
+        """Return for each column the best rule that guesses left on first blocks, right on last ones, as many or all others."""
+        left, right = counts[:, order].astype(np.float64)
+        trials = int(counts.sum() / len(self.begin))
+        last = np.append(self.begin[1:], len(order)) - 1
+        up_to = [np.cumsum(x) for x in (left, right)]
+        before = [up[self.begin] - x[self.begin] for up, x in zip(up_to, (left, right), strict=True)]
+        first = [up - b[self.owner] for up, b in zip(up_to, before, strict=True)]
+        totals = [x[last] for x in first]
+        rest = [t[self.owner] - x for t, x in zip(totals, first, strict=True)]
+        # As many blocks from the end as from the start.
+        mirror = last[self.owner] - (np.arange(len(order)) - self.begin[self.owner])
+        mirrored = [r[mirror] + x[mirror] for r, x in zip(rest, (left, right), strict=True)]
+        overlap = 2 * (np.arange(len(order)) - self.begin[self.owner] + 1) > (last - self.begin + 1)[self.owner]
+        none = np.zeros(len(order))
+        rules = [
+            (first[0], first[1], none, none),
+            (none, none, rest[1], rest[0]),
+            (first[0], first[1], rest[1], rest[0]),
+            (first[0], first[1], np.where(overlap, 0, mirrored[1]), np.where(overlap, 0, mirrored[0])),
+        ]
+        values = np.max([forecast(RuleCounts(*rule, trials)) for rule in rules], axis=0)
+        return np.asarray(np.maximum.reduceat(values, self.begin))
+
+
+def _numbers(columns: Sequence[OutputColumn]) -> Floats:
+    numbers = np.stack([column.numbers for column in columns])
+    for row, column in enumerate(columns):
+        if column.codes is not None:
+            numbers[row, column.codes >= 0] = np.nan
+    return numbers
+
+
+def _edges(ordered: Floats) -> Floats:
+    """Return edges between cells of about equal weight, and of ever lighter ones at the ends, of shape (columns, edges)."""
+    there = np.count_nonzero(~np.isnan(ordered), axis=1)
+    most = ordered.shape[1]
+    cells = int(min(MOST_EQUAL, max(2, most // (4 * LEAST_IN_CELL))))
+    at_end = FEWEST_AT_END * 4 ** np.arange(8)
+    at_end = at_end[at_end < most / cells / 2]
+    places = np.concatenate([np.arange(1, cells) / cells, at_end / most, 1 - at_end / most])
+    places.sort()
+    at = np.maximum(np.ceil(places * there[:, None]).astype(np.intp) - 1, 0)
+    return np.take_along_axis(ordered, at, axis=1)
+
+
+def _beyond(parts: Sequence[Floats]) -> Ints:
+    """Return for each column how many numbers lie beyond all of the other side, if they are enough to speak of."""
+    found = np.zeros(len(parts[0]), np.int64)
+    sides = [[part for part in parts[side::2] if part.shape[1]] for side in (0, 1)]
+    if not all(sides):
+        return found
+    for one, other in (sides, sides[::-1]):
+        low = np.fmin.reduce([np.fmin.reduce(part, axis=1) for part in other])
+        high = np.fmax.reduce([np.fmax.reduce(part, axis=1) for part in other])
+        for part in one:
+            found += np.count_nonzero(part < low[:, None], axis=1) + np.count_nonzero(part > high[:, None], axis=1)
+    return np.where(found >= LEAST_BEYOND, found, 0)
+
+
+def _repeated(ordered: Floats) -> Ints:
+    """Return for each column how many numbers repeat the one before; 0 if most do."""
+    again = np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1)
+    return np.where(2 * again <= ordered.shape[1], again, 0)
+
+
+def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], columns: int) -> Ints:
+    """Return for each column how many outputs hold atoms that were seen twice or more, on one side only."""
+    left, right = counts[0] + counts[2], counts[1] + counts[3]
+    alone = is_atom & (np.minimum(left, right) == 0) & (left + right >= LEAST_ONE_SIDED)
+    return np.bincount(owner, weights=np.where(alone, left + right, 0), minlength=columns).astype(np.int64)
