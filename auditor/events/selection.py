@@ -45,7 +45,7 @@ from auditor.events.halves import Halves
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.pooled import pooled_evidence
 from auditor.events.rare import RareChoice, Sides, rare_choice
-from auditor.events.thresholds import beaten_at, place_thresholds
+from auditor.events.thresholds import WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
@@ -108,7 +108,9 @@ def _select(
         for feature in features:
             extracted = _Extracted.of(feature, halves)
             choice = _best_rule(extracted, forecaster.forecast)
-            needed = best.forecast if isinstance(feature, SIMPLE) else beaten_at(best.forecast)
+            # Where all show little, what is gained by a simpler event is lost many times over.
+            is_free = isinstance(feature, SIMPLE) or best.forecast < WORTH_KEEPING
+            needed = best.forecast if is_free else beaten_at(best.forecast)
             if choice is not None and choice.forecast > needed:
                 best, on_best = choice, extracted
         placed = _placed(on_best or _Extracted.of(always.feature, halves), lambda: best, forecaster)
@@ -138,6 +140,8 @@ def _promising(
     order = np.argsort(-promised, kind="stable").tolist()
     simplest = [i for i in order if isinstance(features[i], SIMPLE)]
     kept = {*range(len(given)), *order[:KEPT], *simplest[:1]}
+    if few is not halves:  # what is learned from all outputs may be too weak to show on the first of them
+        kept |= {*range(len(known), len(features))}
     return [features[i] for i in sorted(kept)], [known[i] for i in suspects]
 
 
