@@ -4,7 +4,9 @@ Every run is seeded. A test fails by chance with probability below 1e-6, by the 
 """
 
 import itertools
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import auditor
+import benchmarks
 from auditor.auditing import Plan, Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.guesses import guess_epsilon
 from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.domains import Pairs
+from benchmarks.false_alarms import CASES as MEASURED
 
 RUNS, ALPHA = 400, 0.1
 
@@ -121,3 +125,13 @@ def test_a_mechanism_slightly_over_its_claim_is_caught() -> None:
         return rng.laplace(value, 0.95, size)
 
     assert auditor.audit(too_little, PURE, [(0.0, 1.0)], seed=1, workers=1).verdict == "violation"
+
+
+def test_no_measured_rate_of_false_alarms_is_above_its_nominal_one() -> None:
+    """What `python -m benchmarks false_alarms` found, and that its twins are found: a case that cannot alarm shows nothing."""
+    rows = json.loads((Path(benchmarks.__file__).parent / "results" / "false_alarms.json").read_text())["figures"]
+    for name, row in rows.items():
+        assert (row["runs"], row["nominal"]) == (MEASURED[name].runs, MEASURED[name].nominal)
+        assert row["interval"][0] <= row["nominal"], name
+        assert row["twins found"] > 0.1, name
+    assert rows

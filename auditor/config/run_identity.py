@@ -59,10 +59,15 @@ def identity(configuration: Configuration) -> dict[str, Any]:
 
 
 def _files(configuration: Configuration) -> Iterator[Path]:
-    """Yield the files of mechanisms, scores and data sets, and the locks next to them."""
+    """Yield the files of mechanisms, scores and data sets, the locks next to them, and files that parameters name."""
     canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
     scores = [PythonSource(each.score, {}, each.search_path) for each in canaries if isinstance(each.score, str)]
     for source in [*(plan.source for plan in configuration.plans), *scores, *configuration.code]:
         for file in source.files():
             yield file
             yield from (lock for name in LOCKS if (lock := file.parent / name).is_file())
+        # A library that opens such a file in C is not seen.
+        for value in source.parameters.values():
+            named = configuration.file.parent / value if isinstance(value, str) else ""
+            if os.path.isfile(named):  # noqa: PTH113 - any text may be asked about
+                yield Path(named)

@@ -13,6 +13,8 @@ import pytest
 from auditor.blackbox.inputs import CHANGES, MISSING, WRITTEN, changes_since, content, inputs, merged, unwatched, watch
 from auditor.blackbox.store import Store
 from auditor.cli import main
+from auditor.config.load import load_configuration
+from auditor.config.run_identity import identity
 from auditor.errors import InvalidInputError
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -144,6 +146,19 @@ def test_what_a_mechanism_writes_and_what_did_not_change_refuses_nothing(
     (folder / "helper.py").touch()
     monkeypatch.syspath_prepend(str(folder / "site-packages"))
     assert main(["run", str(folder / "audits.yaml"), "--out", str(folder), "--resume"]) == 0
+
+
+def test_a_file_that_a_parameter_names_is_part_of_a_run(tmp_path: Path) -> None:
+    """Whether or not it can be seen when it is opened; other texts name none."""
+    for name, text in (FILES | {"data.parquet": "PAR1"}).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text.replace("WORKERS", "1").replace("ISOLATE", "true"))
+    file = tmp_path / "audits.yaml"
+    given = "parameters: {data: data.parquet, long: " + "a" * 5_000 + ", other: b, number: 3}"
+    file.write_text(file.read_text().replace("mechanism: m.py:noisy", f"mechanism: m.py:noisy, {given}"))
+    contents = identity(load_configuration(file))["contents"]
+    assert contents["data.parquet"] == content(str(tmp_path / "data.parquet"))
+    assert set(contents) == {"data.parquet", "m.py", "pairs.py", "uv.lock"}
 
 
 # --- What one process sees ---
