@@ -72,7 +72,7 @@ def parse_json(text: str) -> Any:
     {'a': [1, 2.5]}
     """
     require_shallow(text.encode("utf-8", "replace"))
-    return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+    return json.loads(text, object_pairs_hook=with_unique_keys, parse_int=_integer)
 
 
 def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
@@ -83,7 +83,8 @@ def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
             raise ValueError(f"more than {deepest} lists and objects stand in one another")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these keys and values. Raises ValueError if a key appears twice, which readers take differently."""
     found = dict(pairs)
     if len(found) < len(pairs):
         [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)

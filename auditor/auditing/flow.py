@@ -49,7 +49,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
         return Ended.of(Outcome(plan, no_answer(reason, plan.settings.sizes)), draw)
 
     try:
-        with held(plan.source):
+        with held(plan.source), plan.store.blamed():
             return Ended.of(_outcome(plan, draw), draw)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.settings.execution

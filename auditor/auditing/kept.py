@@ -31,7 +31,8 @@ def replayed(plan: Plan, store: Store) -> Plan:
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
     # A replay says how to repeat the audit that was recorded.
-    rerun = kept.recall(RERUN, lambda: plan.rerun)
+    with kept.blamed():
+        rerun = tuple(map(str, kept.recall(RERUN, lambda: plan.rerun)))
     return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)
 
 

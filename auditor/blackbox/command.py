@@ -21,7 +21,7 @@ from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFail
 from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, plain
-from auditor.strangers import require_shallow
+from auditor.strangers import require_shallow, with_unique_keys
 
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
@@ -316,7 +316,7 @@ class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of th
 def _value(line: bytes, number: int) -> Any:
     try:
         require_shallow(line)
-        value = json.loads(line, parse_float=json_number, parse_int=json_integer)
+        value = json.loads(line, parse_float=json_number, parse_int=json_integer, object_pairs_hook=with_unique_keys)
     except (ValueError, RecursionError) as error:
         raise MechanismError(
             f"line {number} of the program's answer is not JSON: {_shown(line)} ({error}); each output is one JSON value "

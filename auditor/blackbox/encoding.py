@@ -18,8 +18,8 @@ from auditor.strangers import DEEPEST, require_shallow
 KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 FAILURE = "raised"
 ZIP = b"PK"
-# Bytes of the arrays of one sample. A few bytes of an archive can stand for any number of zeros.
-MOST_BYTES = 1 << 31
+# Of one sample. A few bytes of an archive can stand for any number of zeros.
+MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
 
 
 def encode(value: Any) -> bytes:
@@ -101,6 +101,8 @@ def unpacked(content: bytes) -> Sample:
 
 def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:
     size = int(meta["size"])
+    if not 0 <= size <= MOST_OUTPUTS:  # one in memory can stand for all
+        raise ValueError(f"it has {size:,} outputs on a side, and {MOST_OUTPUTS:,} are the limit")
     columns = []
     for i, (name, atoms) in enumerate(meta["columns"]):
         numbers, codes = (

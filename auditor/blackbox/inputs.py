@@ -180,7 +180,7 @@ def content(name: str) -> str:
             return f"{status.st_size} bytes of {status.st_mtime_ns}"
         with unwatched(), Path(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have
         return MISSING
 
 

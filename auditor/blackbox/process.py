@@ -22,6 +22,7 @@ STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
 # Bytes of one line, and of all lines that are read at once. A batch of 65,536 outputs of 8,000 characters fits.
 LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
+LATE = "no answer within the time limit"
 # A shell that ends a group of processes when the shell's own parent is gone: then its input ends.
 GUARD = 'read -r dismissed || kill -s KILL -- "-$0"'
 
@@ -101,7 +102,7 @@ class Process:
         """
         chunk = self._next(deadline, most)
         if not chunk:
-            raise self._failed(TimedOut("no answer within the time limit"))
+            raise self._failed(TimedOut(LATE))
         return chunk
 
     def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
@@ -126,6 +127,8 @@ class Process:
                     else f"an answer of over {LONGEST_ANSWER:,}"
                 )
                 raise self._failed(ProcessEnded(f"killed, since it wrote {what} bytes"))
+            if wait and ends < count and deadline is not None and time.monotonic() >= deadline:
+                raise self._failed(TimedOut(LATE))  # it writes on and on
         return b"".join(chunks), ends
 
     def _next(self, deadline: float | None, most: int = CHUNK) -> bytes:
@@ -183,9 +186,11 @@ class Process:
 
     def _read_errors(self) -> None:
         with contextlib.suppress(BlockingIOError, KeyError):
-            while chunk := os.read(self._err, CHUNK):
+            # Not until there is none: a process may write faster than it is read.
+            if chunk := os.read(self._err, CHUNK):
                 self._errors = (self._errors + chunk)[-STANDARD_ERROR:]
-            self._poll.unregister(self._err)  # after its last byte
+            else:
+                self._poll.unregister(self._err)
 
     def _ended(self) -> ProcessFailure:
         # A process that closes its output ends in a moment. One that goes on without output is of no use.

@@ -24,7 +24,7 @@ from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import decode, encode, packed
 from auditor.blackbox.inputs import CHANGES, changes_since, content, inputs, merged, unwatched
 from auditor.blackbox.sample import Answers, Sample
-from auditor.errors import InvalidInputError, MachineError, MechanismError
+from auditor.errors import AuditorError, InvalidInputError, MachineError, MechanismError
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import require_file
 
@@ -86,7 +86,7 @@ class Store:
             raise sqlite3.DatabaseError(f"its version is {version}, and this auditor reads {VERSION}")
         if not reading:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
-        elif _tables(file) != _own_tables():
+        if _tables(file) != _own_tables():
             # A view or a column that is computed could run for ever.
             raise sqlite3.DatabaseError("it has other tables than this auditor writes")
 
@@ -309,8 +309,12 @@ class AuditStore:
             return None
         left, right, content = row
         if self._has_outputs:
-            content = observe(self._of_pair(content, batch.pair, what))
-        seen = content if self._has_outputs else self._decoded(content, what)
+            sample = self._of_pair(content, batch.pair, what)
+            if sample.size != batch.size:
+                raise self._error(f"{what} has {sample.size:,} outputs where {batch.size:,} were drawn")
+            seen = observe(sample)
+        else:
+            seen = self._decoded(content, what)
         return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
     def samples(self, phase: Phase, pair: Pair) -> Iterator[Sample]:
@@ -325,10 +329,23 @@ class AuditStore:
             if row is not None:
                 yield self._of_pair(row[0], pair, f"batch {start}{number}")
 
-    def _of_pair(self, content: bytes, pair: Pair, what: str) -> Any:
-        if not content.startswith(_digest(pair)):
+    def _of_pair(self, content: bytes, pair: Pair, what: str) -> Sample:
+        if content[:DIGEST] != _digest(pair):
             raise self._error(f"{what} was recorded on another pair than {pair.to_dict()}")
-        return self._decoded(content[DIGEST:], what)
+        sample = self._decoded(content[DIGEST:], what)
+        if not isinstance(sample, Sample):
+            raise self._error(f"{what} holds no outputs")
+        return sample
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Blame the file for any error of a replay: it may hold whatever somebody wrote. Raises InvalidInputError then."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, AuditorError) or self.mode is not Mode.REPLAY:
+                raise
+            raise self._error(f"what was recorded is not of this audit ({type(error).__name__}: {error})") from error
 
     def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
         """Return what workers apply to each sample, for ``record``."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from auditor.defaults import RunKeywords, settings
-from auditor.errors import InvalidInputError, MechanismError, did_you_mean
+from auditor.errors import InvalidInputError, MechanismError, did_you_mean, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,6 +67,11 @@ def open_console(quiet: bool = False) -> "Console":
 
 
 STANDARD_OUTPUT = "-"
+
+
+def say(text: object) -> None:
+    """Print one line, without what a terminal takes for a command."""
+    print(visible(text), flush=True)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from auditor.cli.common import AS_EXPECTED, Commands, open_console
+from auditor.cli.common import AS_EXPECTED, Commands, open_console, say
 
 
 def add_commands(commands: Commands) -> None:
@@ -22,9 +22,9 @@ def add_commands(commands: Commands) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from rich.markup import escape
     from rich.table import Table
 
+    from auditor.report.terminal import escaped
     from auditor.specimens import list_specimens
 
     specimens = list_specimens(options.package)
@@ -33,7 +33,7 @@ def _list(options: argparse.Namespace) -> int:
         from auditor.results.files import write_whole
 
         write_whole(options.reports / "README.md", specimen_table(specimens, options.reports))
-        print(f"written: {options.reports / 'README.md'}")
+        say(f"written: {options.reports / 'README.md'}")
         return AS_EXPECTED
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("row", "document", "mechanism", "where", "claim", "holds"):
@@ -42,6 +42,6 @@ def _list(options: argparse.Namespace) -> int:
     for name, statement in specimens:
         holds = "[green]yes[/]" if statement.holds else "[red]no[/]"
         cells = (str(statement.row), statement.document, name, statement.where, statement.claim)
-        table.add_row(*map(escape, cells), holds)
+        table.add_row(*map(escaped, cells), holds)
     open_console().print(table)
     return AS_EXPECTED

@@ -28,33 +28,33 @@ def add_commands(commands: Commands) -> None:
 
 
 def _measure(options: argparse.Namespace) -> int:
-    from rich.markup import escape
     from rich.table import Table
 
     from auditor.auditing.measuring import can_be_measured, measured
     from auditor.neighbours.pair import pair_words
     from auditor.report.phrases import confidence_words, event_lines, proved_words
+    from auditor.report.terminal import escaped
 
     console, status = open_console(), AS_EXPECTED
     for configuration in selected(load_all(options), options.only):
         table = Table(
-            title=escape(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
+            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
         )
         for heading in ("audit", "claim", "proved", "on the pair", "by the event"):
             table.add_column(heading, overflow="fold")
         for plan in configuration.plans:
             if not can_be_measured(plan.claim) or plan.settings.method == "one-run":
-                table.add_row(escape(plan.name), str(plan.claim), "– has no loss to measure", "", "")
+                table.add_row(escaped(plan.name), str(plan.claim), "– has no loss to measure", "", "")
                 continue
             with naming(configuration, plan):
                 found = measured(plan)
             if found.bound is None or found.pair is None or found.event is None:
                 status = NO_ANSWER
-                table.add_row(escape(plan.name), str(plan.claim), f"– {escape(found.reason)}", "", "")
+                table.add_row(escaped(plan.name), str(plan.claim), f"– {escaped(found.reason)}", "", "")
                 continue
             shown = "; ".join(event_lines(found.event))
             proved = proved_words(plan.claim, found.bound)
-            table.add_row(escape(plan.name), str(plan.claim), proved, escape(pair_words(found.pair)), escape(shown))
+            table.add_row(escaped(plan.name), str(plan.claim), proved, escaped(pair_words(found.pair)), escaped(shown))
         console.print(table)
         confidence = confidence_words(1 - configuration.plans[0].alpha)
         console.print(f"lower bounds, each with {confidence} confidence; no claim was judged", highlight=False)

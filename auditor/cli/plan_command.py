@@ -13,7 +13,9 @@ from auditor.cli.common import (
     load_all,
     naming,
     open_console,
+    say,
 )
+from auditor.errors import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,10 +55,10 @@ def _check(options: argparse.Namespace) -> int:
             left, right = map(_outcome, outputs)
             if right == left and isinstance(outputs[1], BaseException):
                 right = "raises the same"
-            print(f"{where}: {_received(plan, pair, pair.left)} {left}, {_received(plan, pair, pair.right)} {right}")
+            say(f"{where}: {_received(plan, pair, pair.left)} {left}, {_received(plan, pair, pair.right)} {right}")
             doubt = _doubt(plan, pair, *outputs)
             if doubt:
-                print(f"auditor: {where}: {doubt}", file=sys.stderr)
+                print(visible(f"auditor: {where}: {doubt}"), file=sys.stderr)
             if all(isinstance(output, BaseException) for output in outputs):
                 status = NO_ANSWER
     return status
@@ -106,23 +108,23 @@ def _outcome(output: object) -> str:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from rich.markup import escape
     from rich.table import Table
 
     from auditor.auditing.foresight import EXCESS, foresee
     from auditor.neighbours.canaries import Canaries
     from auditor.report.phrases import number
+    from auditor.report.terminal import escaped
 
     console = open_console()
     for configuration in load_all(options):
         table = Table(
-            title=escape(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
+            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
         )
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
         for heading in (*headings, f"outputs to catch {EXCESS:.0%} more"):
             table.add_column(heading, overflow="fold")
         for plan in configuration.plans:
-            audit = escape(plan.name), str(plan.claim)
+            audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
             if not rows:
                 table.add_row(*audit, "–", "–", "–", "any counterexample found settles it", "–")
@@ -140,13 +142,13 @@ def _plan(options: argparse.Namespace) -> int:
 
 def _stages(plan: "Plan") -> "Table | str":
     """Return the stages of an audit's search, or why there are none."""
-    from rich.markup import escape
     from rich.table import Table
 
     from auditor.auditing.pair_search import SEARCH
     from auditor.auditing.stages import planned_stages
+    from auditor.report.terminal import escaped
 
-    name, outputs = escape(plan.name), plan.settings.sizes.search
+    name, outputs = escaped(plan.name), plan.settings.sizes.search
     if plan.kind not in ("pairwise", "sequential"):
         return f"{name}: no stages"
     if len(plan.domain.corners()) == 1:

@@ -15,6 +15,7 @@ from auditor.cli.common import (
     make_folder,
     naming,
     open_console,
+    say,
     write_to,
 )
 from auditor.errors import visible
@@ -48,16 +49,16 @@ def add_commands(commands: Commands) -> None:
 
 
 def _prove(options: argparse.Namespace) -> int:
-    from rich.markup import escape
     from rich.table import Table
 
+    from auditor.report.terminal import escaped
     from auditor.verdict import Verdict
 
     console = open_console()
     status = AS_EXPECTED
     for configuration in load_all(options):
         table = Table(
-            title=escape(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
+            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
         )
         for heading in ("audit", "claim", "proof"):
             table.add_column(heading, overflow="fold")
@@ -65,7 +66,7 @@ def _prove(options: argparse.Namespace) -> int:
             with naming(configuration, plan):
                 proof = _attempt(plan, options.seconds)
             words = "– only privacy claims of Python mechanisms are tried" if proof is None else str(proof)
-            table.add_row(escape(plan.name), str(plan.claim), escape(words))
+            table.add_row(escaped(plan.name), str(plan.claim), escaped(words))
             if proof is None:
                 continue
             # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
@@ -98,7 +99,7 @@ def _check(options: argparse.Namespace) -> int:
         try:
             check_certificate(proof)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
-            print(f"{file}: refused: {type(error).__name__}: {_shown(error)}")
+            say(f"{file}: refused: {type(error).__name__}: {_shown(error)}")
             return UNEXPECTED
         claim = ", ".join(f"{name} = {repr(value).removesuffix('.0')}" for name, value in proof["claim"].items())
         given = f" with {_shown(proof['parameters'])}" if proof["parameters"] else ""
@@ -106,10 +107,10 @@ def _check(options: argparse.Namespace) -> int:
         if options.retrace:
             wrong = retraced(proof)
             if wrong is not None:
-                print(f"{file}: refused: {wrong}")
+                say(f"{file}: refused: {wrong}")
                 return UNEXPECTED
             what = f"{what}; the function was read again, and gives the same paths"
-        print(f"{file}: holds: {what}")
+        say(f"{file}: holds: {what}")
     return AS_EXPECTED
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditor import __version__
-from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, Commands
+from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, Commands, say
 from auditor.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ class Recount:
 
 def _recount(options: argparse.Namespace) -> int:
     from auditor.config.recordings import find_recordings
-    from auditor.errors import visible
     from auditor.results.reader import read_report, report_data
 
     report = read_report(options.report)
@@ -63,7 +62,7 @@ def _recount(options: argparse.Namespace) -> int:
         lines = [f"NOT as reported: {line}" for line in one.differences]
         lines += [f"not checked: {line}" for line in one.unchecked]
         for line in lines or ["as reported"]:
-            print(visible(f"{one.name}: {line}"))
+            say(f"{one.name}: {line}")
     if any(one.differences for one in found):
         return UNEXPECTED
     return NOT_ALL_CHECKED if any(one.unchecked for one in found) else AS_EXPECTED

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from auditor.cli.common import AS_EXPECTED, UNEXPECTED, Commands, open_console
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
     from auditor.report.compare import Change
@@ -46,7 +46,7 @@ def show_changes(changes: "Sequence[Change]", baseline: str, file: str) -> int:
     lines.append((in_all(changes, baseline), "bold red" if worse else "green"))
     console = open_console()
     for line, style in lines:
-        console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+        console.print(visible(line), style=style, highlight=False, markup=False, soft_wrap=True)
     if _on_github():
         _write_for_github(annotations_of(changes, file), summary_of(changes, baseline))
     return UNEXPECTED if worse else AS_EXPECTED

@@ -22,11 +22,12 @@ from auditor.cli.common import (
     make_folder,
     naming,
     open_console,
+    say,
     selected,
     write_to,
 )
 from auditor.cli.release import annotate, read_baselines, show_changes
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -197,9 +198,11 @@ def _audit(
             with unwatched():
                 report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
-            console.print(f"report: {report.with_suffix('.html')}", highlight=False, markup=False, soft_wrap=True)
+            console.print(
+                visible(f"report: {report.with_suffix('.html')}"), highlight=False, markup=False, soft_wrap=True
+            )
             if options.quiet:
-                print(closing_line(result, timed=True))
+                say(closing_line(result, timed=True))
             results.append(result)
             statuses.append(_status(result))
             annotate(result, str(configuration.file))
@@ -212,7 +215,8 @@ def _audit(
     if options.junit is not None:
         write_to(str(options.junit), to_junit(*results))
     if len(results) > 1:
-        print(f"\n{closing_line_of_all(results)}; reports: {options.out}")
+        print()
+        say(f"{closing_line_of_all(results)}; reports: {options.out}")
     for share, result, journal in zip(shares, results, journals, strict=False):
         assert journal is not None
         repeatable = [audit.name for audit in result.audits if audit.reproducible]
@@ -244,13 +248,11 @@ def _compared(
 
 def _run_files(configurations: "Sequence[Configuration]", console: "Console") -> "Generator[RunResult, None, None]":
     """Yield the results of each file. Workers go on with the next files while the report of one is written."""
-    from rich.markup import escape
-
     from auditor.auditing import run_all, settle
     from auditor.auditing.concurrent import stop_all
     from auditor.cli.progress import ProgressLines
-    from auditor.errors import visible
     from auditor.report.phrases import bound_words
+    from auditor.report.terminal import escaped
     from auditor.results.result import RunResult
 
     plans = [plan for configuration in configurations for plan in configuration.plans]
@@ -260,7 +262,7 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
             for configuration in configurations:
                 audits = []
                 console.print(
-                    f"\n[bold]{escape(configuration.name)}[/] ({escape(str(configuration.file))})", highlight=False
+                    f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})", highlight=False
                 )
                 for one in itertools.islice(ended, len(configuration.plans)):
                     lines.end(one.name)

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from auditor.cli.common import AS_EXPECTED, BAD_INPUT, Commands, write_to
+from auditor.cli.common import AS_EXPECTED, BAD_INPUT, Commands, say, write_to
 from auditor.errors import InvalidInputError
 
 
@@ -42,11 +42,11 @@ def _init(options: argparse.Namespace) -> int:
         )
     written = scaffold(options.mechanism, options.out)
     write_to(str(options.out), written.text)
-    print(f"written: {options.out}")
+    say(f"written: {options.out}")
     if written.problem:
-        print(f"it does not pass `auditor check` yet: {written.problem}")
+        say(f"it does not pass `auditor check` yet: {written.problem}")
         return BAD_INPUT
-    print(f"next: auditor check {options.out}")
+    say(f"next: auditor check {options.out}")
     return AS_EXPECTED
 
 

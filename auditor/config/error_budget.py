@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from auditor.blackbox.inputs import changes_since, merged
 from auditor.config.load import Configuration, load_configuration
 from auditor.config.run_identity import identity
+from auditor.config.strict import validated
 from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError
 from auditor.results.files import to_json, write_whole
@@ -141,29 +141,17 @@ def _locked(file: Path) -> Iterator[None]:
 
 
 def _read(file: Path) -> ErrorBudget:
+    wrong = f"{file} is not an error budget; name a new file to begin another one"
     kept = read_json(file, MOST_BYTES, "an error budget")
-    try:
-        if kept["version"] != VERSION:
-            raise ValueError(f"it has version {kept['version']!r}; this auditor reads {VERSION}")
-        budget = ErrorBudget(float(kept["allowed_error"]), tuple(map(_share, kept["shares"])))
-        least = (budget.allowed_error / (k * (k + 1)) for k in range(1, len(budget.shares) + 1))
-        if not 0 < budget.allowed_error < 1 or any(
-            not 0 < one.allowed_error <= most * (1 + 1e-12) for one, most in zip(budget.shares, least, strict=True)
-        ):
-            raise ValueError("its shares allow more errors than the whole")
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise InvalidInputError(
-            f"{file} is not an error budget ({type(error).__name__}: {error}); name a new file to begin another budget"
-        ) from None
+    if isinstance(kept, dict) and kept.pop("version", VERSION) != VERSION:
+        raise InvalidInputError(f"{wrong}: it has another version than {VERSION}, which this auditor reads")
+    budget = validated(ErrorBudget, kept, wrong)
+    most = (budget.allowed_error / (k * (k + 1)) for k in range(1, len(budget.shares) + 1))
+    if not 0 < budget.allowed_error < 1 or any(
+        not 0 < one.allowed_error <= share * (1 + 1e-12) for one, share in zip(budget.shares, most, strict=True)
+    ):
+        raise InvalidInputError(f"{wrong}: its shares allow more errors than the whole")
     return budget
-
-
-def _share(kept: Any) -> BudgetShare:
-    begun, repeatable = (tuple(map(str, kept[key])) for key in ("begun", "repeatable"))
-    inputs = {str(name): str(found) for name, found in kept["inputs"].items()}
-    return BudgetShare(
-        str(kept["run"]), str(kept["configuration"]), float(kept["allowed_error"]), begun, repeatable, inputs
-    )
 
 
 def _write(file: Path, budget: ErrorBudget) -> None:

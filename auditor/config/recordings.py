@@ -6,12 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast, get_type_hints
 
 from auditor import __version__
 from auditor.auditing.kept import recorded, replayed
 from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
-from auditor.errors import InvalidInputError
+from auditor.config.strict import Strict, validated
+from auditor.defaults import RunKeywords
+from auditor.errors import InvalidInputError, did_you_mean
 from auditor.strangers import read_bytes, read_json
 
 # Of a manifest, and of a configuration.
@@ -19,6 +22,17 @@ MOST_BYTES = 1 << 22
 
 VERSION = 2
 MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
+
+
+class Manifest(Strict):
+    """What a recording says of itself."""
+
+    version: int
+    auditor: str
+    configuration: str
+    sha256: str
+    overrides: dict[str, Any]
+    audits: list[str]
 
 
 def record(configuration: Configuration, folder: Path) -> Configuration:
@@ -73,25 +87,26 @@ def code_of(recordings: Sequence[Configuration]) -> list[str]:
 
 
 def _replay(manifest: Path, runs_code: bool) -> Configuration:
-    kept = read_json(manifest, MOST_BYTES, "the manifest of a recording")
-    try:
-        version, name, audits = (kept[key] for key in ("version", "configuration", "audits"))
-        digest, overrides = kept["sha256"], dict(kept["overrides"])
-    except (KeyError, TypeError, ValueError) as error:
+    what = "the manifest of a recording"
+    kept = validated(Manifest, read_json(manifest, MOST_BYTES, what), f"{manifest} is not {what}")
+    if kept.version != VERSION:
         raise InvalidInputError(
-            f"{manifest} is not the manifest of a recording ({type(error).__name__}: {error})"
-        ) from None
-    if version != VERSION:
-        raise InvalidInputError(
-            f"{manifest} has version {version!r}; this auditor replays version {VERSION}: record anew"
+            f"{manifest} has version {kept.version}; this auditor replays version {VERSION}: record anew"
         )
-    file = manifest.parent / Path(str(name)).name
+    known = get_type_hints(RunKeywords)
+    for name in kept.overrides:
+        if name not in known:
+            raise InvalidInputError(
+                f'{manifest} overrides "{name}", which is not a setting; {did_you_mean(name, known)}'
+            )
+    overrides = cast(RunKeywords, kept.overrides)
+    file = manifest.parent / Path(kept.configuration).name
     # Before anything that it names is run; without a file, the error is that of a configuration.
-    if file.is_file() and hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != digest:
+    if file.is_file() and hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )
     configuration = load_configuration(file, runs_code=runs_code, **overrides)
     store = Store(manifest.parent / OUTPUTS, reading=True)
-    plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in audits)
+    plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits)
     return replace(configuration, plans=plans)

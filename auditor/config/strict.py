@@ -3,11 +3,14 @@
 The text below a key is its description in the JSON Schema.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from auditor.errors import InvalidInputError
 from auditor.neighbours.numbers import Number
+
+T = TypeVar("T")
 
 
 class Strict(BaseModel):
@@ -18,6 +21,16 @@ class Strict(BaseModel):
     def given(self) -> dict[str, Any]:
         """Return the keys that the file sets, with their values; null sets nothing."""
         return {key: value for key, value in self if key in self.model_fields_set and value is not None}
+
+
+def validated(kind: type[T], data: Any, what: str) -> T:
+    """Return data as an object of a type. Raises InvalidInputError: ``what``, the first place that is wrong, and why."""
+    try:
+        return TypeAdapter(kind).validate_python(data)
+    except ValidationError as errors:
+        first = errors.errors()[0]
+        place = ", ".join(map(str, first["loc"])) or "all of it"
+        raise InvalidInputError(f"{what}: {place}: {first['msg']}") from None
 
 
 def limited(**limits: Any) -> Any:

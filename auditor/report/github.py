@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from auditor.errors import visible
 from auditor.report.compare import Change, ChangeKind, in_all
 from auditor.report.markdown import escape
 from auditor.report.plain_text import failure_text, headline
@@ -17,7 +18,7 @@ def annotations(result: RunResult, file: str) -> list[str]:
     for audit in result.audits:
         title = f"{audit.name}: {headline(audit)}"
         if audit.passed:
-            lines += [_command("warning", file, title, warning) for warning in audit.warnings]
+            lines += [_command("warning", file, title, visible(warning)) for warning in audit.warnings]
         else:
             lines.append(_command("error", file, title, failure_text(audit)))
     return lines
@@ -26,7 +27,7 @@ def annotations(result: RunResult, file: str) -> list[str]:
 def annotations_of(changes: Sequence[Change], file: str) -> list[str]:
     """Return a workflow command for each change that is for the worse."""
     return [
-        _command("error", file, f"{change.audit}: worse than before", change.what)
+        _command("error", file, f"{change.audit}: worse than before", visible(change.what))
         for change in changes
         if change.kind is ChangeKind.WORSE
     ]
@@ -39,7 +40,7 @@ def summary_of(changes: Sequence[Change], baseline: str) -> str:
 
 
 def _command(level: str, file: str, title: str, message: str) -> str:
-    return f"::{level} file={_property(file)},title={_property(title)}::{_data(message)}"
+    return f"::{level} file={_property(visible(file))},title={_property(visible(title))}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -1,22 +1,22 @@
-"""JUnit's XML, which every CI service shows. Each audit is a test case, and all text is escaped."""
+"""JUnit's XML, which every CI service shows. Each audit is a test case, and all text is escaped.
 
-import re
+What XML cannot hold, not even escaped, is not visible: control characters, halves of surrogate pairs, non-characters.
+"""
+
 from xml.etree import ElementTree
 
+from auditor.errors import visible
 from auditor.report.phrases import bound_words, finding, proof_words
 from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
-
-# What XML 1.0 cannot hold, not even escaped: control characters, halves of surrogate pairs, two non-characters.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(*results: RunResult) -> str:
     """Return one document with a suite for each run. An audit without an answer is an error, another surprise a failure."""
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
-        suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=_shown(result.name))
+        suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=visible(result.name))
         for audit in result.audits:
             _add_case(suite, result.name, audit)
     ElementTree.indent(root, " ")
@@ -38,29 +38,20 @@ def _time(seconds: float | None) -> dict[str, str]:
 
 
 def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
-    names = {"classname": _shown(run), "name": _shown(audit.name)}
+    names = {"classname": visible(run), "name": visible(audit.name)}
     case = ElementTree.SubElement(suite, "testcase", {**names, **_time(audit.seconds)})
     properties = ElementTree.SubElement(case, "properties")
     for name, value in (("claim", str(audit.claim)), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
-        ElementTree.SubElement(properties, "property", name=name, value=_shown(value))
+        ElementTree.SubElement(properties, "property", name=name, value=visible(value))
     if (proof := proof_words(audit)) is not None:
-        ElementTree.SubElement(properties, "property", name="proof", value=_shown(proof))
+        ElementTree.SubElement(properties, "property", name="proof", value=visible(proof))
     if audit.passed:
-        ElementTree.SubElement(case, "system-out").text = _shown(finding(audit))
+        ElementTree.SubElement(case, "system-out").text = visible(finding(audit))
         return
     kind = "error" if _is_error(audit) else "failure"
-    problem = ElementTree.SubElement(case, kind, message=_shown(headline(audit)), type=str(audit.verdict))
-    problem.text = _shown(failure_text(audit))
+    problem = ElementTree.SubElement(case, kind, message=visible(headline(audit)), type=str(audit.verdict))
+    problem.text = failure_text(audit)
 
 
 def _is_error(audit: AuditResult) -> bool:
     return audit.verdict is Verdict.INCONCLUSIVE
-
-
-def _shown(text: str) -> str:
-    r"""Spell out what XML cannot hold.
-
-    >>> _shown("a\x00b")
-    'a\\x00b'
-    """
-    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

@@ -2,6 +2,7 @@
 
 import re
 
+from auditor.errors import visible
 from auditor.report.pair_table import DIFFERS, counterexample_table
 from auditor.report.phrases import COLUMNS, closing_line, finding, in_columns, spent_words, urgent_first, verdict_words
 from auditor.results.result import AuditResult, RunResult
@@ -17,16 +18,16 @@ def to_markdown(result: RunResult) -> str:
     lines += [_row(audit) for audit in urgent_first(result.audits)]
     for audit in urgent_first(result.audits):
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
-    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace").decode("utf-8")
+    return "\n".join(lines) + "\n"
 
 
 def escape(text: str) -> str:
-    """Keep text from being read as Markdown or HTML.
+    """Keep text from being read as Markdown or HTML, in one line.
 
     >>> escape("a|b <i>")
     'a\\\\|b \\\\<i\\\\>'
     """
-    return " ".join(text.translate(_SPECIAL).splitlines())
+    return visible(text).translate(_SPECIAL)
 
 
 def _row(audit: AuditResult) -> str:
@@ -38,7 +39,7 @@ def _row(audit: AuditResult) -> str:
 def _paragraph(audit: AuditResult) -> list[str]:
     again = ["", f"Reproduce: {_code(audit.reproduce)}"] if audit.reproduce else []
     return [
-        f"`{audit.mechanism}` claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
+        f"{_code(audit.mechanism)} claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
         "",
         escape(finding(audit)),
         "",
@@ -67,4 +68,5 @@ def _rows(audit: AuditResult) -> list[str]:
 def _code(text: str) -> str:
     """Return text as inline code, between more backticks than it holds in a row."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    return f"{fence} {' '.join(text.splitlines())} {fence}"
+    apart = " " if "`" in text else ""
+    return f"{fence}{apart}{visible(text)}{apart}{fence}"

@@ -1,5 +1,6 @@
 """One audit as plain text: in short, and in full as a failed check shows it."""
 
+from auditor.errors import visible
 from auditor.neighbours.pair import pair_words
 from auditor.report.pair_table import counterexample_table
 from auditor.report.phrases import bound_words, confidence_words, ended, event_lines, finding
@@ -14,7 +15,7 @@ def headline(audit: AuditResult) -> str:
 def in_short(audit: AuditResult) -> str:
     """Return the verdict, what was found in a sentence or two, and the warnings."""
     warnings = (f"warning: {warning}" for warning in audit.warnings)
-    return "\n".join([f"{audit.name}: {headline(audit)}", finding(audit), *warnings])
+    return "\n".join(map(visible, [f"{audit.name}: {headline(audit)}", finding(audit), *warnings]))
 
 
 def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
@@ -33,4 +34,4 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     rows += [("warning", warning) for warning in audit.warnings]
     if again := reproduce or audit.reproduce:
         rows.append(("reproduce", again))
-    return "\n".join([headline(audit), finding(audit), *(f"  {name:<10} {text}" for name, text in rows)])
+    return "\n".join(map(visible, [headline(audit), finding(audit), *(f"  {name:<10} {text}" for name, text in rows)]))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from auditor.report.markdown import escape
 from auditor.report.phrases import number
@@ -50,8 +51,8 @@ def _found(folder: str, audit: AuditResult) -> list[str]:
     bound, exact, pair = audit.bound, audit.exact, audit.pair
     verdict = "" if audit.passed else f" — ended as {audit.verdict}"
     return [
-        f"[{escape(audit.name)}]({folder}/summary.md){verdict}",
-        f"{bound.quantity} {bound.value:.3f}" if bound and math.isfinite(bound.value) else "–",
+        f"[{escape(audit.name)}]({quote(folder)}/summary.md){verdict}",
+        f"{escape(bound.quantity)} {bound.value:.3f}" if bound and math.isfinite(bound.value) else "–",
         "" if exact is None else number(exact.value),
         "–" if pair is None else escape(f"{_short(pair.left)} and {_short(pair.right)}"),
         f"{_outputs(audit):,}",

@@ -17,19 +17,19 @@ def print_result(result: RunResult, console: Console) -> None:
         table.add_column(heading, overflow="fold")
     for audit in urgent_first(result.audits):
         mark = "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
-        table.add_row(mark, *map(_escape, in_columns(audit).values()), ended(audit))
+        table.add_row(mark, *map(escaped, in_columns(audit).values()), ended(audit))
     console.print(table)
     for audit in urgent_first(result.audits):
-        name = f"[bold]{_escape(audit.name)}[/]"
+        name = f"[bold]{escaped(audit.name)}[/]"
         if audit.verdict != "no_violation_found" or not audit.passed:
             console.print()
-            console.print(f"{name}: {_escape(finding(audit))}", highlight=False)
+            console.print(f"{name}: {escaped(finding(audit))}", highlight=False)
             _print_rows(audit, console)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", highlight=False, markup=False, soft_wrap=True)
         for warning in audit.warnings:
             console.print()
-            console.print(f"{name}: [yellow]warning[/]: {_escape(warning)}.", highlight=False)
+            console.print(f"{name}: [yellow]warning[/]: {escaped(warning)}.", highlight=False)
     console.print()
     style = "green" if result.passed else "bold red"
     console.print(visible(closing_line(result, timed=True)), style=style, highlight=False, markup=False)
@@ -42,12 +42,12 @@ def _print_rows(audit: AuditResult, console: Console) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("", *shown.columns):
-        table.add_column(_escape(heading), overflow="fold")
+        table.add_column(escaped(heading), overflow="fold")
     for mark, cells in shown.lines:
-        table.add_row(*map(_escape, (mark, *cells)), style="bold red" if mark in DIFFERS else None)
+        table.add_row(*map(escaped, (mark, *cells)), style="bold red" if mark in DIFFERS else None)
     console.print(table)
 
 
-def _escape(text: str) -> str:
-    """Keep text from being read as rich's markup, or by the terminal."""
+def escaped(text: str) -> str:
+    """Return text that is not read as rich's markup, and in which the terminal finds no command and no line break."""
     return rich.markup.escape(visible(text))

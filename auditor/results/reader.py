@@ -13,7 +13,7 @@ from auditor.results.result import FORMAT, RunResult
 from auditor.strangers import read_json
 
 # Of one file.
-MOST_BYTES, WHAT = 1 << 28, "a report of this program"
+MOST_BYTES, WHAT = 1 << 26, "a report of this program"
 
 # What a value must be, by the first word of pydantic's kind of error.
 _WANTED = {
@@ -50,7 +50,9 @@ def report_data(file: Path) -> Any:
 
 
 def _run(data: Any) -> RunResult:
-    if isinstance(data, dict) and "audits" in data and data.get("version") != FORMAT:
+    if (
+        isinstance(data, dict) and "audits" in data and repr(data.get("version")) != repr(FORMAT)
+    ):  # 1 is not true or 1.0
         raise InvalidInputError(f"it has version {data.get('version')}; this auditor reads version {FORMAT}")
     try:
         return TypeAdapter(RunResult).validate_python(data)

@@ -509,6 +509,48 @@ def test_a_line_that_never_ends_and_lines_without_end_are_cut(folder: Path, monk
         lines.repeats_itself(PAIR)
 
 
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("while True: sys.stdout.write('1'); sys.stdout.flush(); time.sleep(0.01)", "no answer within the time limit"),
+        ("while True: os.write(1, b'1' * 100)", "no answer within the time limit"),
+        ("while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')", "no answer within the time limit"),
+        ("while True: os.write(2, b'x' * 65536)", "no answer within the time limit"),
+        ("os.write(1, b'1'); time.sleep(60)", "no answer within the time limit"),
+        ("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "no answer within the time limit"),
+        ("os.close(1); time.sleep(60)", "closed its standard output"),
+        ("os.write(1, b'1'); os._exit(0)", "ended with exit status 0"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer within the time limit"),
+    ],
+)
+def test_a_batch_has_one_deadline_whatever_is_written(folder: Path, body: str, why: str) -> None:
+    begun = time.monotonic()
+    assert message_of(draw(program(folder, body, 0.5), 9)) == (repr(why),)
+    assert time.monotonic() - begun < 10
+
+
+def test_a_program_that_never_reads_is_late(folder: Path) -> None:
+    """The request does not fit into the pipe."""
+    made = Program(Command([sys.executable, "-c", "import time; time.sleep(60)", str(folder)]), {}, 0.5)
+    big = Pair([0] * 10**6, [1] * 10**6)
+    sample = made.draw(big, np.ones(2, bool), np.random.default_rng(0))
+    assert message_of(sample) == ("'no answer within the time limit'",)
+
+
+def test_a_program_that_writes_before_it_is_asked_is_told(folder: Path) -> None:
+    file = folder / "banner.py"
+    body = "for i in range(size): print(i)"
+    file.write_text("print('Welcome', flush=True)\n" + ANSWERING.format(body=body), encoding="utf-8")
+    made = Program(Command([sys.executable, str(file)]), {}, 5.0)
+    with pytest.raises(MechanismError, match="answered two requests of size 32 with 65 lines"):
+        made.repeats_itself(PAIR)
+
+
+def test_a_key_that_appears_twice_is_refused() -> None:
+    with pytest.raises(MechanismError, match='the key "a" appears twice in one object'):
+        values_of([b'{"a": 1, "a": 2}'])
+
+
 @pytest.mark.parametrize("line", ["[" * 200 + "]" * 200, '{"a":' * 101 + "1" + "}" * 101, "[" * 300_000])
 def test_a_value_that_is_nested_too_deeply_is_refused(line: str) -> None:
     with pytest.raises(MechanismError, match=r"is not JSON: .* lists and objects stand in one another"):

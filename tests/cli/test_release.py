@@ -126,7 +126,7 @@ def test_no_answer_is_an_error_and_any_other_surprise_a_failure() -> None:
 def test_the_xml_is_well_formed_whatever_is_in_a_name(text: str) -> None:
     whole = to_junit(run(result(text, stop_reason=text, reproduce=text), changed(NO_ANSWER, name=text), name=text))
     root = ElementTree.fromstring(whole.encode("utf-8"))
-    plain = re.fullmatch("[\t -\x7e]*", text) is not None
+    plain = re.fullmatch("[ -\x7e]*", text) is not None
     assert not plain or root[0][0].attrib["name"] == text
 
 
@@ -137,10 +137,10 @@ def test_annotations_are_one_line_each_and_hide_no_command() -> None:
     hostile = "100 %\r\n::error::mine, and: yours"
     lines = annotations(run(result(hostile), changed(SOUND, warnings=(hostile,))), "a,b.yaml")
     assert [line.split("::")[1].split(" ")[0] for line in lines] == ["error", "warning"]
-    title = "100 %25%0D%0A%3A%3Aerror%3A%3Amine%2C and%3A yours%3A violation "
+    title = "100 %25\\r %3A%3Aerror%3A%3Amine%2C and%3A yours%3A violation "
     assert lines[0].startswith(f"::error file=a%2Cb.yaml,title={title}")
     assert all(len(line.splitlines()) == 1 for line in lines)
-    assert lines[1].endswith("::100 %25%0D%0A::error::mine, and: yours")
+    assert lines[1].endswith("::100 %25\\r ::error::mine, and: yours")
     assert annotations(run(SOUND), "a.yaml") == []
     changes = [Change(ChangeKind.WORSE, "one", "it vanished"), Change(ChangeKind.BETTER, "two", "it is gone")]
     assert annotations_of(changes, "a.yaml") == ["::error file=a.yaml,title=one%3A worse than before::it vanished"]

@@ -14,6 +14,7 @@ from made_results import event_of, made
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import ApproximateDP, PureDP
+from auditor.errors import visible
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
@@ -132,7 +133,7 @@ def unescaped(text: str) -> str:
 def test_escaped_text_is_on_one_line_and_shows_the_same(text: str) -> None:
     told = escape(text)
     assert len(told.splitlines()) <= 1
-    assert unescaped(told) == " ".join(text.splitlines())
+    assert unescaped(told) == visible(text)
 
 
 @given(st.text())
