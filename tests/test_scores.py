@@ -173,6 +173,17 @@ def test_a_file_that_cannot_be_read_is_named(name: str, text: str, words: str, t
         read_scores(str(tmp_path / "gone.csv"))
 
 
+def test_the_same_files_give_the_same_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To the last digit, ties and random choices included: whoever has the files can check what is reported."""
+    inside, outside = gaussian(300)
+    np.save(tmp_path / "in.npy", np.round(inside, 1))
+    np.save(tmp_path / "out.npy", np.round(outside, 1))
+    command = ["scores", str(tmp_path / "in.npy"), str(tmp_path / "out.npy"), "--from", "independent-runs", "--json"]
+    assert main(command) == main(command) == 0
+    told = capsys.readouterr().out
+    assert told[: len(told) // 2] == told[len(told) // 2 :]
+
+
 def test_the_command_prints_what_the_function_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inside, outside = gaussian(600)
     np.save(tmp_path / "in.npy", inside)

@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS inputs (name TEXT PRIMARY KEY, content TEXT) WITHOUT 
 """
 VERSION = 2
 DIGEST = hashlib.sha256().digest_size  # bytes for the pair, before the outputs of a batch
+# What SQLite raises for a spoilt file. The text of its error may quote bytes of the file.
+SPOILT = (sqlite3.Error, UnicodeDecodeError)
 # The note that says why a recorded run stopped drawing.
 ENDED = "ended"
 
@@ -61,7 +63,7 @@ class Store:
                 if reading:
                     require_file(path)
                 self._open(reading)
-        except (sqlite3.Error, InvalidInputError) as error:
+        except (*SPOILT, InvalidInputError) as error:
             self.close()
             if not reading and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
                 sqlite3.SQLITE_FULL,
@@ -148,7 +150,7 @@ class Store:
         """Write nothing more, even if audits still run."""
         with self._lock:
             if self._file is not None:
-                with suppress(sqlite3.Error):  # then the file can be read where nothing can be written
+                with suppress(*SPOILT):  # then the file can be read where nothing can be written
                     self._file.execute("PRAGMA journal_mode=DELETE")
                 self._file.close()
             self._file = None
@@ -185,18 +187,19 @@ class Store:
 
     def row(self, query: str, *values: str) -> tuple[Any, ...] | None:
         """Return the row that a query finds, if any. Raises InvalidInputError if the file cannot be read."""
-        with self._opened() as file:
-            try:
-                found: tuple[Any, ...] | None = file.execute(query, values).fetchone()
-            except sqlite3.Error as error:
-                raise InvalidInputError(f"{self.path} cannot be read: {error}; record anew") from None
-        return found
+        return next(iter(self._rows(query, *values)), None)
 
     def names(self, audit: str, start: str) -> list[str]:
-        """Return the names of an audit's batches that begin so."""
+        """Return the names of an audit's batches that begin so. Raises as ``row``."""
+        query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
+        return [name for (name,) in self._rows(query, audit, len(start), start)]
+
+    def _rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
         with self._opened() as file:
-            query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
-            return [name for (name,) in file.execute(query, (audit, len(start), start))]
+            try:
+                return file.execute(query, values).fetchall()
+            except SPOILT as error:
+                raise InvalidInputError(f"{self.path} cannot be read: {error}; record anew") from None
 
 
 def _tables(file: sqlite3.Connection) -> set[tuple[str, str]]:

@@ -128,8 +128,9 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
     test = None if audit.event is None else frozen_test(audit.event)
     if test is None or audit.pair is None or plan.settings.method == "sequential" or level is None:
         return known, (f"the outputs, the verdict, {BY_CODE}",)
-    samples = list(plan.store.samples(Phase.BOUND, audit.pair))
-    learned_from = join_samples(list(plan.store.samples(Phase.SELECTION, audit.pair)))
+    with plan.store.blamed():
+        samples = list(plan.store.samples(Phase.BOUND, audit.pair))
+        learned_from = join_samples(list(plan.store.samples(Phase.SELECTION, audit.pair)))
     outputs = sum(sample.size for sample in samples)
     method = plan.method(outputs, plan.claim)
     histograms = tuple(test.histograms(learned_from))

@@ -101,8 +101,8 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
             )
     overrides = cast(RunKeywords, kept.overrides)
     file = manifest.parent / Path(kept.configuration).name
-    # Before anything that it names is run; without a file, the error is that of a configuration.
-    if file.is_file() and hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
+    # Before anything that it names is run.
+    if hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )

@@ -9,37 +9,22 @@ import json
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from honest_files import BUDGET, CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
 
 from auditor.cli import main
 
-MECHANISM = """
-def noisy(value, rng):
-    return value + rng.laplace()
-"""
-CONFIGURATION = """
-version: 1
-samples: 500
-execution: {workers: 1, isolate: false}
-audits:
-  - name: one
-    mechanism: theirs.py:noisy
-    claim: {epsilon: 1.0}
-    neighbours: {pairs: [{left: 0, right: 1}]}
-"""
 # A name that clears the screen, sets a title, turns the writing around, and breaks the line in five ways.
 EVIL = "\x1b[2J\x1b]0;t\x07\u202etxt\u2066\r\n\x0b\x0c\x85\u2028\u2029\x00\ud800\ufffe::error::x|<b>]]>&`*[a](b)"
-SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -57,14 +42,7 @@ class Attack:
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a file of every kind, as this program writes them."""
     folder = tmp_path_factory.mktemp("honest")
-    (folder / "theirs.py").write_text(MECHANISM, encoding="utf-8")
-    (folder / "audit.yaml").write_text(CONFIGURATION, encoding="utf-8")
-    np.save(folder / "inside.npy", np.arange(20.0))
-    np.save(folder / "outside.npy", np.arange(20.0) - 3)
-    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
-        assert main(["run", "audit.yaml", "--record", "kept", "--quiet"]) == 0
-        assert main(["run", "audit.yaml", "--budget", "budget.json", "--quiet"]) == 0
-        assert main(["prove", "audit.yaml", "--out", "proofs"]) in (0, 4)
+    make_honest_files(folder)
     return folder
 
 
@@ -74,10 +52,6 @@ def folder(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     shutil.copytree(honest, copy)
     monkeypatch.chdir(copy)
     return copy
-
-
-REPORT, MANIFEST, OUTPUTS = "reports/audit/report.json", "kept/audit/manifest.json", "kept/audit/outputs.sqlite"
-PROOF, BUDGET, CONFIG = "proofs/audit/proof-1.json", "budget.json", "audit.yaml"
 
 
 # --- How files are spoilt ---
@@ -627,22 +601,6 @@ ATTACKS = [
         (0, 2),
     ),
 ]
-
-
-@contextlib.contextmanager
-def in_time() -> Iterator[None]:
-    """Raise if the block has not ended after some seconds."""
-
-    def late(*_: object) -> None:
-        raise AssertionError("it hangs")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 HIDDEN = re.compile(r"[^\n -~\xa0-\U0010ffff]|[\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -228,7 +228,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
 BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
     ("no file", lambda f: ["nowhere.yaml"], "there is no file nowhere.yaml"),
     ("a mechanism", lambda f: ["some.py:count"], "some.py:count is a mechanism, not a configuration; `auditor init"),
-    ("not YAML", lambda f: [f.write("a.yaml", "[")], "line 1: this is not YAML"),
+    ("not YAML", lambda f: [f.write("a.yaml", "[")], "line 2: this is not YAML"),
     ("an unknown key", lambda f: [f.write("a.yaml", config(SOUND, more="sampels: 5"))], 'did you mean "samples"'),
     (
         "no file",
@@ -705,7 +705,8 @@ def test_json_of_several_configurations_is_refused(folder: Folder, capsys: pytes
 
 @pytest.mark.parametrize("data", ["\ud800", "a\x1b[31mb", "<i>"])
 def test_data_that_no_file_can_hold_costs_no_result(folder: Folder, data: str) -> None:
-    neighbours = f"{{pairs: [{{left: {json.dumps(data)}, right: x}}]}}"
+    folder.write("data_of_the_test.py", f"def pairs():\n    yield {data!a}, 'x'\n")
+    neighbours = "{generator: data_of_the_test.py:pairs}"
     assert folder.run(config(audit("a", "nothing", neighbours=neighbours))) == 0
     assert folder.report()["audits"][0]["pair"]["left"] == data
     page = (folder.path / "reports" / "some" / "report.html").read_text(encoding="utf-8")
@@ -721,7 +722,7 @@ def test_a_name_cannot_command_the_terminal(folder: Folder, capsys: pytest.Captu
 
 def test_a_name_that_no_file_can_hold_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert folder.run(config(audit('"\\ud800"', "laplace"))) == 2
-    assert "it must be text that a file can hold" in capsys.readouterr().err
+    assert "line 7: this is not YAML: found invalid Unicode character escape code" in capsys.readouterr().err
 
 
 # --- Stored reports ---

@@ -1,0 +1,294 @@
+"""Every file that a command reads, spoilt at random: each is read or refused by an error of use, in time, and never otherwise.
+
+Files are spoilt as data, at a few places of what this program wrote, and as bytes. The long run has 20,000 examples of each.
+"""
+
+import contextlib
+import copy
+import io
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from honest_files import BUDGET, CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from auditor.auditing.flow import carry_out
+from auditor.blackbox.command import from_answer
+from auditor.cli import _parser, main
+from auditor.config.error_budget import take_share
+from auditor.config.load import load_configuration
+from auditor.config.recordings import find_recordings
+from auditor.errors import AuditorError
+from auditor.report.compare import compare
+from auditor.report.junit import to_junit
+from auditor.report.markdown import to_markdown
+from auditor.report.terminal import print_result
+from auditor.results.reader import read_report
+from auditor.scores import read_scores
+
+ODD: list[Any] = [
+    *(None, True, False, 0, 1, -1, 0.5, 2**63, 10**400, 1e308, -1e308, 5e-324, float("inf"), float("nan"), -0.0),
+    *("", "a", "NaN", "-Infinity", "1/0", "1e999999999", "\x00", "\ud800", "\x1b[2J\n", "../../x", "0x1", "x" * 1000),
+    *([], {}, [[]], [None], {"": 1}, {"a": [1, {"b": None}]}, [0, 1], [1] * 100, [[[[1]]]]),
+]
+JUNK = st.sampled_from(ODD) | st.integers() | st.floats() | st.text(max_size=5)
+
+
+def places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each container with each of its keys."""
+    for key, value in [
+        *(data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ())
+    ]:
+        yield data, key
+        yield from places(value)
+
+
+@st.composite
+def spoilt_data(draw: st.DrawFn, honest: Any) -> Any:
+    """Draw data with up to three of its values replaced, removed, doubled, or put in the place of another."""
+    data = copy.deepcopy(honest)
+    for _ in range(draw(st.integers(1, 3))):
+        found = [*places(data)]
+        if not found:
+            break
+        inside, key = found[draw(st.integers(0, len(found) - 1))]
+        match draw(st.integers(0, 5)):
+            case 0:
+                del inside[key]
+            case 1 if isinstance(inside, list):
+                inside.insert(key, copy.deepcopy(inside[key]))
+            case 2:
+                there, other = found[draw(st.integers(0, len(found) - 1))]
+                inside[key] = copy.deepcopy(there[other])
+            case _:
+                inside[key] = copy.deepcopy(draw(JUNK))
+    return data if draw(st.integers(0, 50)) else draw(JUNK)
+
+
+@st.composite
+def spoilt_bytes(draw: st.DrawFn, honest: bytes) -> bytes:
+    """Draw bytes that differ from the honest ones at a few places, are cut, doubled, or begin anew."""
+    raw = bytearray(honest)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, max(0, len(raw) - 1)))
+        match draw(st.integers(0, 4)):
+            case 0:
+                raw[at : at + 1] = draw(st.binary(max_size=8))
+            case 1:
+                del raw[at : at + draw(st.integers(1, 40))]
+            case 2:
+                raw[at:at] = raw[at : at + draw(st.integers(1, 40))] * draw(st.sampled_from([1, 2, 50]))
+            case 3:
+                raw[at : at + 1] = draw(
+                    st.sampled_from([b"\xff", b"\0", b"[" * 200, b"9" * 5000, b"{", b'"', b"\n", b"-", b"e9"])
+                )
+            case _ if raw:
+                raw[at] ^= 1 << draw(st.integers(0, 7))
+    return bytes(raw)
+
+
+def json_text(data: Any) -> bytes:
+    return json.dumps(data).encode()
+
+
+def yaml_text(data: Any) -> bytes:
+    return yaml.safe_dump(data, allow_unicode=True).encode("utf-8", "surrogatepass")
+
+
+class Content(bytes):
+    """The content of a file, too long to be printed."""
+
+    def __repr__(self) -> str:
+        return f"{len(self):,} bytes, {self[:200]!r}"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file of the folder, how data are written in it, if it holds plain data, and who reads it."""
+
+    file: str
+    read: Callable[[Path], object]
+    write: Callable[[Any], bytes] | None = None
+    parse: Callable[[bytes], Any] = json.loads
+
+    def strategy(self, honest: bytes) -> st.SearchStrategy[bytes]:
+        """Draw contents of the file."""
+        by_bytes = spoilt_bytes(honest)
+        contents = by_bytes if self.write is None else by_bytes | spoilt_data(self.parse(honest)).map(self.write)
+        return contents.map(Content)
+
+
+def shown(folder: Path) -> None:
+    report = read_report(folder / REPORT)
+    to_markdown(report), to_junit(report)
+    print_result(report, Console(file=io.StringIO(), width=100))
+    honest = read_report(folder / "honest.json")
+    compare(report, honest), compare(honest, report)
+
+
+def replayed(folder: Path) -> None:
+    for recording in find_recordings(folder / "kept", runs_code=False):
+        with contextlib.closing(recording):
+            for plan in recording.plans:
+                carry_out(plan, refuse=True)
+
+
+def manifest(folder: Path) -> None:
+    for recording in find_recordings(folder / "kept", runs_code=False):
+        recording.close()
+
+
+def in_a_store(folder: Path) -> None:
+    """Put the bytes in the place of each batch and note of the recording, and replay it."""
+    content = (folder / "batch").read_bytes()
+    with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file, file:
+        file.execute("UPDATE batches SET seen = ? WHERE name LIKE 'selection%'", (content,))
+    replayed(folder)
+
+
+def certified(folder: Path) -> None:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        status = main(["check-proof", str(folder / PROOF)])
+    assert status in (0, 1, 2), said.getvalue()
+
+
+def shared(folder: Path) -> None:
+    take_share(folder / BUDGET, load_configuration(folder / CONFIG, runs_code=False), False)
+
+
+def answered(folder: Path) -> None:
+    lines = (folder / "answer").read_bytes().removesuffix(b"\n") + b"\n"
+    from_answer(lines, lines.count(b"\n"))
+
+
+FORMATS = {
+    "report": Format(REPORT, shown, json_text),
+    "certificate": Format(PROOF, certified, json_text),
+    "manifest": Format(MANIFEST, manifest, json_text),
+    "store": Format(OUTPUTS, replayed),
+    "batch": Format("batch", in_a_store),
+    "npy": Format("inside.npy", lambda folder: read_scores(str(folder / "inside.npy"))),
+    "csv": Format("scores.csv", lambda folder: read_scores(f"{folder / 'scores.csv'}:a")),
+    "json": Format("scores.json", lambda folder: read_scores(f"{folder / 'scores.json'}:a"), json_text),
+    "parquet": Format("scores.parquet", lambda folder: read_scores(f"{folder / 'scores.parquet'}:a")),
+    "configuration": Format(CONFIG, lambda folder: load_configuration(folder / CONFIG, runs_code=False), yaml_text, yaml.safe_load),
+    "budget": Format(BUDGET, shared, json_text),
+    "answer": Format("answer", answered),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fuzzed")
+    make_honest_files(folder)
+    (folder / "honest.json").write_bytes((folder / REPORT).read_bytes())
+    (folder / "scores.csv").write_text('a,b\n1,2\n"3",4e5\n-inf,.5\n', encoding="utf-8")
+    (folder / "scores.json").write_text('{"a": [1, 2.5, -3], "b": [true, "x"]}', encoding="utf-8")
+    lines = [
+        1,
+        -0.5,
+        "text",
+        None,
+        [1, [2]],
+        {"a": 1, "b": {"c": "1.50"}},
+        {"error": "x"},
+        "NaN",
+        [],
+        12345678901234567890,
+    ]
+    (folder / "answer").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"a": [0.5, 1.0], "b": ["x", None]}), folder / "scores.parquet")
+    with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file:
+        [(seen,)] = file.execute("SELECT seen FROM batches WHERE name LIKE 'selection%' LIMIT 1")
+    (folder / "batch").write_bytes(seen)
+    return folder
+
+
+def fuzz(name: str, folder: Path, examples: int) -> Counter[str]:
+    """Read spoilt files of a format; return how many were read, and how many were refused."""
+    form, ended = FORMATS[name], Counter[str]()
+    file = folder / form.file
+    honest = file.read_bytes()
+
+    @settings(max_examples=examples, suppress_health_check=[*HealthCheck], database=None)
+    @given(form.strategy(honest))
+    def is_read_or_refused(content: bytes) -> None:
+        file.write_bytes(content)
+        with in_time():
+            try:
+                form.read(folder)
+                ended["read"] += 1
+            except AuditorError as error:
+                assert str(error)
+                ended["refused"] += 1
+
+    try:
+        is_read_or_refused()
+    finally:
+        file.write_bytes(honest)
+    form.read(folder)  # the honest file
+    return ended
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_spoilt_file_is_read_or_refused(name: str, folder: Path) -> None:
+    assert fuzz(name, folder, 40).total() >= 40
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", FORMATS)
+def test_many_spoilt_files_are_read_or_refused(name: str, folder: Path) -> None:
+    ended = fuzz(name, folder, 20_000)
+    print(name, dict(ended))
+    assert min(ended["read"], ended["refused"]) > 0 or name == "answer"
+
+
+def options() -> st.SearchStrategy[list[str]]:
+    """Draw command lines: a command, its files, and options with words of any kind."""
+    words = st.sampled_from(
+        ["-1", "0", "1", "100", "1e400", "nan", "inf", "9" * 30, "-", "x", "one", "\x1b[2J", "a\nb", "", "é"]
+    )
+    files = {
+        "REPORT.json": REPORT, "OLD.json": REPORT, "NEW.json": REPORT, "DIR": "kept", "CONFIG": CONFIG, "INSIDE": "inside.npy",
+        "OUTSIDE": "outside.npy", "MECHANISM": "theirs.py:noisy", "FILE": PROOF,
+    }  # fmt: skip
+    [commands] = [one.choices for one in _parser()._actions if isinstance(one.choices, dict)]
+
+    @st.composite
+    def line(draw: st.DrawFn) -> list[str]:
+        name = draw(st.sampled_from(sorted(set(commands) - {"self-check"})))
+        given, named = list[str](), list[str]()
+        for action in commands[name]._actions:
+            if not action.option_strings:
+                file = files.get(str(action.metavar), "mechanisms")
+                given.append(file if draw(st.integers(0, 5)) else draw(words))
+            elif "--help" not in action.option_strings and (action.required or draw(st.integers(0, 3)) == 0):
+                value = draw(st.sampled_from([*map(str, action.choices)])) if action.choices else draw(words)
+                named += [action.option_strings[-1], *([] if action.nargs == 0 else [value])]
+        return [name, *given, *named]
+
+    return line()
+
+
+@settings(suppress_health_check=[*HealthCheck])
+@given(line=options())
+def test_any_command_line_ends_in_a_status(line: list[str], folder: Path) -> None:
+    said = io.StringIO()
+    with in_time(60), contextlib.chdir(folder), contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        try:
+            status = main(line)
+        except SystemExit as ended:
+            status = ended.code  # type: ignore[assignment]
+    assert status in (0, 1, 2, 3, 4, 5), (line, said.getvalue())
+    assert "internal error" not in said.getvalue(), line

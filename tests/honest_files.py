@@ -1,0 +1,55 @@
+"""A folder with a file of every kind, as this program writes them, for tests that spoil them; and what must never take long."""
+
+import contextlib
+import io
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from auditor.cli import main
+
+MECHANISM = """
+def noisy(value, rng):
+    return value + rng.laplace()
+"""
+CONFIGURATION = """
+version: 1
+samples: 500
+execution: {workers: 1, isolate: false}
+audits:
+  - name: one
+    mechanism: theirs.py:noisy
+    claim: {epsilon: 1.0}
+    neighbours: {pairs: [{left: 0, right: 1}]}
+"""
+REPORT, MANIFEST, OUTPUTS = "reports/audit/report.json", "kept/audit/manifest.json", "kept/audit/outputs.sqlite"
+PROOF, BUDGET, CONFIG = "proofs/audit/proof-1.json", "budget.json", "audit.yaml"
+
+
+def make_honest_files(folder: Path) -> None:
+    (folder / "theirs.py").write_text(MECHANISM, encoding="utf-8")
+    (folder / CONFIG).write_text(CONFIGURATION, encoding="utf-8")
+    np.save(folder / "inside.npy", np.arange(20.0))
+    np.save(folder / "outside.npy", np.arange(20.0) - 3)
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        assert main(["run", CONFIG, "--record", "kept", "--quiet"]) == 0
+        assert main(["run", CONFIG, "--budget", BUDGET, "--quiet"]) == 0
+        assert main(["prove", CONFIG, "--out", "proofs"]) in (0, 4)
+
+
+@contextlib.contextmanager
+def in_time(seconds: int = 30) -> Iterator[None]:
+    """Raise if the block has not ended after some seconds."""
+
+    def late(*_: object) -> None:
+        raise KeyboardInterrupt("it hangs")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
