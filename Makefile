@@ -28,7 +28,7 @@ classics: $(AUDITS)
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
-	$(BIN)/python -m pytest -q tests/test_libraries.py
+	$(BIN)/python -m pytest -q tests/test_libraries.py tests/adapters
 
 # Published bugs, in a release that has them and in one that has not: benchmarks/corpus/RESULTS.md
 corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready

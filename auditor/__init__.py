@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Value as Value
     from auditor.neighbours.frames import Frame as Frame
+    from auditor.neighbours.one_number import OneNumber as OneNumber
     from auditor.neighbours.records import Records as Records
     from auditor.neighbours.totals import Totals as Totals
+    from auditor.neighbours.totals_by_key import TotalsByKey as TotalsByKey
     from auditor.proofs import Proof as Proof
     from auditor.proofs import prove as prove
     from auditor.results.reader import read_report as read_report
@@ -70,8 +72,10 @@ _NAMES = {
     "auditor.neighbours.canaries": ("Canaries",),
     "auditor.neighbours.domains": ("Pairs", "Value"),
     "auditor.neighbours.frames": ("Frame",),
+    "auditor.neighbours.one_number": ("OneNumber",),
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("Totals",),
+    "auditor.neighbours.totals_by_key": ("TotalsByKey",),
     "auditor.proofs": ("Proof", "prove"),
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),

@@ -1,8 +1,10 @@
-"""What claims, methods, domains and report formats of one's own are made of; CONTRIBUTING.md adds one of each.
+"""What claims, methods, domains, report formats and adapters of one's own are made of; docs/how-to/object.md has an adapter,
+CONTRIBUTING.md one of each of the others.
 
 These names and those of ``auditor`` are the interface. All else in the package may change in any version.
 """
 
+from auditor.adapters.adapted import Adapted
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower
@@ -19,6 +21,7 @@ from auditor.report.formats import FORMATS, Format
 __all__ = [
     "FORMATS",
     "METHODS",
+    "Adapted",
     "Domain",
     "Event",
     "Format",

@@ -92,11 +92,11 @@ class DPAudit:
         self._item = item
         self._calls = 0
 
-    def __call__(self, mechanism: Any, claim: Any, neighbours: Any, **options: Any) -> "AuditResult":
+    def __call__(self, mechanism: Any, claim: Any = None, neighbours: Any = None, **options: Any) -> "AuditResult":
         """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
 
         Args:
-            mechanism, claim, neighbours: as of :func:`auditor.audit`.
+            mechanism, claim, neighbours: as of :func:`auditor.audit`. An object of a library needs neither claim nor neighbours.
             options: its keywords but ``name`` and ``confidence``, and ``expect``: "no_violation_found" (the default) or
                 "violation". They override those of the marker. By default the mechanism runs in the test's process.
 
@@ -141,7 +141,7 @@ class DPAudit:
 
 @pytest.fixture
 def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
-    """Audit a mechanism: ``dp_audit(mechanism, claim, neighbours, **options)``.
+    """Audit a mechanism: ``dp_audit(mechanism, claim, neighbours, **options)``, or ``dp_audit(object_of_a_library)``.
 
     Fails the test if the claim is violated, with pair, event, counts and bound, and if there is no answer. All audits of the
     session share one error budget (``--dp-confidence``).

@@ -24,6 +24,7 @@ ROOMS: list[tuple[str, ...]] = [
     ("auditor.scores",),
     ("auditor.neighbours",),
     ("auditor.blackbox",),
+    ("auditor.adapters",),
     ("auditor.proofs",),
     ("auditor.events",),
     ("auditor.methods",),

@@ -1,8 +1,9 @@
 """The whole flow of one audit. Nothing here prints; progress is reported through a callback."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
+from auditor.adapters.adapted import adapt
 from auditor.auditing.check import check, draw_once
 from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured
@@ -42,9 +43,9 @@ __all__ = [
 
 
 def audit(
-    mechanism: Callable[..., Any] | str | Command,
-    claim: Claim,
-    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]],
+    mechanism: object,
+    claim: Claim | None = None,
+    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None = None,
     *,
     parameters: Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -55,10 +56,11 @@ def audit(
 
     Args:
         mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
-            "module:function"; or a program, ``Command(["node", "mechanism.js"])``.
-        claim: the claim to test, such as ``PureDP(1.0)``.
-        neighbours: a domain, or a list of (left, right) pairs.
-        parameters: passed on to the mechanism as keywords.
+            "module:function"; or a program, ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter,
+            such as a measurement of OpenDP.
+        claim: the claim to test, such as ``PureDP(1.0)``; by default that of the object.
+        neighbours: a domain, or a list of (left, right) pairs; by default those of the object.
+        parameters: passed on to the mechanism as keywords; for an object, what it does not say, such as ``{"size": (0, 9)}``.
         name: the audit's name; part of the seed of every output.
         confidence: the chance that a sound mechanism raises no alarm.
 
@@ -95,9 +97,9 @@ def audit(
 
 
 def planned(
-    mechanism: Callable[..., Any] | str | Command,
-    claim: Claim,
-    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]],
+    mechanism: object,
+    claim: Claim | None,
+    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None,
     **options: Unpack[AuditKeywords],
 ) -> Plan:
     """Return the plan of the audit that ``audit`` carries out with these arguments."""
@@ -105,12 +107,29 @@ def planned(
     parameters, name, confidence = (given.pop(key, None) for key in ("parameters", "name", "confidence"))
     parameters = parameters or {}
     source: Source
+    assumptions: tuple[str, ...] = ()
+    adapted = None if isinstance(mechanism, Command | str) else adapt(mechanism, parameters)
     if isinstance(mechanism, Command):
         source = ProgramSource(mechanism, parameters)
     elif isinstance(mechanism, str):
         source = PythonSource(mechanism, parameters)
-    else:
+    elif adapted is not None:
+        source = PythonSource(_name_of(mechanism), function=adapted.mechanism)
+        assumptions = () if claim and neighbours else adapted.assumptions
+        claim = adapted.claim if claim is None else claim
+        neighbours = adapted.neighbours if neighbours is None else neighbours
+    elif callable(mechanism):
         source = PythonSource(_name_of(mechanism), parameters, function=mechanism)
+    else:
+        raise InvalidInputError(
+            f"the mechanism is a {type(mechanism).__name__} of {type(mechanism).__module__}, which cannot be called and has no "
+            "adapter; give a function that calls it"
+        )
+    if claim is None or neighbours is None:
+        missing = "a claim" if claim is None else "neighbours"
+        raise InvalidInputError(
+            f"{source.name} needs {missing}; {(adapted and adapted.wanting) or 'only objects of libraries say it themselves'}"
+        )
     if not (isinstance(neighbours, Sequence | Canaries) or hasattr(neighbours, "corners")):
         raise InvalidInputError(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
@@ -123,12 +142,13 @@ def planned(
         neighbours=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
         alpha=alpha_for_each(CONFIDENCE if confidence is None else confidence, 1),
         settings=Settings.of(given),
+        assumptions=assumptions,
     )
 
 
 def measure(
-    mechanism: Callable[..., Any] | str | Command,
-    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]],
+    mechanism: object,
+    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None = None,
     quantity: Literal["epsilon", "mu", "rho"] = "epsilon",
     *,
     delta: float = 0.0,
@@ -155,7 +175,7 @@ def measure(
     return measured(planned(mechanism, claims[quantity], neighbours, **options))
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def _name_of(function: object) -> str:
     inner = getattr(function, "func", function)  # functools.partial
     name: str = getattr(inner, "__qualname__", type(inner).__qualname__)
     return name

@@ -22,7 +22,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
     """
     refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
     has_evidence = isinstance(seen.found, Evidence)
-    smallest, warnings = None, [*drift(seen.tables), *seen.warnings]
+    smallest, warnings = None, [*plan.assumptions, *drift(seen.tables), *seen.warnings]
     # What a claim implies is not worth more time where that is limited.
     if has_evidence and sample is not None and not refuted and not limited:
         warnings += smaller_noise(plan, seen, draw)

@@ -32,7 +32,7 @@ class Plan:
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
     audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
     looked at in addition to those the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
-    repeated without its mechanism.
+    repeated without its mechanism. ``assumptions`` are what an adapter chose, where its object does not say it.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Plan:
     candidates: tuple[Pair, ...] = ()
     features: tuple[Feature, ...] = ()
     store: AuditStore = field(default_factory=AuditStore)
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):

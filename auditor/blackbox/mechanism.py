@@ -30,13 +30,14 @@ class PythonSource:
     """A mechanism in Python: a name that any process can import, or a callable that travels by value.
 
     ``name`` is "module:attribute" or "path/to/file.py:attribute"; ``search_path`` holds the folders in which
-    modules are looked for, before Python's own.
+    modules are looked for, before Python's own. ``adapt`` makes the callable of an object that the name leads to.
     """
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search_path: tuple[str, ...] = ()
     function: Callable[..., Any] | None = None
+    adapt: Callable[[Any], Callable[..., Any]] | None = None
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
@@ -59,19 +60,32 @@ class PythonSource:
 
         Raises MechanismError if it cannot be imported, or has a signature of neither shape.
         """
-        return Mechanism.from_callable(self.load(), self.parameters, self.name)
+        return Mechanism.from_callable(self.load(), {} if self.adapt else self.parameters, self.name)
 
     def load(self) -> Callable[..., Any]:
         """Return the callable itself. Raises MechanismError if it cannot be imported."""
-        return self.function if self.function is not None else load(self.name, self.search_path)
+        if self.function is not None:
+            return self.function
+        return self.adapt(find(self.name, self.search_path)) if self.adapt else load(self.name, self.search_path)
 
     def close(self) -> None:
         """Nothing was started."""
 
 
-@functools.lru_cache(maxsize=256)
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
     """Import the callable behind "module:attribute" or "file.py:attribute".
+
+    Raises MechanismError that names the missing part.
+    """
+    found = find(name, search_path)
+    if not callable(found):
+        raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
+    return found  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(maxsize=256)
+def find(name: str, search_path: tuple[str, ...]) -> Any:
+    """Import the object behind "module:attribute" or "file.py:attribute".
 
     Raises MechanismError that names the missing part.
     """
@@ -99,9 +113,7 @@ def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
         except AttributeError:
             names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
             raise MechanismError(f'mechanism "{name}": {place} has no {part}; {did_you_mean(part, names)}') from None
-    if not callable(found):
-        raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _load_module(place: str, search_path: tuple[str, ...]) -> Any:

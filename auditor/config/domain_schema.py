@@ -14,10 +14,12 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
+from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.strategies import drawn_pairs
 from auditor.neighbours.totals import Totals
+from auditor.neighbours.totals_by_key import TotalsByKey
 
 RelationName = Literal["add_remove", "substitute"]
 # More pairs than any search looks at, so that a generator without an end is an error.
@@ -65,6 +67,20 @@ class OneValue(NeighbourForm):
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Value(**self.arguments())
+
+
+class NumberApart(NeighbourForm):
+    """One number of a range; two of them are neighbours if they are near each other."""
+
+    domain: Literal["number"]
+    """One number, of which any two that are near each other are neighbours."""
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)]
+    """The ends of the range."""
+    distance: Number
+    """How far apart neighbours may be."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        return OneNumber(**self.arguments())
 
 
 class NumberRecord(Strict):
@@ -145,15 +161,19 @@ class TotalsKeys(NeighbourForm):
     """How many numbers the vector has, instead of contributions."""
     values: LowHigh | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     """With cells: the range of each number, {low, high} or [low, high]."""
-    contribution: dict[Literal["l1", "linf"], Number] | None = None
-    """With cells: how far one person moves the vector, in L1 or in any one cell."""
+    keys: list[Any] | None = None
+    """Instead of cells: the keys of a dict of numbers. A key whose number is 0 is absent."""
+    contribution: dict[Literal["l0", "l1", "l2", "linf"], Number] | None = None
+    """With cells: how far one person moves the vector, in L1, in L2 or in any one cell. With keys: l0, how many keys one person
+    changes, and linf, by how much each, and l1 or l2, by how much in all."""
     integer: bool | None = None
     """With cells: whether the numbers are integers (the default)."""
     relation: RelationName | None = None
     """How neighbours may differ."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        return Totals(**self.arguments())
+        arguments = self.arguments()
+        return TotalsByKey(**arguments) if "keys" in arguments else Totals(**arguments)
 
 
 class CanariesByCoins(NeighbourForm):
@@ -321,7 +341,7 @@ def _form(given: Any) -> str | None:
 
 # A new domain is registered here, by its class.
 _Domains = Annotated[
-    OneValue | CanariesByCoins | ListOfRecords | TotalsKeys | FrameOfRows, Field(discriminator="domain")
+    OneValue | NumberApart | CanariesByCoins | ListOfRecords | TotalsKeys | FrameOfRows, Field(discriminator="domain")
 ]
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]
@@ -331,7 +351,7 @@ Neighbours = Annotated[
     Discriminator(
         _form,
         custom_error_type="no_form",
-        custom_error_message="it must be a mapping with a domain (value, records, totals, frame, canaries), "
+        custom_error_message="it must be a mapping with a domain (value, number, records, totals, frame, canaries), "
         "pairs: [{left: ..., right: ...}, ...], generator: module:name, or strategy: module:name",
     ),
     BeforeValidator(_without_null),

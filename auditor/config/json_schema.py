@@ -14,6 +14,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # The auditor reads 1_000_000 as a number, as YAML 1.1 did; for editors, which follow YAML 1.2, it is text.
 _WITH_UNDERSCORES = r"^[-+]?[0-9][0-9_]*$"
 
+# An object says its claim and neighbours itself. For all else both are required.
+OBJECTS_SAY_THE_REST = {
+    "anyOf": [
+        {"required": ["claim", "neighbours"]},
+        {"properties": {"mechanism": {"description": "An object.", "type": "object", "required": ["object"]}}},
+    ]
+}
+
 
 def json_schema() -> dict[str, Any]:
     """Return the schema, in the dialect of 2020-12."""
@@ -24,6 +32,8 @@ def json_schema() -> dict[str, Any]:
     one = {"$ref": "#/$defs/Claim"}
     several = {"type": "array", "items": one, "minItems": 1}
     keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [one, several]}
+    keys["neighbours"].pop("default")
+    definitions["Audit"] |= OBJECTS_SAY_THE_REST
     for key in Shared.model_fields:  # what an audit does not set is set by the file
         keys[key].pop("default")
     return {"$schema": DIALECT, **_for_editors(schema)}

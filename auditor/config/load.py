@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 
+from auditor.adapters.adapted import Adapted, adapt, mechanism_of
 from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
-from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.mechanism import PythonSource, find
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
@@ -66,18 +68,18 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
             raise InvalidInputError(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    claims = [_claims(audit, i, document) for i, audit in enumerate(config.audits)]
+    parts = [_part(config, i, document, runs_code) for i in range(len(config.audits))]
+    claims = [_claims(part) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
-    parts = [_Part(config, i, document, runs_code) for i in range(len(claims))]
     plans = [
         (part, plan)
         for part, several in zip(parts, claims, strict=True)
         for plan in _plans(part, several, alpha, overrides)
     ]
-    named = [name for audit in config.audits for name in audit.neighbours.code()]
+    named = [name for part in parts if part.audit.neighbours for name in part.audit.neighbours.code()]
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in dict.fromkeys(named))
     stand_ins = frozenset(plan.name for one, plan in plans if not one.makes(one.audit.neighbours))
     plain = tuple(plan for _, plan in plans)
@@ -95,8 +97,13 @@ def search_path(file: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, [*above[: root + 1], Path.cwd()])))
 
 
-def _claims(audit: schema.Audit, number: int, document: Document) -> list[Claim]:
-    with document.naming("audits", number, "claim"):
+def _claims(part: "_Part") -> list[Claim]:
+    audit = part.audit
+    if audit.claim is None:
+        assert part.adapted is not None
+        assert part.adapted.claim is not None
+        return [part.adapted.claim]
+    with part.document.naming("audits", part.number, "claim"):
         by_distance = _by_distance(audit)
         several = [*by_distance.values()] or ([audit.claim] if isinstance(audit.claim, dict) else audit.claim)
         return [claim_from_dict(numbers) for numbers in several]
@@ -121,12 +128,13 @@ def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One audit of a file, and whether what it names may be imported."""
+    """One audit of a file, what its object says of itself, and whether what it names may be imported."""
 
     config: schema.File
     number: int
     document: Document
     runs_code: bool
+    adapted: Adapted | None = None
 
     @property
     def audit(self) -> schema.Audit:
@@ -134,13 +142,44 @@ class _Part:
 
     def neighbours(self, neighbours: Any, folders: tuple[str, ...]) -> Domain | Canaries:
         """Return the neighbours of an audit, or what stands for them."""
+        if neighbours is None:
+            assert self.adapted is not None
+            assert self.adapted.neighbours is not None
+            return self.adapted.neighbours
         runs = self.runs_code or not neighbours.code()
         made: Domain | Canaries = neighbours.make(folders) if runs else neighbours.stand_in()
         return made
 
     def makes(self, neighbours: Any) -> bool:
         """Whether the domain is that of the file: it needs no function, or functions may be run."""
-        return self.runs_code or not neighbours.needs_code()
+        return self.runs_code or neighbours is None or not neighbours.needs_code()
+
+
+def _part(config: schema.File, number: int, document: Document, runs_code: bool) -> _Part:
+    """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
+    audit = config.audits[number]
+    missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
+    if not missing:
+        return _Part(config, number, document, runs_code)
+    if not isinstance(audit.mechanism, schema.ObjectKeys):
+        raise InvalidInputError(
+            *(f'{document.at("audits", number, key)}: audits needs the key "{key}"' for key in missing)
+        )
+    with document.naming("audits", number, "mechanism"):
+        name = audit.mechanism.object
+        if not runs_code:
+            raise InvalidInputError(
+                f"{' and '.join(missing)} come from the object {name}, which is not imported here; write them into the file, or, "
+                "for a replay that may run code, add `--run-code`"
+            )
+        adapted = adapt(find(name, search_path(Path(document.file))), audit.parameters)
+        if adapted is None:
+            raise InvalidInputError(
+                f"{name} is of no library that has an adapter; write {' and '.join(missing)} into the file"
+            )
+        if any(getattr(adapted, key) is None for key in missing):
+            raise InvalidInputError(f"{name}: {adapted.wanting}")
+        return _Part(config, number, document, runs_code, adapted)
 
 
 def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeywords) -> list[Plan]:
@@ -177,6 +216,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
                 settings=settings,
                 expect=Verdict(audit.expect),
                 rerun=(str(file), "--only", name, *seeded),
+                assumptions=part.adapted.assumptions if part.adapted else (),
             )
             for (name, group), claim in zip(each.items(), claims, strict=True)
         ]
@@ -199,6 +239,9 @@ def _settings(config: schema.File, audit: schema.Audit, overrides: Mapping[str, 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
     if isinstance(audit.mechanism, str):
         return PythonSource(audit.mechanism, audit.parameters, folders)
+    if isinstance(audit.mechanism, schema.ObjectKeys):
+        made = partial(mechanism_of, said=audit.parameters)
+        return PythonSource(audit.mechanism.object, audit.parameters, folders, adapt=made)
     return ProgramSource(Command(audit.mechanism.command, str(file.resolve().parent)), audit.parameters)
 
 

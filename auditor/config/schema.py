@@ -74,10 +74,27 @@ class ProgramKeys(Strict):
     """The program and its arguments; it speaks JSON lines."""
 
 
+def _mechanism_form(given: Any) -> str:
+    if not isinstance(given, dict | Strict):
+        return "a function"
+    return (
+        "an object" if isinstance(given, ObjectKeys) or (isinstance(given, dict) and "object" in given) else "a program"
+    )
+
+
+class ObjectKeys(Strict):
+    """An object of a library, which says its claim and neighbours itself."""
+
+    object: str
+    """module:name or file.py:name of the object, such as a measurement of OpenDP. It is imported when the file is read."""
+
+
 # Distinguished before they are checked. Otherwise an error in one is also reported for the other.
 MechanismKey = Annotated[
-    Annotated[str, Tag("a function")] | Annotated[ProgramKeys, Tag("a program")],
-    Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
+    Annotated[str, Tag("a function")]
+    | Annotated[ProgramKeys, Tag("a program")]
+    | Annotated[ObjectKeys, Tag("an object")],
+    Discriminator(_mechanism_form),
 ]
 
 
@@ -88,13 +105,14 @@ class Audit(Shared):
     name: str
     """The audit's name, in reports and for `--only`; part of the seed of every output."""
     mechanism: MechanismKey
-    """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}."""
+    """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}; or
+    {object: file.py:name}."""
     parameters: dict[str, Any] = Field({})
-    """Passed on to the mechanism as keywords."""
-    claim: dict[str, Any] | list[dict[str, Any]]
-    """The promise; or a list of claims, one for each contribution of totals."""
-    neighbours: Neighbours
-    """The data sets it may see, and which of them are neighbours."""
+    """Passed on to the mechanism as keywords; of an object, what it does not say, such as {size: [0, 9]}."""
+    claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
+    """The promise; or a list of claims, one for each contribution of totals; by default that of an object."""
+    neighbours: Neighbours = Field(None)  # type: ignore[assignment]
+    """The data sets it may see, and which of them are neighbours; by default those of an object."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
 

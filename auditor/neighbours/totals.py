@@ -107,7 +107,7 @@ def _moved_people(crowd: Crowd, move: Swap, way: int = 1) -> Crowd:
 
 @dataclass(frozen=True)
 class TotalsInCells(Domain):
-    """A vector of numbers of which one person changes at most ``reach``, in the L1 or the maximum norm."""
+    """A vector of numbers of which one person changes at most ``reach``, in the L1, the L2 or the maximum norm."""
 
     cells: int
     values: Range
@@ -117,7 +117,7 @@ class TotalsInCells(Domain):
     def __str__(self) -> str:
         numbers, norm = (
             "integers" if self.values.integer else "numbers",
-            {"l1": "L1", "linf": "the maximum norm"}[self.norm],
+            {"l1": "L1", "l2": "L2", "linf": "the maximum norm"}[self.norm],
         )
         each = f"{self.cells} {numbers} from {self.values.low:g} to {self.values.high:g}"
         return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
@@ -207,6 +207,8 @@ class TotalsInCells(Domain):
             spread: list[TotalsVector] = [
                 tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
             ]
+        elif self.norm == "l2":
+            spread = [move for several in {2, k} for move in self._of_length(several)]
         elif self.values.integer:
             half = int(s) // 2
             spread = [(half, *([0] * (k - 2)), int(s) - half), (half, *([0] * (k - 2)), half - int(s))] if half else []
@@ -214,6 +216,16 @@ class TotalsInCells(Domain):
             part = s / k if Fraction(s / k) * k <= s else math.nextafter(s / k, 0)
             spread = [(part,) * k, tuple(part if j % 2 == 0 else -part for j in range(k))]
         return list(dict.fromkeys(one_cell + spread))
+
+    def _of_length(self, several: int) -> list[TotalsVector]:
+        """Return moves of the first cells alike, or with signs that alternate, as long in L2 as the reach allows."""
+        longest = Fraction(self.reach) ** 2 / several
+        part: Number = math.isqrt(math.floor(longest)) if self.values.integer else math.sqrt(longest)
+        while Fraction(part) ** 2 > longest:  # the root may be rounded up
+            part = math.nextafter(part, 0)
+        rest = (0,) * (self.cells - several)
+        signs = [(1,) * several, (-1,) * several, tuple((-1) ** i for i in range(several))]
+        return [(*(sign * part for sign in way), *rest) for way in signs] if part else []
 
     def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
@@ -265,7 +277,7 @@ class Totals(_Totals):
     Keyword Args:
         cells (int): instead, the length of a vector of totals,
         values (Sequence[int | float]): the [low, high] of each of its numbers,
-        contribution (dict[str, int | float]): and how far one person moves it, {"l1": s} or {"linf": s}.
+        contribution (dict[str, int | float]): and how far one person moves it, {"l1": s}, {"l2": s} or {"linf": s}.
         integer (bool): whether those numbers are integers, as they are by default.
 
     Raises InvalidInputError if the two forms are mixed, a range is empty, or no pair is possible.
@@ -346,8 +358,8 @@ def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number]
     if not isinstance(cells, int) or cells < 1:
         raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
     require_memory("cells", f"is {cells:,}", cells)
-    if len(contribution) != 1 or not set(contribution) <= {"l1", "linf"}:
-        raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}} or {{linf: s}}")
+    if len(contribution) != 1 or not set(contribution) <= {"l1", "l2", "linf"}:
+        raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}}, {{l2: s}} or {{linf: s}}")
     [(norm, reach)] = contribution.items()
     require_number(f"contribution {norm}", reach, 0, math.inf, low_open=True)
     if not integer:

@@ -116,7 +116,9 @@ def _steps(domain: TotalsOfPeople) -> list[tuple[Fraction, ...]]:
 
 
 @vectors_of.register
-def _(domain: TotalsInCells) -> Vectors:
+def _(domain: TotalsInCells) -> Vectors | None:
+    if domain.norm == "l2":
+        return None
     low, high = ((Fraction(end),) * domain.cells for end in (domain.values.low, domain.values.high))
     return Vectors(low, high, domain.values.integer, {domain.norm: str(Fraction(domain.reach))})
 
@@ -180,7 +182,11 @@ def _are_neighbours(one: Sequence[Any], other: Sequence[Any], relation: Relation
 @_every.register
 def _(domain: TotalsInCells) -> Listing | None:
     values = domain.values
-    if not values.integer or (int(values.high) - int(values.low) + 1) ** domain.cells > MOST_SETS:
+    if (
+        domain.norm == "l2"
+        or not values.integer
+        or (int(values.high) - int(values.low) + 1) ** domain.cells > MOST_SETS
+    ):
         return None
     sets: list[tuple[Number, ...]] = list(
         itertools.product(range(int(values.low), int(values.high) + 1), repeat=domain.cells)

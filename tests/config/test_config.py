@@ -471,7 +471,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
 @pytest.mark.parametrize(
     ("neighbours", "why"),
     [
-        ("{}", "it must be a mapping with a domain (value, records, totals, frame, canaries), pairs: [{"),
+        ("{}", "it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{"),
         ("{pairs: []}", "the list of pairs is empty"),
         ("{domain: value}", "either values or range"),
         ("{domain: value, values: [1]}", "two values or more"),
@@ -482,7 +482,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
             "{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}",
             "it must be a mapping with keys out of low, high",
         ),
-        ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l1, linf"),
+        ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l0, l1, l2, linf"),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l1: 9}}", "does not fit"),
         ("{domain: records, size: {low: 0, high: 1}}", "or record: {choices}, or columns: [{low"),
         ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", 'record needs the key "high"'),
@@ -494,7 +494,10 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ("{pairs: [{left: [1, 2], right: [3, 4]}], relation: substitute}", "[1, 2] and [3, 4] is not neighbouring"),
         ("{pairs: [{left: [1], right: [3, 4]}], relation: add_remove}", "not neighbouring under add_remove"),
         ("{pairs: [{left: 1, right: 2}], relation: substituted}", 'did you mean "substitute"'),
-        ("hello", "'hello'; it must be a mapping with a domain (value, records, totals, frame, canaries), pairs: [{"),
+        (
+            "hello",
+            "'hello'; it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{",
+        ),
     ],
 )
 def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, neighbours: str, why: str) -> None:

@@ -99,6 +99,10 @@ FINE = {
     "a profile": changed(*AUDIT, "claim", value={"profile": [[1, 0.1], [2, 1e-5]]}),
     "a probability": changed(*AUDIT, "claim", value={"probability": 0.1, "at_most": True}),
     "a program": changed(*AUDIT, "mechanism", value={"command": ["node", "x.js"]}),
+    "an object that says less": changed(*AUDIT, "mechanism", value={"object": "own.py:thing"}),
+    "a number": changed(*AUDIT, "neighbours", value={"domain": "number", "range": [0, 9], "distance": 2}),
+    "keys of totals": changed(*AUDIT, "neighbours", value={"domain": "totals", "keys": ["a"], "values": ENDS, "contribution": {"l0": 1, "linf": 1}}),
+    "cells in L2": changed(*AUDIT, "neighbours", value={"domain": "totals", "cells": 3, "values": ENDS, "contribution": {"l2": 2}}),
     "pairs": changed(*AUDIT, "neighbours", value={"pairs": [A_PAIR], "relation": "substitute"}),
     "a value": changed(*AUDIT, "neighbours", value={"domain": "value", "range": [0, 1]}),
     "cells": changed(*AUDIT, "neighbours", value={"domain": "totals", "cells": 3, "values": ENDS, "contribution": {"l1": 1}}),
@@ -123,6 +127,9 @@ BROKEN = {
     "an order that is none": changed(*AUDIT, "claim", value={"order": 1, "epsilon": 1}),
     "a misspelt claim": changed(*AUDIT, "claim", value={"epsilom": 1}),
     "a probability of no side": changed(*AUDIT, "claim", value={"probability": 0.5}),
+    "a function without a claim": changed(*AUDIT, "claim", value=...),
+    "a function without neighbours": changed(*AUDIT, "neighbours", value=...),
+    "a number without a distance": changed(*AUDIT, "neighbours", value={"domain": "number", "range": [0, 9]}),
     "no neighbours": changed(*AUDIT, "neighbours", value={}),
     "keys that do not go together": changed(*AUDIT, "neighbours", "people", value={"low": 0, "high": 1}),
     "an unknown domain": changed(*AUDIT, "neighbours", "domain", value="rows"),
@@ -147,6 +154,11 @@ def test_what_the_loader_refuses_the_schema_refuses(data: dict[str, Any], tmp_pa
     with pytest.raises(AuditorError):
         load(data, tmp_path)
     assert not VALIDATOR.is_valid(data)
+
+
+def test_the_schema_lets_an_object_say_claim_and_neighbours() -> None:
+    alone = changed(*AUDIT, value={"name": "one", "mechanism": {"object": "own.py:thing"}})
+    assert VALIDATOR.is_valid(alone)
 
 
 def load(data: dict[str, Any], folder: Path) -> None:

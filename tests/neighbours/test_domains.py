@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import Range
+from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
 from auditor.neighbours.totals import Totals, groups
+from auditor.neighbours.totals_by_key import TotalsByKey
 
 Number = int | float
 
@@ -305,6 +307,92 @@ def test_the_empty_and_the_largest_data_set_are_tried(relation: str) -> None:
     assert (0 in sizes) == (relation == "add_remove"), "nothing can be substituted in an empty data set"
 
 
+# --- Numbers near each other, vectors in L2, totals by key ---
+
+
+def reached(domain: Domain) -> list[Pair]:
+    """Return pairs of a domain, and what is tried to make some of them simpler."""
+    pairs = pairs_of(domain)
+    return [*pairs, *(near for pair in pairs[::9] for near in itertools.islice(domain.simpler(pair), 40))]
+
+
+@settings(max_examples=40)
+@given(st.integers(-50, 50), st.integers(1, 100), st.integers(1, 30))
+def test_integers_near_each_other_are_at_most_so_far_apart(low: int, span: int, distance: int) -> None:
+    domain = made(lambda: OneNumber((low, low + span), distance))
+    assert (domain is None) == (distance > span)
+    for pair in reached(domain) if domain else []:
+        assert {type(pair.left), type(pair.right)} == {int}
+        assert low <= min(pair.left, pair.right) < max(pair.left, pair.right) <= low + span
+        assert abs(pair.left - pair.right) <= distance
+
+
+@settings(max_examples=40)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(1e-3, 1.0))
+def test_numbers_near_each_other_are_at_most_so_far_apart(low: float, span: float, share: float) -> None:
+    high, distance = low + span, share * span
+    for pair in reached(OneNumber((low, high), distance)):
+        assert {type(pair.left), type(pair.right)} == {float}
+        assert low <= min(pair.left, pair.right) < max(pair.left, pair.right) <= high
+        assert abs(Fraction(pair.left) - Fraction(pair.right)) <= Fraction(distance)
+
+
+def test_some_neighbours_are_nearer_than_the_distance_allows() -> None:
+    for domain in (OneNumber((0, 1000), 50), OneNumber((0.0, 1.0), 0.1)):
+        apart = {abs(pair.left - pair.right) for pair in pairs_of(domain, walk=60)}
+        assert max(apart) == pytest.approx(domain.distance)
+        assert min(apart) < domain.distance / 2
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 9), st.integers(1, 60), st.booleans())
+def test_a_person_moves_a_vector_by_no_more_than_allowed_in_l2(cells: int, reach: int, integer: bool) -> None:
+    by = reach if integer else reach / 7
+    domain = Totals(cells=cells, values=(-100, 100), contribution={"l2": by}, integer=integer)
+    longest = 0.0
+    for pair in reached(domain):
+        squares = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(pair.left, pair.right, strict=True))
+        assert 0 < squares <= Fraction(by) ** 2
+        longest = max(longest, math.sqrt(squares) / by)
+    assert longest == pytest.approx(1)
+
+
+def test_all_cells_of_a_vector_move_together_in_l2() -> None:
+    domain = Totals(cells=4, values=(0, 100), contribution={"l2": 4})
+    moves = {tuple(np.subtract(pair.right, pair.left).tolist()) for pair in domain.corners()}
+    assert {(2, 2, 2, 2), (-2, -2, -2, -2), (4, 0, 0, 0)} <= moves
+
+
+CHANGES = st.fixed_dictionaries(
+    {"l0": st.integers(1, 4), "linf": st.integers(1, 9)},
+    optional={"l1": st.integers(1, 20), "l2": st.integers(1, 20)},
+)
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 5), CHANGES, st.booleans())
+def test_a_person_changes_no_more_keys_and_by_no_more_than_allowed(
+    keys: int, changes: dict[str, Number], integer: bool
+) -> None:
+    names = list("abcde"[:keys])
+    domain = TotalsByKey(names, (0, 50) if integer else (0.0, 50.0), contribution=changes)
+    for pair in reached(domain):
+        assert {type(total) for side in (pair.left, pair.right) for total in side.values()} <= {
+            int if integer else float
+        }
+        assert all(0 < total <= 50 for side in (pair.left, pair.right) for total in side.values())
+        moved = [abs(Fraction(pair.left.get(name, 0)) - Fraction(pair.right.get(name, 0))) for name in names]
+        assert 0 < sum(map(bool, moved)) <= changes["l0"]
+        assert max(moved) <= changes["linf"]
+        assert sum(moved) <= changes.get("l1", math.inf)
+        assert sum(move**2 for move in moved) <= changes.get("l2", math.inf) ** 2
+
+
+def test_a_key_that_nobody_has_is_absent() -> None:
+    domain = TotalsByKey(["a", "b"], (0, 5), contribution={"l0": 1, "linf": 1})
+    assert (domain.corners()[0].left, domain.corners()[0].right) == ({}, {"a": 1})
+
+
 # --- All domains ---
 
 DOMAINS: dict[str, Callable[[], Domain]] = {
@@ -314,6 +402,11 @@ DOMAINS: dict[str, Callable[[], Domain]] = {
     "people of ten kinds": lambda: Totals(np.eye(10, dtype=int).tolist(), (0, 100), relation="substitute"),
     "l1": lambda: Totals(cells=3, values=(0, 1000), contribution={"l1": 2}),
     "linf": lambda: Totals(cells=50, values=(0.0, 1.0), contribution={"linf": 0.1}, integer=False),
+    "l2": lambda: Totals(cells=3, values=(0, 1000), contribution={"l2": 2}),
+    "l2 of reals": lambda: Totals(cells=7, values=(0.0, 5.0), contribution={"l2": 0.3}, integer=False),
+    "integers near each other": lambda: OneNumber((0, 1000), 2),
+    "numbers near each other": lambda: OneNumber((-1.0, 1.0), 0.1),
+    "keys": lambda: TotalsByKey(["a", "b", "c"], (0, 1000), contribution={"l0": 2, "linf": 3, "l1": 5}),
     "records": lambda: Records((0, 1), size=(0, 30)),
     "columns": lambda: Records((-1, 1), size=(1, 10), columns=2, relation="substitute", integer=True),
     "pairs": lambda: Pairs([(0, 1), ([1], [1, 2])]),
@@ -426,6 +519,15 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: Value(range=("a", 1)), "low end of range is 'a'"),  # type: ignore[arg-type]
     (lambda: Value(range=(1,)), "two ends"),
     (lambda: Value(range=(1, 2, 3)), "two ends"),
+    (lambda: OneNumber((0, 1), 2), "does not fit"),
+    (lambda: OneNumber((0, 1), 0), "contribution l1 is 0"),
+    (lambda: OneNumber((1, 0), 1), "range goes from 1 to 0"),
+    (lambda: TotalsByKey([], (0, 1), contribution={"l0": 1, "linf": 1}), "one or more"),
+    (lambda: TotalsByKey(["a", "a"], (0, 1), contribution={"l0": 1, "linf": 1}), "once only"),
+    (lambda: TotalsByKey(["a"], (1, 2), contribution={"l0": 1, "linf": 1}), "0 must be among them"),
+    (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1}), "{l0: k, linf: m}"),
+    (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 0.5, "linf": 1}), "a number of keys"),
+    (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1, "linf": 2}), "are neighbours"),
     (Totals, "either contributions and people, or cells"),
     (lambda: Totals([[1]], (0, 1), cells=2), "not a mixture"),
     (lambda: Totals([[1]]), "either contributions and people"),
@@ -450,9 +552,9 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: Totals(cells=1.5, values=(0, 1), contribution={"l1": 1}), "cells is 1.5"),  # type: ignore[arg-type]
     (lambda: Totals(cells=2, values=(1, 0), contribution={"l1": 1}), "values goes from 1 to 0"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={}), "{l1: s} or {linf: s}"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={"l2": 1}), "{l1: s} or {linf: s}"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1, "linf": 1}), "{l1: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={}), "{l1: s}, {l2: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l2": 1}), "{l1: s}, {l2: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1, "linf": 1}), "{l1: s}, {l2: s} or {linf: s}"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0}), "contribution l1 is 0"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": math.nan}), "contribution l1 is nan"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0.5}), "unless integer: false"),
