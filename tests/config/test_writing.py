@@ -76,6 +76,7 @@ GOOD: dict[str, Any] = {
     ],
 }
 ENDS = {"low": 0, "high": 9}
+KEYED = {"domain": "totals", "keys": ["a"], "values": ENDS, "contribution": {"l0": 1, "linf": 1}}
 A_PAIR = {"left": 0, "right": 1}
 
 
@@ -101,7 +102,7 @@ FINE = {
     "a program": changed(*AUDIT, "mechanism", value={"command": ["node", "x.js"]}),
     "an object that says less": changed(*AUDIT, "mechanism", value={"object": "own.py:thing"}),
     "a number": changed(*AUDIT, "neighbours", value={"domain": "number", "range": [0, 9], "distance": 2}),
-    "keys of totals": changed(*AUDIT, "neighbours", value={"domain": "totals", "keys": ["a"], "values": ENDS, "contribution": {"l0": 1, "linf": 1}}),
+    "keys of totals": changed(*AUDIT, "neighbours", value=KEYED),
     "cells in L2": changed(*AUDIT, "neighbours", value={"domain": "totals", "cells": 3, "values": ENDS, "contribution": {"l2": 2}}),
     "pairs": changed(*AUDIT, "neighbours", value={"pairs": [A_PAIR], "relation": "substitute"}),
     "a value": changed(*AUDIT, "neighbours", value={"domain": "value", "range": [0, 1]}),
