@@ -61,7 +61,8 @@ class ExecutionKeywords(TypedDict, total=False):
     timeout: Annotated[
         float | None,
         About(
-            "Seconds for a batch, or for one output of those drawn one by one; what takes longer is an output of its own kind."
+            "Time limit in seconds for a batch, or for an output that is drawn alone. An output that takes "
+            "longer counts as a kind of its own."
         ),
     ]
     isolate: Annotated[
@@ -112,7 +113,8 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     prove: Annotated[
         Prove,
         About(
-            "Whether to try a proof of a Python mechanism's claim as well, or only; briefly: 3 seconds, and reported if found.",
+            "Whether to try a proof of a Python mechanism's claim. true: in addition to the audit; only: in its "
+            "place; briefly: for 3 seconds, reported if found.",
             False,
             # Calls in Python do not try one: their audits are often shorter than an attempt.
             of_file="briefly",

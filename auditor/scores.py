@@ -126,7 +126,8 @@ def audit_scores(
             and all scores come from one run; "one-run-apart" if, in addition, canaries do not affect each other's scores.
         delta: the δ at which ε is bounded.
         confidence: the chance that no bound exceeds the truth.
-        guesses: how many of the surest guesses count, one number or several, chosen without a look at the scores. By default all, a
+        guesses: the number of surest guesses that count, one number or several, chosen without a look at the scores. By default
+        all, a
             half, a quarter, and so on.
 
     Raises InvalidInputError for scores that are not numbers, too few or NaN, and for coins that cannot have been fair.
@@ -261,7 +262,7 @@ def _from_npy(path: Path, column: str) -> Any:
     file = io.BytesIO(read_bytes(path, MOST_BYTES))
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:
-        raise ValueError(f"it has version {version} of NumPy's format; {sorted(_HEADERS)} are read")
+        raise ValueError(f"it has version {version} of NumPy's format; the versions {sorted(_HEADERS)} can be read")
     shape, _, dtype = _HEADERS[version](file)
     left = len(file.getbuffer()) - file.tell()
     if dtype.hasobject or not dtype.itemsize or math.prod(shape) * dtype.itemsize > left:

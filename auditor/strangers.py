@@ -80,7 +80,7 @@ def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
     if text.count(b"[") + text.count(b"{") > deepest:
         steps = (1 if bracket in b"[{" else -1 for bracket in _BRACKET.findall(_TEXT.sub(b"", text)))
         if max(itertools.accumulate(steps), default=0) > deepest:
-            raise ValueError(f"more than {deepest} lists and objects stand in one another")
+            raise ValueError(f"lists and objects are nested more than {deepest} deep")
 
 
 def with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def reading(path: Path) -> str:
         (b"", "is not a list of names: it is not JSON (Expecting value: line 1 column 1 (char 0))"),
         (b"[1,\xff]", "cannot be read: byte 4 is not text in UTF-8"),
         (b" " * (MOST + 1), "cannot be read: it has more than 10,000 bytes, the limit for such a file"),
-        (b"[" * MOST, "is not a list of names: it is not JSON (more than 100 lists and objects stand in one another)"),
+        (b"[" * MOST, "is not a list of names: it is not JSON (lists and objects are nested more than 100 deep)"),
         (
             b'{"a": {"b": 1, "b": 2}}',
             'is not a list of names: it is not JSON (the key "b" appears twice in one object)',

@@ -68,7 +68,8 @@ def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
     if not drifts(tables, others):
         return ()
     return (
-        "the runs differ in how many guesses are right, by more than chance: canaries affect each other, or the mechanism changes. "
+        "the number of right guesses differs between the runs by more than chance: canaries affect each other, "
+        "or the mechanism changes. "
         f"If canaries affect each other, the bound is wrong; leave out `apart` (this warning is false with probability "
         f"{FALSE_WARNING:g})",
     )
@@ -113,7 +114,7 @@ class CanaryEvidence(Evidence):
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
         best = self.looks.best(self.claim, alpha)
         event = ObservedCanaries(
-            f"the surest guesses of which of {self.canaries:,} canaries were in the data",
+            f"the surest guesses at which of {self.canaries:,} canaries were in the data",
             self.canaries,
             self.runs,
             self.looks.apart,

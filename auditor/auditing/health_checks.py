@@ -49,7 +49,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         works = works_else = False
     if works_else and not works:
         instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"
-        return f"{arrive}, on which it fails; on {instead}"
+        return f"{arrive}, and the mechanism fails on them; on {instead}"
     return f"{arrive}{' (as lists by `container: list`)' if arrays else ''}"
 
 
@@ -207,7 +207,7 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
                 return ""
             drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
     asked = len({pair.key() for pair in pairs})
-    many = f"all {asked} pairs asked about" if asked > 1 else "the pair"
+    many = f"all {asked} pairs that were tried" if asked > 1 else "the pair"
     return f"with the same seed, outputs were identical on both data sets of {many}"
 
 

@@ -173,8 +173,8 @@ ON_NEIGHBOURS = (
         "where the kind of output changes",
         0.20,
         _edges,
-        "a mechanism that refuses below some size leaks most at that size",
-        only="if the share suffices for bisection; it takes far less than its share",
+        "a mechanism that refuses small data sets leaks most at the smallest accepted size",
+        only="only if its share is enough for a bisection; it uses far less than its share",
         when=lambda looks, known, given: given.outputs > MOST_FOR_EDGES,
     ),
     SearchStage(
@@ -184,6 +184,6 @@ ON_NEIGHBOURS = (
         "the best of all, and of the simplest pairs",
         0.08,
         _last,
-        "the best of many looks was lucky, so it is looked at again",
+        "the best of many scores is partly luck, so it is measured again",
     ),
 )

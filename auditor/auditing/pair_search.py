@@ -186,14 +186,14 @@ OF_THE_SIZE = (
         0.70,
         _small_loss,
         "a small loss takes too many outputs to show on each pair of neighbours",
-        only="if the claim, or what the mechanism was seen to lose, is small",
+        only="if the claim or the observed loss is small",
         when=_is_small,
     ),
     SearchStage(
-        "the step of a path on which most is lost",
+        "the step of a path with the largest loss",
         0.10,
         _most_lossy_step,
-        "a loss that shows at a distance may be that of one step",
+        "a loss seen at a distance may come from a single step",
         only="if data sets far apart were searched",
         when=lambda looks, known, given: len(known.along) > 1,
     ),
@@ -202,7 +202,7 @@ OF_THE_SIZE = (
 # What a search does, by shares of its outputs. This is the place to tune it.
 SEARCH = (
     SearchStage(
-        "what the mechanism loses on neighbours",
+        "the loss of the mechanism on neighbours",
         0.15,
         _what_is_lost,
         "the claim does not say how large a loss to look for",

@@ -93,7 +93,8 @@ class Settings:
         left = settings.outputs - settings.sizes.search - settings.sizes.selection
         if left < FEWEST:
             raise InvalidInputError(
-                f"outputs is {settings.outputs}; search and selection leave {left} of them for the bound, and must leave {FEWEST}"
+                f"outputs is {settings.outputs}; search and selection leave {left} of them for the bound, which "
+                f"needs at least {FEWEST}"
             )
         return replace(settings, samples=left)
 

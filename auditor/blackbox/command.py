@@ -74,7 +74,7 @@ class Command:
             where = f"in {self.folder}" if "/" in program else "on the PATH"
             raise MechanismError(
                 f'command "{self.name}": the program {program} {why} {where}; install or build it, or correct its name '
-                "(a path is seen from the folder of the YAML)"
+                "(paths are relative to the folder of the YAML)"
             )
         return str(Path(found).absolute())
 

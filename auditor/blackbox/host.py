@@ -86,7 +86,8 @@ def _pickled(source: PythonSource) -> bytes:
     except Exception as error:  # whatever an object's own pickling raises
         raise MechanismError(
             f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '
-            "name, module:function, or set `isolate` to false: then it runs in the auditor's process, and may end it"
+            "name, module:function, or set `isolate` to false: then it runs in the auditor's process, and a "
+            "crash ends that process too"
         ) from None
 
 

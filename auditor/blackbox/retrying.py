@@ -22,7 +22,7 @@ RETRY: Final = _Retry.RETRY
 
 
 def retrying(attempt: F) -> F:
-    """Repeat a function ``attempt(rng, ...)`` until it returns something else than ``auditor.RETRY``.
+    """Repeat a function ``attempt(rng, ...)`` until it returns something other than ``auditor.RETRY``.
 
     A proof computes the distribution of such a sampler once for each arguments, and from it the exact distribution after all
     retries. So it has to be a function of its arguments, which are plain numbers or text, and of finite draws from ``rng``.

@@ -73,7 +73,7 @@ class Store:
             raise InvalidInputError(
                 f"{path} cannot be read: {error}; record anew"
                 if reading
-                else f"what is done cannot be kept in {path}: {error}; if another run is writing there, wait for it or use --out"
+                else f"finished work cannot be kept in {path}: {error}; if another run is writing there, wait for it or use --out"
             ) from None
 
     def _open(self, reading: bool) -> None:
@@ -425,7 +425,7 @@ class AuditStore:
         ended = self._note(ENDED)
         if ended is not None:
             return MechanismError(self._decoded(ended, ENDED))
-        return self._error(f"there is no {what}: the run that was recorded ended before, or the file was changed")
+        return self._error(f"{what} is missing: the recorded run ended too early, or the file was changed")
 
     def _error(self, what: str) -> InvalidInputError:
         assert self.file is not None

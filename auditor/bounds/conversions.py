@@ -84,7 +84,7 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
             math.sqrt(claim.rho / 2),  # of order 1, to which the others fall
         )
     if not isinstance(claim, PrivacyClaim):
-        raise InvalidInputError(f"a claim of {claim} implies no δ; it must be one about privacy")
+        raise InvalidInputError(f"a claim of {claim} implies no δ; it must be a privacy claim")
     if not isinstance(claim, PureDP | ApproximateDP):
         return claim.total_variation()  # δ at ε = 0, from which it falls
     below = min(epsilon, claim.epsilon) - claim.epsilon

@@ -47,7 +47,7 @@ from auditor.errors import InvalidInputError
 
 CELLS = 2_000  # of the integral over T; each rounded up
 SPREAD = 9.0  # standard deviations of T that the cells cover
-# Where nobody says how many of the surest guesses count: all, a half, a quarter, and so on, down to this number.
+# Where nobody says the number of surest guesses that count: all, a half, a quarter, and so on, down to this number.
 FEWEST_GUESSES, MOST_LOOKS = 10, 8
 # Bounds are sought from this δ on, and up to this value of any other quantity.
 LEAST_DELTA, MOST_VALUE = 1e-9, 1e4

@@ -33,12 +33,14 @@ def add_commands(commands: Commands) -> None:
     check_parser.set_defaults(command=_check)
 
     plan_parser = commands.add_parser(
-        "plan", help="before any sampling: the violations that would be caught, and the outputs needed"
+        "plan", help="before any sampling: the violations that the audit can detect, and the outputs needed"
     )
     add_configs(plan_parser)
     add_settings(plan_parser, "samples", "outputs")
     plan_parser.add_argument(
-        "--stages", action="store_true", help="what the search of each audit does, by how many outputs, and why"
+        "--stages",
+        action="store_true",
+        help="the stages of each audit's search, their outputs, and the reason for each",
     )
     plan_parser.set_defaults(command=_plan)
 
@@ -127,7 +129,7 @@ def _plan(options: argparse.Namespace) -> int:
             audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
             if not rows:
-                table.add_row(*audit, "–", "–", "–", "any counterexample found settles it", "–")
+                table.add_row(*audit, "–", "–", "–", "one counterexample refutes the claim", "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"

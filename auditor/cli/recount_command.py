@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from auditor.results.result import AuditResult, RunResult
 
 # What rests on a domain that code makes, and so is not made again without this code.
-BY_CODE = "the search, the choice of the event, the smallest pair: code makes its data sets; `auditor replay --run-code` runs it"
+BY_CODE = (
+    "the search, the choice of the event, the smallest pair: only code can make their data sets, and "
+    "`auditor replay --run-code` runs that code"
+)
 BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
 
@@ -90,7 +93,7 @@ def _recounts(recording: "Configuration", report: "RunResult", written: Any) -> 
     for plan in plans:
         level = next(levels) if plan.name in ended or plan.name in reported else None
         if plan.name not in reported:
-            yield Recount(plan.name, ("it was recorded, and the report leaves it out",))
+            yield Recount(plan.name, ("the recording has this audit, but the report does not",))
             continue
         try:
             again, unchecked = (

@@ -64,7 +64,7 @@ def add_commands(commands: Commands) -> None:
         "--budget",
         type=Path,
         metavar="FILE",
-        help="share the chance of a false alarm with all runs that name FILE, which the first of them makes",
+        help="share the chance of a false alarm with all runs that name FILE; the first run makes the file",
     )
     run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
     run_parser.set_defaults(command=_run)
@@ -113,7 +113,9 @@ def _run_watched(options: argparse.Namespace) -> int:
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     if options.budget is not None and options.confidence is not None:
-        raise InvalidInputError("--budget and --confidence do not go together: the budget says what a run may err")
+        raise InvalidInputError(
+            "--budget and --confidence do not go together: the budget fixes the confidence of a run"
+        )
     configurations = selected(load_all(options), options.only)
     for configuration in configurations:
         for plan in configuration.plans:
@@ -185,7 +187,7 @@ def _audit(
     from auditor.results.files import to_json
 
     if options.json is not None and len(configurations) != 1:
-        raise InvalidInputError(f"--json holds the report of one configuration; here are {len(configurations)}")
+        raise InvalidInputError(f"--json takes the report of one configuration; this run has {len(configurations)}")
     if options.junit is not None:
         make_folder(options.junit.parent)
     statuses, results = [], []

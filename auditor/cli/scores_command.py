@@ -23,13 +23,14 @@ def add_commands(commands: Commands) -> None:
         dest="origin",
         required=True,
         choices=("independent-runs", "one-run", "one-run-apart"),
-        help="a run for each score; one run, with a fair coin for each canary; or that, and no canary affects another",
+        help="how the scores arose: each in a run of its own; all in one run, with a fair coin for each canary; "
+        "or all in one run in which no canary affects another",
     )
     parser.add_argument(
         "--delta", type=float, default=1e-5, metavar="D", help="the δ at which ε is bounded; 1e-5 by default"
     )
     parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C", help=f"{CONFIDENCE} by default")
-    parser.add_argument("--guesses", type=int, nargs="+", metavar="K", help="how many of the surest guesses count")
+    parser.add_argument("--guesses", type=int, nargs="+", metavar="K", help="the number of surest guesses that count")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(command=_bound)
 

@@ -93,7 +93,8 @@ def take_share(file: Path, configuration: Configuration, resumed: bool) -> Budge
         if abs(budget.allowed_error - whole) > 1e-12:
             raise InvalidInputError(
                 f"{configuration.file} has the confidence {configuration.confidence:g}, and the budget {file} is for "
-                f"{1 - budget.allowed_error:g}; all runs of a budget state one confidence: change it, or name another file"
+                f"{1 - budget.allowed_error:g}; all runs of a budget must have the same confidence: change the "
+                f"confidence, or name another budget file"
             )
         audits = [plan.name for plan in configuration.plans]
         budget, place = budget.shared(run, configuration.name, audits, resumed, configuration.file.resolve().parent)

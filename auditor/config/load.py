@@ -295,7 +295,7 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
     if kind == "model_type":
         keys = _model(problem["loc"]).model_fields
         needed_first = sorted(keys, key=lambda key: not keys[key].is_required())
-        return f"it must be a mapping with keys out of {', '.join(needed_first)}"
+        return f"it must be a mapping with some of the keys {', '.join(needed_first)}"
     if kind == "too_short":
         return f"it needs {context['min_length']} or more"
     if kind == "int_type" and isinstance(given, float) and given.is_integer():

@@ -19,7 +19,7 @@ class Canaries:
         score: ``f(output, canary)``, a number that is larger if the canary is in the data; or its name, "module:function".
         records: the records that are always in the data, as a list or a NumPy array.
         runs: how many runs there are; each has coins of its own. More runs prove more.
-        guesses: how many of the surest guesses count, of all runs together, one or several; by default all, a half, and so on.
+        guesses: the number of surest guesses that count, of all runs together, one or several; by default all, a half, and so on.
         apart: whether no canary affects another one's score. This proves far more. If it is not true, the bound is **wrong**.
 
     Raises InvalidInputError for no canaries, and for numbers out of range.

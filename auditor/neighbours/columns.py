@@ -107,7 +107,7 @@ class Column:
             allowed = did_you_mean(str(self.dtype), TYPES[self.type])
             raise InvalidInputError(f'dtype of a column of type {self.type} is "{self.dtype}"; {allowed}')
         if self.type != "number" and (self.nan or self.infinite):
-            raise InvalidInputError(f"nan and infinite go with the type number; the type is {self.type}")
+            raise InvalidInputError(f"nan and infinite are for the type number only; the type is {self.type}")
         bounded = self.low is not None or self.high is not None
         if bounded and (self.type not in BOUNDED or self.choices is not None):
             raise InvalidInputError(

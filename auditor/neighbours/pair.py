@@ -266,8 +266,8 @@ def check_differ(pairs: Iterable[Pair]) -> None:
         shown = _is_shown_in_full(pair.left) and _is_shown_in_full(pair.right)
         if shown and repr(plain(pair.left)) == repr(plain(pair.right)):
             raise InvalidInputError(
-                f"both sides of a pair are {plain(pair.left)!r}: nothing can be learned from one data set; the right side must be "
-                "its neighbour"
+                f"both sides of a pair are {plain(pair.left)!r}: two equal data sets show no difference; the "
+                f"right side must be a neighbour of the left side"
             )
 
 

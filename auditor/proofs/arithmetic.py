@@ -111,7 +111,7 @@ def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> An
     try:
         return function(*arguments, **keywords)
     except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own
-        raise NotProvedError(f"the prover does not model this ({type(error).__name__}: {error})") from None
+        raise NotProvedError(f"this is not modelled ({type(error).__name__}: {error})") from None
     except Exception as error:
         raise RaisesError(error) from None
 
@@ -123,7 +123,9 @@ def lazily(function: Callable[..., Any], *arguments: Any) -> Lazy:
         try:
             return native(function, *given)
         except RaisesError as error:
-            raise NotProvedError(f"a random choice decides whether this raises {error}; look at it first") from None
+            raise NotProvedError(
+                f"a random choice decides whether this raises {error}; test the choice first"
+            ) from None
 
     return applied(called, *arguments)
 
@@ -135,7 +137,7 @@ def result_kind(operation: str, *kinds: Kind) -> Kind:
     function: Callable[..., Any] = BINARY[operation] if len(kinds) == 2 else UNARY[operation]
     kind = kind_of(function(*ones))
     if kind not in TERM_KINDS:
-        raise NotProvedError(f"{operation} of numbers of the data or of noise gives a {kind}, which is not modelled")
+        raise NotProvedError(f"{operation} of numbers from data or noise gives a {kind}, which is not modelled")
     return kind
 
 
@@ -159,7 +161,7 @@ def _require_small(operation: str, a: Any, b: Any) -> None:
     if type(a) is not int or type(b) is not int:
         repeated = operation == "*" and (type(a) in (str, bytes, tuple) or type(b) in (str, bytes, tuple))
         if repeated and any(isinstance(n, int) and n > MOST_BITS for n in (a, b)):
-            raise NotProvedError("a text or a tuple is repeated too often to follow")
+            raise NotProvedError("a text or a tuple is repeated too many times to be followed")
         return
     bits = {"**": a.bit_length() * max(b, 0), "<<": a.bit_length() + b, "*": a.bit_length() + b.bit_length()}
     if bits.get(operation, 0) > MOST_BITS:
@@ -169,9 +171,7 @@ def _require_small(operation: str, a: Any, b: Any) -> None:
 def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: PLR0911 - a case each
     _require_numbers(operation, a, b)
     if operation in ("<<", ">>", "&", "|", "^"):
-        raise NotProvedError(
-            f"{operation} works on the bits of a number of the data or of noise, which are not modelled"
-        )
+        raise NotProvedError(f"{operation} works on the bits of a number from data or noise, which are not modelled")
     kind = result_kind(operation, kind_of(a), kind_of(b)) if operation != "**" else _power_kind(a, b)
     x, y = as_form(a), as_form(b)
     if any(form is not None and run.names.is_wild(form) for form in (x, y)):
@@ -201,9 +201,7 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
 def _require_numbers(operation: str, *values: Any) -> None:
     for value in values:
         if not isinstance(value, Term | SCALARS):
-            raise NotProvedError(
-                f"{operation} has a number of the data or of noise on one side, and {value!r} on the other"
-            )
+            raise NotProvedError(f"{operation} has a number from data or noise on one side, and {value!r} on the other")
         if isinstance(value, int) and abs(value) > LARGEST_FLOAT:
             raise NotProvedError("an integer is too large for a float; scale it down")
 
@@ -217,7 +215,9 @@ def is_plus_zero(value: Any) -> bool | None:
 
 def _require_no_wild(run: TracedRun, *values: Any) -> None:
     if any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values):
-        raise NotProvedError("a number that may be NaN or infinite meets infinity or NaN; limit it before")
+        raise NotProvedError(
+            "a number that may be NaN or infinite is combined with infinity or NaN; limit the number first"
+        )
 
 
 def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
@@ -227,7 +227,7 @@ def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -
     if operation in ("+", "-") or (operation == "*" and math.isnan(other)):
         known = native(BINARY[operation], *(0.0 if isinstance(value, Term) else value for value in (a, b)))
         return made_float(known, kind)
-    raise NotProvedError(f"{operation} of a number of the data or of noise and {other!r}")
+    raise NotProvedError(f"{operation} of a number from data or noise and {other!r}")
 
 
 def made_float(value: Any, kind: Kind) -> Any:
@@ -275,7 +275,7 @@ def opaque(
     for argument in arguments:
         form = as_form(argument)
         if form is None:
-            raise NotProvedError(f"{name} gets a number of the data or of noise together with {argument!r}")
+            raise NotProvedError(f"{name} gets a number from data or noise together with {argument!r}")
         if not is_safe(argument, run.names) if isinstance(argument, Term) else not is_plus_zero(argument):
             raise NotProvedError(f"{name} gets a number that is 0.0 or −0.0 depending on the data; add 0.0 to it")
         run.require_unused(form)
@@ -387,7 +387,7 @@ def _floored(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
 def _power_kind(a: Any, b: Any) -> Kind:
     kinds = kind_of(a), kind_of(b)
     if isinstance(b, Term) and not all(map(is_float, kinds)):
-        raise NotProvedError("an integer is an exponent that depends on the data or on noise; convert it to float")
+        raise NotProvedError("an integer exponent depends on the data or on noise; convert the exponent to float")
     if not is_float(kinds[0]) and not is_float(kinds[1]) and not isinstance(b, Term) and b < 0:
         if is_numpy(kinds[0]) or is_numpy(kinds[1]):
             raise unmodelled(ValueError("Integers to negative integer powers are not allowed."))
@@ -457,9 +457,7 @@ def may_be_nan(value: Any) -> bool:
 def equal_items(run: TracedRun, item: Any, wanted: Any) -> Any:
     """Return whether an item of a list is what is looked for."""
     if may_be_nan(item) or may_be_nan(wanted):
-        raise NotProvedError(
-            "a list with NaN is searched, where Python finds an object that is the same; use math.isnan"
-        )
+        raise NotProvedError("a list with NaN is searched, and Python finds NaN by identity only; use math.isnan")
     return compare_scalars(run, "==", item, wanted)
 
 
@@ -476,7 +474,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
             return _boolean(operation == "!=", other is not None and any(is_numpy(kind_of(one)) for one in (a, b)))
         raise unmodelled(TypeError(f"{operation} between a number and {other!r}"))
     if not isinstance(other, Term | SCALARS):
-        raise NotProvedError(f"a number of the data or of noise is compared with {other!r}")
+        raise NotProvedError(f"a number from data or noise is compared with {other!r}")
     of_numpy = is_numpy(kind_of(a)) or is_numpy(kind_of(b))
     x, y = as_form(a), as_form(b)
     if x is None or y is None:  # infinity or NaN: the same for each finite number
@@ -527,7 +525,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
     if operation == "+":
         return a
     if operation == "~":
-        raise NotProvedError("~ works on the bits of a number of the data or of noise, which are not modelled")
+        raise NotProvedError("~ works on the bits of a number from data or noise, which are not modelled")
     return made(run, a.form.negated(), a.kind, True if not is_float(a.kind) else _signed(a.plus_zero, Fraction(-1)))
 
 

@@ -131,9 +131,7 @@ def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:  # noqa: PLR0
         return made(run, value.form, dtype, plus_zero=True)
     if dtype == INT64:
         return truncated(run, value, INT64)
-    raise NotProvedError(
-        f"a number of the data or of noise becomes {dtype}, which is not modelled; use int64 or float64"
-    )
+    raise NotProvedError(f"a number from data or noise becomes {dtype}, which is not modelled; use int64 or float64")
 
 
 def truncated(run: TracedRun, value: Term, kind: Kind) -> Any:
@@ -218,12 +216,12 @@ def _key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(map(_key, key))
     if isinstance(key, Array) and key.dtype.kind not in "bi":
-        raise NotProvedError("an array is indexed by numbers that are no integers or Booleans")
+        raise NotProvedError("an array is indexed by numbers that are neither integers nor Booleans")
     try:
         return _listed_key(real(key)) if isinstance(key, list) else real(key)
     except NotProvedError:
         raise NotProvedError(
-            "an index depends on a number of the data or of noise; compare with each place in turn instead"
+            "an index depends on a number from data or noise; compare with each place in turn instead"
         ) from None
 
 
@@ -236,7 +234,7 @@ def is_advanced(key: Any) -> bool:
     """Whether an index of NumPy makes a copy. Raises NotProvedError for a part that is no usual index."""
     parts = key if isinstance(key, tuple) else (key,)
     if not all(isinstance(part, np.ndarray | int | np.integer | np.bool_ | slice | None | type(...)) for part in parts):
-        raise NotProvedError("an array is indexed by something else than integers, slices, lists and arrays")
+        raise NotProvedError("an array is indexed by something other than integers, slices, lists and arrays")
     return any(isinstance(part, np.ndarray | bool | np.bool_) for part in parts)
 
 
@@ -253,9 +251,13 @@ def taken(array: Array, key: Any) -> Any:
 def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
     """Carry out ``array[key] = value``."""
     if array.store.unsure:
-        raise NotProvedError("an array is written that may share its numbers with another one; write into a copy()")
+        raise NotProvedError(
+            "an array is written into, and may share its numbers with another array; write into a copy()"
+        )
     if array.dtype.kind in "US":
-        raise NotProvedError("writing into an array of texts cuts them to its width, which is not modelled; use a list")
+        raise NotProvedError(
+            "an array cuts texts that are written into it to its width, which is not modelled; use a list"
+        )
     source = as_array(run, value, None if isinstance(value, Array) else array.dtype)
     items = [cast(run, item, array.dtype) for item in source.typed()]
     # NumPy puts the numbers of the items where the items go, also where a place is written twice.
@@ -285,7 +287,7 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
         if isinstance(value, list | tuple):
             return type(value)(map(numbered, value))
         if isinstance(value, Term | Lazy):
-            raise NotProvedError("a number of the data or of noise is used as a length, a place or an axis")
+            raise NotProvedError("a number from data or noise is used as a length, a place or an axis")
         return value
 
     def sampled(value: Any) -> Any:

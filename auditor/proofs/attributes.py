@@ -37,7 +37,7 @@ def attribute(value: Any, name: str) -> Any:
     if isinstance(value, Term | Lazy):
         if name in ("astype", "item", "round", "copy") and _is_numpy(value):
             return UncalledMethod(value, name)
-        raise NotProvedError(f"{name} is asked of a number of the data or of noise")
+        raise NotProvedError(f"the attribute {name} is read from a number from data or noise")
     if isinstance(value, np.dtype) and name in ("kind", "name", "itemsize", "type", "char"):
         return getattr(value, name)
     if isinstance(value, np.generic) and name in ("dtype", "shape", "ndim", "size", "real", "T"):
@@ -92,7 +92,7 @@ def call_method(caller: Caller, method: UncalledMethod, arguments: Sequence[Any]
     if model is not None:
         return modelled(f"the method {name}", model, (caller, owner, *arguments), keywords)
     if not all(map(is_known, arguments)) or not all(map(is_known, keywords.values())):
-        raise NotProvedError(f"the method {name} has a number of the data or of noise")
+        raise NotProvedError(f"the method {name} has a number from data or noise")
     return of_constants(f"the method {name}", getattr(owner, name), arguments, keywords)
 
 
@@ -282,7 +282,7 @@ def _pop_key(caller: Caller, found: dict[Any, Any], key: Any, /, *default: Any) 
 
 def _update(caller: Caller, found: dict[Any, Any], more: Any = None, /, **named: Any) -> None:
     if more is not None and type(more) is not dict:
-        raise NotProvedError("update() has something else than a dict")
+        raise NotProvedError("update() has something other than a dict")
     found.update(more or {}, **named)
 
 

@@ -22,7 +22,7 @@ CELLS = 4000  # of the centre
 def chain(selection: Selection, domain: DataRange, epsilon: Fraction) -> Enclosed:
     """Bound δ over all data sets, where paths leave one after the other, at the first value on the far side of a centre."""
     paths = sorted((path for paths in selection.outputs for path in paths), key=len)
-    refused = Enclosed(None, "it is no chain of comparisons with one noisy value")
+    refused = Enclosed(None, "it is not a chain of comparisons with one noisy value")
     if len(paths) < 2 or not all(paths) or not domain.ends() or any(len(row.noise) != 2 for row in paths[-1]):
         return refused
     for centre in sorted(set.intersection(*(set(row.noise) for path in paths for row in path))):

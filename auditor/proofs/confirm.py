@@ -156,7 +156,7 @@ class GuidedRun(TracedRun):
     def drew(self, draw: NoiseDraw) -> None:
         real, value, given = next(self._drawn, ("nothing", None, ()))
         if real != draw.method:
-            raise NotProvedError(f"on numbers, the function draws {real} where the evaluator draws {draw.method}")
+            raise NotProvedError(f"on numbers, the function draws {real}, but the evaluator draws {draw.method}")
         expected = draw.parameters()
         if not _are_close(expected, given):
             raise NotProvedError(
@@ -212,7 +212,7 @@ class GuidedRun(TracedRun):
         holds = {">": value > 0, ">=": value >= 0, "=": value == 0, "<": value < 0, "<=": value <= 0}
         found = [at for at, relation in enumerate(node.relations) if holds[relation]]
         if len(found) != 1:
-            raise NotProvedError("on numbers, a comparison ends as the evaluator takes to be impossible")
+            raise NotProvedError("on numbers, a comparison has a result that the evaluator takes to be impossible")
         return found[0]
 
     def _ended(self, node: Drawn) -> int:
@@ -224,7 +224,7 @@ class GuidedRun(TracedRun):
                     return at
             elif label.partition(" ")[2] == label_of(drawn):
                 return at
-        raise NotProvedError("on numbers, a draw ends as the evaluator takes to be impossible")
+        raise NotProvedError("on numbers, a draw has a result that the evaluator takes to be impossible")
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
         super().settle(sources, cuts)

@@ -146,7 +146,7 @@ class Evaluator(Expressions):
     def _delete(self, node: ast.Delete, frame: CallScope) -> Signal:
         for target in node.targets:
             if not isinstance(target, ast.Name):
-                raise NotProvedError("del of something else than a name is not modelled")
+                raise NotProvedError("del of something other than a name is not modelled")
             frame.unbind(target.id)
         return None
 
@@ -162,7 +162,7 @@ class Evaluator(Expressions):
         called = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.value(node.exc if called is None else called.func, frame)
         if kind not in EXCEPTIONS or (called is not None and called.keywords):
-            raise NotProvedError("an exception is raised that is not one of Python's own")
+            raise NotProvedError("an exception is raised that is not built into Python")
         if issubclass(kind, StopIteration | StopAsyncIteration):
             raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
         words = [] if called is None else [self.value(one, frame) for one in called.args]
@@ -170,7 +170,7 @@ class Evaluator(Expressions):
 
     def _constants(self, values: Sequence[Any]) -> Sequence[Any]:
         if not all(map(is_constant, values)):
-            raise NotProvedError("an exception is raised with something else than constants")
+            raise NotProvedError("an exception is raised with something other than constants")
         return values
 
     def _function(self, node: ast.FunctionDef, frame: CallScope) -> Signal:
@@ -187,7 +187,7 @@ class Evaluator(Expressions):
 
     def _import(self, node: ast.Import | ast.ImportFrom, frame: CallScope) -> Signal:
         if type(vars(builtins)["__import__"]) is not types.BuiltinFunctionType:
-            raise NotProvedError("imports are carried out by another function than Python's own")
+            raise NotProvedError("imports are carried out by a function other than Python's own")
         for alias in node.names:
             module = sys.modules.get(node.module or "" if isinstance(node, ast.ImportFrom) else alias.name)
             if module is None or not self.is_listed_module(module) or (isinstance(node, ast.ImportFrom) and node.level):
@@ -233,5 +233,5 @@ def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], key
     except RecursionError:
         raise NotProvedError("functions call each other too deeply", evaluator.run.place) from None
     except (AssertionError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        words = f"the prover does not model this ({type(error).__name__}: {error})"
+        words = f"this is not modelled ({type(error).__name__}: {error})"
         raise NotProvedError(words, evaluator.run.place) from error

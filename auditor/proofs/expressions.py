@@ -173,9 +173,7 @@ class Expressions:
         if operation == "@":
             raise NotProvedError("@ has a number")
         if isinstance(a, str | bytes) and operation == "%" and not is_known(b):
-            raise NotProvedError(
-                "formatting a number of the data or of noise as text is not modelled; return the number"
-            )
+            raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         return binary(self.run, operation, a, b)
 
     def _of_sequences(self, operation: str, a: Any, b: Any) -> Any:
@@ -227,7 +225,7 @@ class Expressions:
         if isinstance(op, ast.Is | ast.IsNot):
             a, b = (one.settled() if isinstance(one, Lazy) else one for one in (a, b))
             if a is not None and b is not None:
-                raise NotProvedError("is asks for the identity of a value, which is modelled for None only; use ==")
+                raise NotProvedError("`is` compares identities, which is modelled for None only; use ==")
             return (a is b) == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
             found = self._contains(b, a)
@@ -241,11 +239,11 @@ class Expressions:
             return applied_ufunc(self.run, operation, a, b)
         if is_known(a) and is_known(b):
             if any(map(_holds_nan, (a, b))):
-                raise NotProvedError("lists with NaN are compared, where Python finds an object that is the same")
+                raise NotProvedError("lists with NaN are compared, and Python compares NaN by identity there")
             return native(COMPARISONS[operation], real(a), real(b))
         for one in (a, b):
             if not (isinstance(one, Term | Lazy) or is_constant(one)):
-                raise NotProvedError(f"{operation} compares {described(one)} with a number of the data or of noise")
+                raise NotProvedError(f"{operation} compares {described(one)} with a number from data or noise")
         return compare_scalars(self.run, operation, a, b)
 
     def _contains(self, container: Any, item: Any) -> bool:
@@ -253,11 +251,11 @@ class Expressions:
             return key_of(item) in container
         if isinstance(container, list | tuple | Array) and not isinstance(item, list | tuple | Array | dict):
             if isinstance(container, Array) and len(container.shape) != 1:
-                raise NotProvedError("in has an array with several axes")
+                raise NotProvedError("`in` is applied to an array with several axes")
             return any(self.truth(self._equal_items(one, item, container)) for one in iterate(container))
         if is_constant(container) and is_constant(item):
             return bool(native(operator.contains, container, item))
-        raise NotProvedError(f"in has {described(container)}, which is not modelled")
+        raise NotProvedError(f"`in` is applied to {described(container)}, which is not modelled")
 
     def _equal_items(self, one: Any, item: Any, container: Any) -> Any:
         if isinstance(container, Array) or isinstance(one, Array | list | tuple | dict | set):
@@ -292,7 +290,7 @@ class Expressions:
             if key is None:
                 more = self.value(value, frame)
                 if type(more) is not dict:
-                    raise NotProvedError("** has something else than a dict")
+                    raise NotProvedError("** has something other than a dict")
                 found |= more
             else:
                 name = key_of(self.value(key, frame))
@@ -313,7 +311,7 @@ class Expressions:
 
     def _end(self, value: Any) -> Any:
         if isinstance(value, Term):
-            raise NotProvedError("a slice ends at a number of the data or of noise, which is not modelled")
+            raise NotProvedError("a slice ends at a number from data or noise, which is not modelled")
         return real(value)
 
     def item(self, owner: Any, key: Any) -> Any:
@@ -328,7 +326,7 @@ class Expressions:
 
     def _place(self, key: Any) -> Any:
         if isinstance(key, Term | Array):
-            raise NotProvedError("a list is asked for a place that depends on the data or on noise")
+            raise NotProvedError("the index of a list depends on the data or on noise")
         return real(key)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
@@ -340,7 +338,7 @@ class Expressions:
         elif type(owner) is list:
             place = self._place(key)
             if isinstance(place, slice) and type(value) not in (list, tuple):
-                raise NotProvedError("a slice of a list is set to something else than a list or a tuple")
+                raise NotProvedError("a slice of a list is set to something other than a list or a tuple")
             placed(owner.__setitem__, place, list(value) if isinstance(place, slice) else value)
         else:
             raise NotProvedError(f"assigning to an item of {described(owner)} is not modelled")
@@ -433,9 +431,7 @@ class Expressions:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
         if not is_constant(value):
-            raise NotProvedError(
-                "formatting a number of the data or of noise as text is not modelled; return the number"
-            )
+            raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         turned: Any = {115: str, 114: repr, 97: ascii}.get(node.conversion)
         spec = "" if node.format_spec is None else self.value(node.format_spec, frame)
         return native(format, native(turned, value) if turned is not None else value, spec)
@@ -471,15 +467,15 @@ class Expressions:
                 if not (isinstance(side, ast.Constant) and side.value is None) and not (
                     isinstance(side, ast.Name) and self._name(side, frame) in (bool, int, float, str)
                 ):
-                    raise NotProvedError("a note on a type has | between something else than types; leave it out")
+                    raise NotProvedError("a type annotation has | between something other than types; leave it out")
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             if self._name(node.value, frame) not in (list, dict, tuple, set):
-                raise NotProvedError("a note on a type is computed; leave it out")
+                raise NotProvedError("a type annotation is computed; leave it out")
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             for one in inner:
                 self._noted(one, frame)
         else:
-            raise NotProvedError("a note on a type is computed; leave it out")
+            raise NotProvedError("a type annotation is computed; leave it out")
 
     def _lambda(self, node: ast.Lambda, frame: CallScope) -> Any:
         return self.closure(node, frame)
@@ -499,7 +495,7 @@ class Expressions:
             isinstance(keyword.value, ast.Name | ast.Constant) for keyword in node.keywords
         ):
             raise NotProvedError(
-                "a call has * and a keyword that is computed, in an order of their own; compute it before"
+                "a call has * and a computed keyword, which Python evaluates in another order; compute the keyword before the call"
             )
         arguments = self._elements(node.args, frame)
         keywords: dict[str, Any] = {}
@@ -507,7 +503,7 @@ class Expressions:
             value = self.value(keyword.value, frame)
             more = {keyword.arg: value} if keyword.arg is not None else value
             if type(more) is not dict or keywords.keys() & more.keys() or not all(type(name) is str for name in more):
-                raise NotProvedError("** has something else than a dict, or an argument is given twice")
+                raise NotProvedError("** has something other than a dict, or an argument is given twice")
             keywords |= more
         self.at(node, frame)
         return self.call(function, arguments, keywords)
@@ -592,7 +588,7 @@ def called_of_type(method: UncalledMethod, arguments: Sequence[Any], keywords: M
     """Call a function of a type with constants."""
     function = method_of_type(method.owner, method.name)
     if not all(map(is_known, (*arguments, *keywords.values()))):
-        raise NotProvedError(f"{method.name} has a number of the data or of noise")
+        raise NotProvedError(f"{method.name} has a number from data or noise")
     return native(function, *map(real, arguments), **{name: real(value) for name, value in keywords.items()})
 
 

@@ -342,7 +342,7 @@ def in_order(run: TracedRun, items: Sequence[Any], key: Callable[[Any], Any] | N
     """Return the places of scalars in rising order, equal ones as they come: a stable sort."""
     judged = [item if key is None else key(item) for item in items]
     if len(judged) > 1 and any(map(may_be_nan, judged)):
-        raise NotProvedError("numbers with NaN are sorted, whose order is not modelled")
+        raise NotProvedError("numbers with NaN are sorted, and their order is not modelled")
     order: list[int] = []
     for at in range(len(items)):
         place = len(order)
@@ -374,7 +374,7 @@ def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any
     if not items:
         raise raised(np.argmax if largest else np.argmin, ([],))
     if len(items) > 1 and any(map(may_be_nan, items)):
-        raise NotProvedError("the place of the largest or smallest of numbers with NaN is asked for")
+        raise NotProvedError("the place of the maximum or minimum is searched among numbers with NaN")
     best = 0
     for at in range(1, len(items)):
         if is_true(run, compare_scalars(run, ">" if largest else "<", items[at], items[best])):

@@ -437,12 +437,12 @@ def permutation(run: TracedRun, x: Any, axis: Any = 0) -> Any:
 def shuffle(run: TracedRun, x: Any, axis: Any = 0) -> None:
     """Put the items of a list or an array into random order."""
     if real(axis) != 0 or (isinstance(x, Array) and len(x.shape) != 1) or not isinstance(x, Array | list):
-        raise NotProvedError("rng.shuffle has an axis, or something else than a list; shuffle a list of one axis")
+        raise NotProvedError("rng.shuffle has an axis, or something other than a list; shuffle a list of one axis")
     if isinstance(x, list):
         x[:] = [x[at] for at in _order(run, len(x))]
         return
     if x.store.unsure:
-        raise NotProvedError("an array is shuffled that may share its numbers with another one; shuffle a copy()")
+        raise NotProvedError("an array is shuffled, and may share its numbers with another array; shuffle a copy()")
     items, order = x.flat(), _order(run, x.shape[0])
     for place, at in zip(x.index.tolist(), order, strict=True):
         x.store.items[place] = items[at]

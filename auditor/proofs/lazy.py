@@ -93,7 +93,7 @@ class Numbered(Lazy):
         self.name, self.low, self.count = name, low, count
 
     def _listed(self, outcomes: Mapping[str, Any]) -> Any:
-        raise NotProvedError(f"a draw has {self.count:,} outcomes, which can be compared with numbers and no more")
+        raise NotProvedError(f"a draw has {self.count:,} outcomes; these can only be compared with numbers")
 
     def compared(self, compare: Callable[[Any, Any], Any], number: Fraction) -> Lazy:
         """Return how the integer compares with a number: its index is below a whole number, or not."""

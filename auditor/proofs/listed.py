@@ -84,7 +84,7 @@ def iterate(value: Any) -> Iterator[Any]:
         return _of_dict(value.found, value.now(), value.what)
     if type(value) is set:
         raise NotProvedError("the order of a set is not modelled; use sorted()")
-    shown = "a number of the data or of noise" if isinstance(value, Term) else f"a {type(value).__name__}"
+    shown = "a number from data or noise" if isinstance(value, Term) else f"a {type(value).__name__}"
     raise NotProvedError(f"{shown} is iterated over, which is not modelled")
 
 
@@ -130,7 +130,7 @@ def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Ma
     if entry.pure and known and all(not isinstance(one, Iterated) for one in arguments):
         return of_constants(entry.name, entry.real, arguments, keywords)
     if entry.model is None:
-        raise NotProvedError(f"{entry.name} has a number of the data or of noise, for which it is not modelled")
+        raise NotProvedError(f"{entry.name} has a number from data or noise, for which it is not modelled")
     require_accepted(entry.real, arguments, keywords)
     return modelled(entry.name, entry.model, (caller, *arguments), keywords)
 
@@ -152,7 +152,7 @@ def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], key
 
 
 def _example(value: Any) -> Any:
-    """Return an ordinary Python value like the one given, with 1 for each number of the data or of noise."""
+    """Return an ordinary Python value like the one given, with 1 for each number from data or noise."""
     if isinstance(value, Array):
         return np.ones(value.shape, value.dtype)
     if isinstance(value, Term):
@@ -178,7 +178,7 @@ def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[An
     named = {key: real(value) for key, value in keywords.items()}
     arrays = [one for one in (*given, *named.values()) if isinstance(one, np.ndarray)]
     if function is np.full_like and any(one.dtype.kind in "US" for one in arrays):
-        raise NotProvedError("np.full_like of an array of texts cuts them to its width, which is not modelled")
+        raise NotProvedError("np.full_like of an array of texts cuts the texts to its width, which is not modelled")
     before = [one.tobytes() for one in arrays]
     found = native(function, *given, **named)
     if [one.tobytes() for one in arrays] != before:

@@ -293,7 +293,7 @@ def _sort(run: TracedRun, items: list[Any]) -> list[Any]:
 def _argsort(run: TracedRun, items: list[Any]) -> list[Any]:
     # NumPy's order of equal numbers is not stable, and equal noisy numbers have probability 0.
     if not all(isinstance(item, Term) and run.names.is_dense(item.form) for item in items):
-        raise NotProvedError("np.argsort has numbers that may be equal, whose order is not modelled; use sorted()")
+        raise NotProvedError("np.argsort has numbers that may be equal, and their order is not modelled; use sorted()")
     return [np.int64(at) for at in scalar.in_order(run, items)]
 
 

@@ -60,7 +60,7 @@ def _float(caller: Caller, x: Any = 0.0, /) -> Any:
 def _str(caller: Caller, x: Any = "", /) -> Any:
     if isinstance(x, Lazy):
         return native(str, x.settled())
-    raise NotProvedError("formatting a number of the data or of noise as text is not modelled; return the number")
+    raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
 
 
 def _extreme(largest: bool) -> Callable[..., Any]:
@@ -70,7 +70,9 @@ def _extreme(largest: bool) -> Callable[..., Any]:
         if not values or (default and len(values) > 1):
             raise NotProvedError("max() and min() have a list, with a default or not, or several numbers")
         if len(values) == 1 and key is not None and type(values[0]) not in (list, tuple, range, dict, Array):
-            raise NotProvedError("max() and min() with a key go over something that is computed; make it a list before")
+            raise NotProvedError(
+                "max() and min() with a key go over a computed iterable; make it a list before the call"
+            )
         items = listed(values[0]) if len(values) == 1 else list(values)
         if not items:
             if default:
@@ -147,7 +149,7 @@ def _zip(caller: Caller, *values: Any, strict: Any = False) -> Any:
 
 def _reversed(caller: Caller, values: Any, /) -> Any:
     if type(values) not in (list, tuple, range, str) and not isinstance(values, Array):
-        raise NotProvedError("reversed() has something else than a list, a tuple or an array")
+        raise NotProvedError("reversed() has something other than a list, a tuple or an array")
     if isinstance(values, Array) and len(values.shape) == 1:
         return Iterated(typed(values.store.items[at], values.dtype) for at in reversed(values.index.tolist()))
     if isinstance(values, list):
@@ -167,7 +169,7 @@ def _sorted(caller: Caller, values: Any, /, *, key: Any = None, reverse: Any = F
         return native(sorted, values, reverse=bool(real(reverse)))
     items = listed(values)
     if any(isinstance(item, list | dict | tuple | Array) and not is_known(item) for item in items) and key is None:
-        raise NotProvedError("lists of numbers of the data or of noise are sorted; give a key")
+        raise NotProvedError("lists of numbers from data or noise are sorted; give a key")
     back = bool(real(reverse))
     if key is None and not back and not any(isinstance(item, str | tuple) for item in items):
         return scalar.sorted_items(caller.run, items)
@@ -223,19 +225,19 @@ def key_of(value: Any) -> Any:
     if isinstance(value, Lazy):
         value = value.settled()
     if not is_known(value) or isinstance(value, Array | list | dict | set):
-        raise NotProvedError("a number of the data or of noise is a key, or an item of a set")
+        raise NotProvedError("a number from data or noise is a key, or an item of a set")
     if may_be_nan(value):
-        raise NotProvedError("NaN is a key, which Python finds only where it is the same object")
+        raise NotProvedError("NaN is a key, and Python finds NaN by identity only")
     return value
 
 
 def _isinstance(caller: Caller, value: Any, kinds: Any, /) -> Any:
     each = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(is_type(kind) or kind is np.ndarray for kind in each):
-        raise NotProvedError("isinstance() asks for a class that is not listed")
+        raise NotProvedError("isinstance() tests for a class that is not on the list")
     known = isinstance(value, Term | Lazy | Array | Iterated | View) or type(value) in (list, tuple, dict, set)
     if not known and not is_constant(value):
-        raise NotProvedError("isinstance() asks for the class of an object that the call did not make")
+        raise NotProvedError("isinstance() tests an object from outside of the call")
     if isinstance(value, Term | Lazy):
         kind = kind_of(value)
         own = kind.type if isinstance(kind, np.dtype) else kind

@@ -124,7 +124,7 @@ def attribute_of(value: Any, name: str) -> Any:
         return BoundMethod(shared, value)
     if shared is not None and is_constant(shared) and name not in own:
         return shared
-    raise NotProvedError(f"the attribute {name} of a {kind.__name__} that the call did not make is not read")
+    raise NotProvedError(f"the attribute {name} of a {kind.__name__} from outside of the call is not read")
 
 
 def on_type(kind: type, name: str) -> Any:
@@ -142,7 +142,7 @@ def _own_attributes(owner: Any) -> dict[str, Any]:
         return {}
     own = holder.__get__(owner) if type(holder) is types.GetSetDescriptorType else None
     if type(own) is not dict:
-        raise NotProvedError(f"a {type(owner).__name__} has attributes in something else than a dict")
+        raise NotProvedError(f"a {type(owner).__name__} has attributes in something other than a dict")
     return own
 
 
@@ -150,7 +150,7 @@ def described(value: Any) -> str:
     """Return words for a value that is used in a way that is not modelled."""
     if isinstance(value, Foreign):
         more = " (write it as a tuple)" if type(value.value) is list else ""
-        return f"a {type(value.value).__name__} that the call did not make{more}"
+        return f"a {type(value.value).__name__} from outside of the call{more}"
     if isinstance(value, types.ModuleType):
         return f"the module {value.__name__}"
     name = getattr(value, "__qualname__", None) if isinstance(value, types.FunctionType | type) else None

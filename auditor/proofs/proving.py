@@ -244,15 +244,15 @@ class Attempt:
                 every.append((family, matched))
             if (missing := unresolved(self.names)) > 0:
                 raise _FailedError(
-                    f"{_missing(missing)}; that counts for δ where all outputs are finite, and is no part of a proof by shifts of "
-                    "noise"
+                    f"{_missing(missing)}; that counts for δ where all outputs are finite, and a proof by "
+                    f"shifts of noise cannot cover it"
                 )
         except _FailedError as failure:
             return self._failed(failure, about)
         bound = from_epsilon(self.claim, largest)
         if bound is None:
             return self._failed(
-                _FailedError(f"pure ε ≤ {shown_above(largest)} is proved, which says nothing of this claim"),
+                _FailedError(f"pure ε ≤ {shown_above(largest)} is proved, which does not decide this claim"),
                 about,
             )
         if not within(bound, self.claim.value):
@@ -288,7 +288,7 @@ class Attempt:
     ) -> Proof | None:
         """Return the end of the attempt by the rules for Gaussian noise; None where none of them applies."""
         if (missing := unresolved(self.names)) > 0:
-            return self._none(f"{_missing(missing)}, and is no part of a proof with Gaussian noise")
+            return self._none(f"{_missing(missing)}, and a proof with Gaussian noise cannot cover it")
         first = self._by_gaussian(traces, families, about)
         if first is not None and first.holds:
             return first
@@ -441,7 +441,7 @@ class Attempt:
 
 
 def _missing(probability: Fraction | int) -> str:
-    return f"of a sampler that retries, probability {float(probability):.1e} is not resolved"
+    return f"a sampler that retries leaves probability {float(probability):.1e} unresolved"
 
 
 def _require_an_output(traces: Sequence[Trace]) -> None:

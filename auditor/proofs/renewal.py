@@ -51,7 +51,7 @@ def sampled(run: TracedRun, sampler: types.FunctionType, arguments: Sequence[Any
     settled = [value.settled() if isinstance(value, Lazy) else value for value in arguments]
     named = {name: value.settled() if isinstance(value, Lazy) else value for name, value in keywords.items()}
     if not all(map(is_constant, (*settled, *named.values()))):
-        raise NotProvedError("a sampler that retries is given something else than numbers and text")
+        raise NotProvedError("a sampler that retries gets an argument other than numbers and text")
     cells = sampler.__closure__ or ()
     attempt = cells[sampler.__code__.co_freevars.index("attempt")].cell_contents
     key = (attempt, label_of(settled), label_of(named))
@@ -114,6 +114,6 @@ def _known(value: Any, run: TracedRun) -> Any:
         value = value.settled()
     if run.conditions or isinstance(value, Term) or not (value is RETRY or is_constant(value)):
         raise NotProvedError(
-            "a sampler that retries returns or compares something else than finite draws, numbers and text", run.place
+            "a sampler that retries returns or compares a value other than finite draws, numbers and text", run.place
         )
     return value

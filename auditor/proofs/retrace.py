@@ -59,15 +59,15 @@ def retraced(proof: Any) -> str | None:
             for name in names.read.keys() | proof["functions"].keys()
             if names.read.get(name) != proof["functions"].get(name)
         )
-        return f"the source of {', '.join(changed)} is another one than when it was proved"
+        return f"the source of {', '.join(changed)} has changed since the proof"
     if proof["rule"] == "masses":
         laws = [law_of(one) for one in traces]
         found: list[Any] = [law and written.law(law) for law in laws]
         same = found == proof["laws"] and None not in found
-        return None if same else "the probabilities of its outputs are others than those of the certificate"
+        return None if same else "the probabilities of its outputs differ from those of the certificate"
     if unresolved(names) > 0:
         return "a sampler that retries has outcomes that are not listed"
-    return None if _are_same(proof, traces, names) else "its paths are others than those of the certificate"
+    return None if _are_same(proof, traces, names) else "its paths differ from those of the certificate"
 
 
 def _are_same(proof: Any, traces: list[Trace], names: Names) -> bool:

@@ -332,12 +332,14 @@ class TracedRun:
     def require_unused(self, form: Form) -> None:
         """Raise NotProvedError where a draw is in a form that noise is computed of, which depends on it."""
         if self.consumed and not self.consumed.keys().isdisjoint(self.names.symbols(form)):
-            raise NotProvedError("a draw that noise is computed of is used for something else as well; draw twice")
+            raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
 
     def _require_finite(self, form: Form) -> None:
         self.require_unused(form)
         if self.names.is_wild(form):
-            raise NotProvedError("a number that may be NaN or infinite is compared; compare what it is computed of")
+            raise NotProvedError(
+                "a number that may be NaN or infinite is compared; compare the numbers from which it is computed"
+            )
 
     def _known(self, form: Form) -> tuple[Key, frozenset[int], int]:
         """Return the form's key in units of its first symbol, the signs it may have in these units, and its own sign in them."""

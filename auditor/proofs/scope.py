@@ -29,7 +29,7 @@ class CallScope:
                 frame.values[name] = value
                 return
             frame = frame.outer
-        raise NotProvedError(f"{name} is written, which is not a name of the mechanism")
+        raise NotProvedError(f"{name} is assigned, but is not a name of the mechanism")
 
     def unbind(self, name: str) -> None:
         """Forget a name."""
@@ -61,7 +61,7 @@ def _of_function(function: types.FunctionType, name: str) -> Any:
             raise NotProvedError(f"{name} has no value here") from None
     module = function.__globals__
     if type(module) is not dict or getattr(function, "__builtins__", None) is not vars(builtins):
-        raise NotProvedError("a function has global names of its own making")
+        raise NotProvedError("the globals or builtins of a function are not Python's ordinary ones")
     if name in module:
         return seen(module[name])
     if name in vars(builtins):

@@ -61,7 +61,9 @@ def _box_of(moves: Box | Hull) -> tuple[tuple[Fraction | int, ...], tuple[Fracti
 def words(found: Enclosed, delta: float) -> str:
     """Say what is known."""
     if found.above is not None and found.above <= delta:
-        return f"by quadrature, δ is at most {found.above:.2g} at the claimed ε, of which no certificate can be checked yet"
+        return (
+            f"by quadrature, δ is at most {found.above:.2g} at the claimed ε; no certificate of this can be checked yet"
+        )
     if found.below > delta:
         return f"by quadrature, δ is at least {found.below:.2g} at the claimed ε"
     return f"by quadrature nothing is decided: {found.sentence}"

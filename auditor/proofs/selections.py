@@ -323,7 +323,7 @@ def _on_grid(
     if math.prod(grid.shape()) > MOST_POINTS:
         return Enclosed(None, f"{name} is too large")
     if squared is None and not domain.integer:
-        return Enclosed(None, "moving the data is not like moving the noise")
+        return Enclosed(None, "a move of the data does not act like a move of the noise")
     bends = [
         0.0 if domain.integer else 1.001 * float(s * w * w) for s, w in zip(squared or widths, widths, strict=True)
     ]

@@ -146,7 +146,7 @@ NOWHERE = (
 )
 WORDS: dict[type[ast.AST], str] = {
     ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
-    ast.Try: "try is not modelled, since what raises on a number may not raise on another; test for it with if",
+    ast.Try: "try is not modelled, since code that raises on one number may not raise on another; test for it with if",
     ast.TryStar: "try is not modelled; test with if",
     ast.Match: "match is not modelled; use if and ==",
     ast.ClassDef: "a class inside of the mechanism is not modelled; use functions and dicts",
@@ -159,7 +159,7 @@ def _require_plain(node: ast.AST, is_root: bool) -> None:
         reason = WORDS.get(type(node), "generators and async functions are not modelled; build a list")
         raise NotProvedError(f"{reason} (line {getattr(node, 'lineno', 0)})")
     if isinstance(node, ast.AnnAssign) and (node.value is None or not isinstance(node.target, ast.Name)):
-        raise NotProvedError(f"a note on a type has no value, or no name; leave it out (line {node.lineno})")
+        raise NotProvedError(f"a type annotation has no value, or no name; leave it out (line {node.lineno})")
     if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         for part in ast.walk(node):
             if isinstance(part, ast.NamedExpr):

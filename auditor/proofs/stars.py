@@ -185,7 +185,7 @@ def stars_of(selection: Selection) -> StarLaw | str:
     if len(all_) > MOST_CONDITIONS:
         return f"there are {len(all_)} conditions"
     if not all(any(row.noise.values()) for row in all_):
-        return "a decision is made without noise"
+        return "a decision does not depend on noise"
     if not all(selection.deviations.get(name, ZERO) > 0 for row in all_ for name in row.noise):
         return "a noise has no standard deviation"
     places = sorted({at for row in all_ for at, value in row.data.items() if value})

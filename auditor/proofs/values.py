@@ -1,6 +1,6 @@
 """What the evaluator computes with: constants of Python and NumPy, terms, lazy values, and arrays of these.
 
-A constant is a real one, and real functions may have it. A term stands for a number of the data or of noise. It is data: it has no
+A constant is a real one, and real functions may have it. A term stands for a number from data or noise. It is data: it has no
 operator, no text and no hash that a function could see. An array keeps its items in a list, and an index array of NumPy says which
 item is where. So NumPy itself decides what a slice or a transpose is, and never sees an item.
 """
@@ -38,7 +38,7 @@ class RaisesError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A number of the data or of noise, of a type.
+    """A number from data or noise, of a type.
 
     ``plus_zero`` says that where it is 0, it is not −0.0. It is False where the sign of 0 is that of an opaque symbol, and None
     where it is not known. The types that terms have are TERM_KINDS.
@@ -52,7 +52,7 @@ class Term:
 
     def __post_init__(self) -> None:
         if self.kind not in TERM_KINDS:
-            raise NotProvedError(f"a number of the data or of noise has the type {self.kind}; use int64 or float64")
+            raise NotProvedError(f"a number from data or noise has the type {self.kind}; use int64 or float64")
 
     def __bool__(self) -> bool:
         raise AssertionError("a term has no truth")
@@ -146,7 +146,7 @@ def constant(value: Any) -> Any:
     if isinstance(value, Lazy):
         return value.settled()
     if isinstance(value, Term):
-        raise NotProvedError("a number of the data or of noise is used where the prover needs one that it knows")
+        raise NotProvedError("a number from data or noise is used, and the prover needs a known number here")
     return value
 
 
@@ -194,9 +194,9 @@ def as_form(value: Any) -> Form | None:
     if isinstance(value, Term):
         return value.form
     if isinstance(value, np.number) and value.dtype not in (INT64, FLOAT64):
-        raise NotProvedError(f"a {value.dtype} meets a number of the data or of noise; use int64 or float64")
+        raise NotProvedError(f"a {value.dtype} is combined with a number from data or noise; use int64 or float64")
     if type(value) is int and abs(value) > LARGEST_INTEGER:
-        raise NotProvedError("an integer of more than 53 bits meets a number of the data or of noise")
+        raise NotProvedError("an integer of more than 53 bits is combined with a number from data or noise")
     number = exact(value)
     return None if number is None else Form.number(number)
 
@@ -232,7 +232,7 @@ def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
     def leaf(value: Any) -> Any:
         if isinstance(value, Term):
             if not is_safe(value, names):
-                raise NotProvedError("an output may be 0.0 or −0.0, which the data decide; add 0.0 to it")
+                raise NotProvedError("an output may be 0.0 or −0.0, depending on the data; add 0.0 to it")
             leaves.append(value.form)
             signed = is_float(value.kind) and value.plus_zero is False and not names.is_dense(value.form)
             return (value.kind.name if isinstance(value.kind, np.dtype) else value.kind.__name__, signed)

@@ -33,7 +33,7 @@ def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str
             if key not in reported:
                 yield f"{inner}: not in the report, made again {_short(remade[key])}"
             elif key not in remade:
-                yield f"{inner}: reported {_short(reported[key])}, and not part of it"
+                yield f"{inner}: reported {_short(reported[key])}, not in the report made again"
             else:
                 yield from not_as_reported(reported[key], remade[key], inner)
     elif isinstance(reported, list) and isinstance(remade, list) and len(reported) == len(remade):

@@ -116,7 +116,7 @@ def lucky(dataset: Any, rng: np.random.Generator) -> Any:
 @pytest.mark.statistical
 def test_runs_that_differ_too_much_are_warned_of_where_canaries_are_said_to_be_apart() -> None:
     """All of 8 runs are alike with probability 1/128, under another seed."""
-    words = "the runs differ in how many guesses are right"
+    words = "the number of right guesses differs between the runs"
     assert one_run(auditor.GaussianDP(1.0), apart=True, runs=8).warnings == ()
     [warning] = one_run(auditor.GaussianDP(1.0), lucky, apart=True, runs=8).warnings
     assert words in warning

@@ -375,7 +375,7 @@ class Silent:
     [
         (later, "name the function"),
         (later(), "asyncio.run"),
-        (iter([1]), "a list of what it yields"),
+        (iter([1]), "a list of the values that it yields"),
         (Silent(), "a __repr__ that shows all it holds"),
         ([1, {"a": (Silent(),)}], "a __repr__ that shows all it holds"),
         ({(1, Silent()): 1}, "lists or dicts"),

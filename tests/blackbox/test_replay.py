@@ -238,7 +238,7 @@ def test_a_batch_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytes
     with recording() as file:
         assert file.execute(f"DELETE {BOUND_3}").rowcount == 1
     assert replay(folder) == 2
-    assert f'{OUTPUTS}, audit "sound": there is no batch bound-3: the run that was recorded' in capsys.readouterr().err
+    assert f'{OUTPUTS}, audit "sound": batch bound-3 is missing: the recorded run' in capsys.readouterr().err
 
 
 def test_a_note_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -282,7 +282,7 @@ DIGEST = 32
         (lambda kept: kept[:DIGEST] + b'{"raised": [["name"], "text"]}', "TypeError"),
         (lambda kept: kept[:DIGEST] + changed(kept[DIGEST:], as_pickle), "allow_pickle=False"),
         (lambda kept: kept[:DIGEST] + changed(kept[DIGEST:], as_one_output), "where 1 outputs were recorded"),
-        (lambda kept: bytes(DIGEST) + kept[DIGEST:], "was recorded on another pair"),
+        (lambda kept: bytes(DIGEST) + kept[DIGEST:], "was recorded on a pair other than"),
     ],
 )
 def test_a_batch_that_was_not_recorded_so_is_told(

@@ -699,7 +699,7 @@ def test_json_that_cannot_be_written_is_told(folder: Folder, capsys: pytest.Capt
 def test_json_of_several_configurations_is_refused(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     files = [folder.write(name, config(SOUND)) for name in ("a.yaml", "b.yaml")]
     assert main(["run", *files, "--json", "-"]) == 2
-    assert "--json holds the report of one configuration; here are 2" in capsys.readouterr().err
+    assert "--json takes the report of one configuration; this run has 2" in capsys.readouterr().err
     assert not (folder.path / "reports" / "a" / "report.json").exists()
 
 
@@ -972,7 +972,7 @@ def test_plan_foresees_without_drawing_anything(folder: Folder, capsys: pytest.C
     text = config(audit(f"'{name}'", "interrupted"), audit("query", "total", "{sensitivity: 1}"))
     assert main(["plan", folder.write("some.yaml", text)]) == 0
     shown = capsys.readouterr().out
-    for part in (name, "2,000", "80%", "95%", "any counterexample found settles it"):
+    for part in (name, "2,000", "80%", "95%", "one counterexample refutes the claim"):
         assert part in shown
 
 

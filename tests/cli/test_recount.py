@@ -210,7 +210,7 @@ def test_every_value_of_the_run_is_compared(
     status, lines = told(lambda run, by: by["epsilon"].update(verdict="no_violation_found", passed=True))
     assert (status, len(lines)) == (1, 2)
     status, lines = told(lambda run, by: run.update(audits=run["audits"][1:]))
-    assert (status, lines[0]) == (1, "epsilon: NOT as reported: it was recorded, and the report leaves it out")
+    assert (status, lines[0]) == (1, "epsilon: NOT as reported: the recording has this audit, but the report does not")
     status, lines = told(lambda run, by: run["audits"].append({**by["epsilon"], "name": "more"}))
     assert (status, "more: NOT as reported: it was not recorded" in lines) == (1, True)
     status, lines = told(lambda run, by: run["audits"].append(by["epsilon"]))

@@ -480,7 +480,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ("{domain: value, range: [-1e308, 1e308]}", "finite float"),
         (
             "{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}",
-            "it must be a mapping with keys out of low, high",
+            "it must be a mapping with some of the keys low, high",
         ),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l0, l1, l2, linf"),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l1: 9}}", "does not fit"),
@@ -539,7 +539,10 @@ def test_a_key_that_stands_twice_is_told(file: Path, text: str, line: int, key: 
         (PLAIN + "true: x\n", "line 23: "),
         ("version: 1\naudits: []\n", "line 2: audits is []; it needs 1 or more"),
         ("version: 1\naudits:\n", "line 2: audits is None"),
-        ("version: 1\naudits: [hello]\n", "line 2: audits.0 is 'hello'; it must be a mapping with keys out of name"),
+        (
+            "version: 1\naudits: [hello]\n",
+            "line 2: audits.0 is 'hello'; it must be a mapping with some of the keys name",
+        ),
     ],
     ids=lambda text: text[-12:],
 )

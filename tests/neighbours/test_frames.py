@@ -424,7 +424,7 @@ def test_the_limits_of_integers_are_corners(dtype: str) -> None:
         ({"type": "number", "low": "a"}, "low must be at most high"),
         ({"type": "integer", "low": 0, "high": 300, "dtype": "int8"}, "both must be of int8"),
         ({"type": "integer", "dtype": "float32"}, 'dtype of a column of type integer is "float32"'),
-        ({"type": "text", "nan": True}, "nan and infinite go with the type number"),
+        ({"type": "text", "nan": True}, "nan and infinite are for the type number only"),
         ({"type": "boolean", "low": 0}, "low and high go with"),
         ({"type": "categorical", "choices": ["a", "a"]}, "each once"),
         ({"type": "categorical", "choices": [None]}, "`null: true` adds null"),

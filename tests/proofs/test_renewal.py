@@ -131,9 +131,9 @@ def test_an_attempt_that_knows_the_data_is_not_taken_for_another() -> None:
     ("attempt", "words"),
     [
         (lambda rng: RETRY, "never returns anything"),
-        (lambda rng: rng.laplace(0, 1), "something else than finite draws"),
-        (lambda rng: 1 if rng.laplace(0, 1) > 0 else 0, "something else than finite draws"),
-        (lambda rng: [rng.integers(2)], "something else than finite draws"),
+        (lambda rng: rng.laplace(0, 1), "something other than finite draws"),
+        (lambda rng: 1 if rng.laplace(0, 1) > 0 else 0, "something other than finite draws"),
+        (lambda rng: [rng.integers(2)], "something other than finite draws"),
     ],
 )
 def test_what_cannot_be_enumerated_is_said(attempt: Any, words: str) -> None:
