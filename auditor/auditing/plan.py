@@ -61,7 +61,8 @@ class Plan:
         if one_run != isinstance(self.neighbours, Canaries) or (one_run and not isinstance(self.claim, PrivacyClaim)):
             raise InvalidInputError(
                 f"method is {self.settings.method}, the claim {self.claim}, and neighbours are "
-                f"{self.neighbours}; use `method: one-run` with `domain: canaries` and a privacy claim only"
+                f"{self.neighbours}; `method: one-run`, `domain: canaries` "
+                "and a privacy claim go together"
             )
 
     @property

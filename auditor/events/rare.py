@@ -1,4 +1,4 @@
-"""Rare events that one side alone shows: values that repeat among others that never do, atoms, and ends of the support.
+"""Rare events that one side alone shows: repeated values among values that never repeat, atoms, and ends of the support.
 
 Evidence here is a count on one side and none on the other. Such events are few, and they do not stand out by luck:
 of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.

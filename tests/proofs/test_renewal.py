@@ -103,7 +103,7 @@ def test_its_faulty_twin_is_not_proved() -> None:
 
 def test_what_is_not_resolved_is_no_part_of_a_pure_proof() -> None:
     proof = prove(noisy, PureDP(2.0), COUNT, parameters={"scale": 1})
-    assert not proof.proved and "not resolved" in str(proof.reason)
+    assert not proof.proved and "unresolved" in str(proof.reason)
 
 
 def test_noise_that_is_shifted_is_not_proved_beside_what_is_not_resolved() -> None:
@@ -111,7 +111,7 @@ def test_noise_that_is_shifted_is_not_proved_beside_what_is_not_resolved() -> No
         return [x[0] + rng.laplace(0, 1), bernoulli_exp(rng, 1, 2)]
 
     proof = prove(both, PureDP(1.0), COUNT)
-    assert not proof.proved and "not resolved" in str(proof.reason)
+    assert not proof.proved and "unresolved" in str(proof.reason)
 
 
 def test_an_attempt_that_knows_the_data_is_not_taken_for_another() -> None:
@@ -131,9 +131,9 @@ def test_an_attempt_that_knows_the_data_is_not_taken_for_another() -> None:
     ("attempt", "words"),
     [
         (lambda rng: RETRY, "never returns anything"),
-        (lambda rng: rng.laplace(0, 1), "something other than finite draws"),
-        (lambda rng: 1 if rng.laplace(0, 1) > 0 else 0, "something other than finite draws"),
-        (lambda rng: [rng.integers(2)], "something other than finite draws"),
+        (lambda rng: rng.laplace(0, 1), "a value other than finite draws"),
+        (lambda rng: 1 if rng.laplace(0, 1) > 0 else 0, "a value other than finite draws"),
+        (lambda rng: [rng.integers(2)], "a value other than finite draws"),
     ],
 )
 def test_what_cannot_be_enumerated_is_said(attempt: Any, words: str) -> None:
