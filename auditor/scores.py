@@ -126,9 +126,8 @@ def audit_scores(
             and all scores come from one run; "one-run-apart" if, in addition, canaries do not affect each other's scores.
         delta: the δ at which ε is bounded.
         confidence: the chance that no bound exceeds the truth.
-        guesses: the number of surest guesses that count, one number or several, chosen without a look at the scores. By default
-        all, a
-            half, a quarter, and so on.
+        guesses: the number of surest guesses that count, one number or several, chosen without a look at the scores. By
+            default all, a half, a quarter, and so on.
 
     Raises InvalidInputError for scores that are not numbers, too few or NaN, and for coins that cannot have been fair.
 

@@ -156,8 +156,8 @@ def measure(
 ) -> Measured:
     """Prove the largest lower bound that outputs allow, without a claim: ε at ``delta``, μ, or ρ.
 
-    The options are those of ``audit``; ``outputs`` says what search, selection and bound may draw together. Raises as ``audit``
-    does.
+    The options are those of ``audit``; ``outputs`` is the number of outputs of search, selection and bound together. Raises as
+    ``audit`` does.
 
     >>> import auditor
     >>> def noisy(dataset, size, rng):

@@ -60,7 +60,7 @@ def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
 
 
 def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a warning where runs differ in their right guesses by more than canaries that do not affect each other would."""
+    """Return a warning if the runs' right guesses differ by more than chance allows for canaries that do not affect each other."""
     counted = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
     tables = [(one.wins, one.guesses - one.wins) for one in counted]
     all_right, all_wrong = map(sum, zip(*tables, strict=True))
@@ -80,7 +80,7 @@ def _arrays(runs: Sequence[Run]) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "CanaryEvidence":
-    """Count the right ones of the surest guesses in all runs."""
+    """Count the right guesses among the surest guesses, in all runs."""
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
@@ -102,7 +102,7 @@ class CanaryEvidence(Evidence):
         return self.looks.bound(self.claim, alpha)
 
     def refutes(self, alpha: float) -> bool:
-        """See Evidence; without the bound, which takes far longer."""
+        """See Evidence; faster, since it does not compute the bound."""
         return self.looks.refute(self.claim, alpha)
 
     def p_value(self) -> float:

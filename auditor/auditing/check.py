@@ -23,7 +23,7 @@ def check(plan: Plan) -> None:
 
 
 def query_of(plan: Plan) -> Mechanism | Hosted | Program:
-    """Return what a query is asked of: a program, or an imported function."""
+    """Return the program, or the imported function, that answers a query."""
     source = plan.source
     return (
         source.drawer(plan.settings.execution.timeout) if isinstance(source, ProgramSource) else imported(plan, source)
@@ -31,7 +31,7 @@ def query_of(plan: Plan) -> Mechanism | Hosted | Program:
 
 
 def imported(plan: Plan, source: PythonSource) -> Mechanism | Hosted:
-    """Import a Python mechanism where an import that crashes is not the end, unless the plan wants it in this process."""
+    """Import a Python mechanism in a process of its own, since an import may crash; in this process if the plan says so."""
     return hosted(source, plan.settings.execution.timeout) if plan.settings.execution.isolate else source.drawer()
 
 
@@ -44,7 +44,7 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
 
     Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one: the first pair on
     which it does not raise on both sides, of a few spread over the domain, or else the first of all.
-    Without a timeout, what takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
+    Without a timeout, an output that takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
     """
     limit, corners = plan.settings.execution.timeout, plan.domain.corners()
     drawer = isolated(plan.source, limit or CHECK_SECONDS)

@@ -19,7 +19,7 @@ AT_ONCE = 6
 def run_concurrently(
     plans: Sequence[Plan], run: Callable[[Plan, Listener], Ended], listener: Listener
 ) -> Iterator[Ended]:
-    """Yield what ``run`` makes of each plan, in their order. Raises what it raises."""
+    """Yield the result of ``run`` for each plan, in the order of the plans. Raises what it raises."""
     if len(plans) == 1 or any(processes(plan.settings.execution.workers) == 1 for plan in plans):
         yield from (run(plan, listener) for plan in plans)
         return
@@ -49,6 +49,6 @@ def run_concurrently(
 
 
 def stop_all() -> None:
-    """End all workers and processes at once, in the middle of whatever they do."""
+    """End all workers and processes at once, even if they are at work."""
     close_all()
     kill_all()

@@ -3,7 +3,7 @@
 The pace is measured first, on outputs that serve for nothing else. The numbers of outputs for search, selection and bound follow
 from the clock and those outputs alone. So the bound is on a number of trials that is fixed in advance.
 
-The mechanism may become slower. Where the time is over before the bound is done, the bound ends with the batches that were counted
+The mechanism may become slower. If the time is over before the bound is done, the bound ends with the batches that were counted
 by then, in their order. This rule looks at the clock and at no output: given how long batches take, the number of trials is fixed.
 It holds for mechanisms whose time does not depend on their outputs. The report says how many outputs were drawn of how many.
 
@@ -45,7 +45,7 @@ Searching = Callable[[Plan, Sizes, Draw, int], Any]
 
 
 def sizes_in_time(plan: Plan, draw: Draw, search: Searching) -> Sizes:
-    """Return how many outputs the parts of the audit have, as far as they fit into its time and into that of its search.
+    """Return the numbers of outputs of the audit's parts that fit into the time of the audit and of its search.
 
     Raises what sampling raises.
     """
@@ -66,7 +66,7 @@ def fit_outputs(plan: Plan, draw: Draw) -> Sizes:
     sizes = sizes_for(bound, settings.outputs, settings.search.outputs)
     if fit >= settings.samples or settings.search != Search() or len(plan.domain.corners()) == 1:
         return sizes
-    # Of few outputs the usual share is not a search at all, and a bound on the first pair would say nothing of the others.
+    # Of few outputs the usual share is not a search at all, and a bound on the first pair would say nothing about the others.
     in_all = ALL_PHASES * fit
     search = round(min(max(sizes.search, LEAST_SEARCH), MOST_OF_FEW * in_all))
     left = max(FEWEST, math.floor((in_all - search) / ALL_BUT_SEARCH))

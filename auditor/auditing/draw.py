@@ -27,7 +27,7 @@ TIME, DRAWN_BY = "time", "drawn by"
 
 @dataclass
 class Draw:
-    """Draws the outputs of one audit, and knows what they cost. Only its own methods change it.
+    """Draws the outputs of one audit, and keeps count of outputs and time. Only its own methods change it.
 
     ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
     """
@@ -58,16 +58,17 @@ class Draw:
         return Sampler(plan.source, plan.name, plan.settings.seed, execution, *shared)
 
     def aside(self) -> "Draw":
-        """Return the same for outputs that serve for nothing: they are not kept, not reported, and no part of what is spent."""
+        """Return a ``Draw`` for outputs that are used for nothing else: they are not kept, not reported and not counted."""
         plan = replace(self.plan, store=AuditStore())
         return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[])
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None
     ) -> Batches:
-        """Cut outputs on one pair into batches, which are drawn as those of ``like`` were.
+        """Cut outputs on one pair into batches, drawn in the same way as the batches of ``like``.
 
-        A batch that raises says nothing of its other outputs. Where batches raised before, batches of one tell which outputs do.
+        A batch that raises says nothing about its other outputs. If batches raised before, batches of one output show which
+        outputs raise.
         """
         one_by_one = like is not None and (like.redrawn or like.raised())
         return self.sampler().batches(pair, outputs, phase, one_by_one, like.form if like else "", number)
@@ -83,7 +84,7 @@ class Draw:
         return join_samples(samples)
 
     def draw_each(self, batches: Sequence[Batch], observe: Callable[[Sample], T], planned: int) -> list[T]:
-        """Draw the batches of one round of the search, or of shrinking, for which ``planned`` outputs are meant in all."""
+        """Draw the batches of one round of the search or of shrinking. All rounds together have ``planned`` outputs."""
         phase = batches[0].phase
         seen = list(self.sampler().map(batches, observe))
         self.spend(phase, sum(batch.size for batch in batches))
@@ -97,10 +98,10 @@ class Draw:
         bound: Callable[[Any], float] | None = None,
         meanwhile: Callable[[], Any] = lambda: None,
     ) -> Tally:
-        """Draw outputs on one pair, and add up what a test counts in them.
+        """Draw outputs on one pair, and add up the counts of a test.
 
-        ``bound`` is what counts prove, for the listener; ``meanwhile`` is called once, while workers draw. Where the time is over,
-        fewer are drawn; see :mod:`auditor.auditing.deadline`.
+        ``bound`` turns counts into the bound for the listener. ``meanwhile`` is called once, while workers draw. Where the time
+        is over, fewer are drawn; see :mod:`auditor.auditing.deadline`.
         """
         sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
         tally = self._resumed(sampler, batches, observe)
@@ -161,7 +162,7 @@ class Draw:
         return settings.outputs - spent.search - spent.selection - spent.bound
 
     def report(self, phase: Phase, done: int, planned: int, bound: Callable[[], float] | None = None) -> None:
-        """Report to the listener how far a phase is, and what its outputs prove so far; without ``bound``, as before."""
+        """Report the progress of a phase and its bound so far to the listener; without ``bound``, the bound as before."""
         self.so_far = bound or self.so_far
         self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
 
@@ -174,7 +175,9 @@ class Draw:
         return time.monotonic() - self.started
 
     def time_is_up(self, outputs: int) -> bool:
-        """Whether the time is over after this number of outputs of the bound; in a replay, whether it was."""
+        """Whether the time is over after this number of outputs of the bound. In a replay, whether it was over in the recorded
+        run.
+        """
         seconds = self.plan.settings.seconds
         return seconds is not None and self.plan.store.happens(TIME, outputs, lambda: self.elapsed() > seconds)
 

@@ -15,7 +15,7 @@ from auditor.results.result import ExactValue, ProofFound, Smallest
 
 
 def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Outcome:
-    """Find out what belongs to what was seen, and return all of it. Raises what sampling raises.
+    """Find out the rest of an ended audit, and return it with what the flow saw. Raises what sampling raises.
 
     This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
     only Holm's larger level refutes has no smallest pair.
@@ -43,7 +43,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
 
 
 def _exact(plan: Plan, seen: Seen) -> ExactValue | None:
-    """Return the exact value on the pair. It is known over the reals, and says nothing of bits."""
+    """Return the exact value on the pair. It is known over the reals, and says nothing about bits."""
     known = isinstance(seen.found, Evidence) and plan.settings.events == (VALUES,)
     return exact_value(plan, seen.pair) if known and seen.pair else None
 

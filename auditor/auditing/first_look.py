@@ -18,7 +18,7 @@ START = "start"
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """Whether all randomness is the auditor's, and the failure with which every call ended, if all did."""
+    """Whether all randomness comes from the auditor. If every call failed, the failure."""
 
     reproducible: bool = True
     failure: str = ""

@@ -33,7 +33,7 @@ def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -
 
 
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Ended]:
-    """Carry out plans, several at a time, and yield their ends in order; mechanisms that are refused are inconclusive."""
+    """Carry out plans, several at a time, and yield their results in order. A refused mechanism is inconclusive."""
     return run_concurrently(plans, functools.partial(carry_out, refuse=True), listener)
 
 

@@ -24,9 +24,9 @@ MOST_OUTPUTS = 10**13
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """For one share of outputs and one chance: the smallest violation caught, and the outputs needed for EXCESS.
+    """For one share of outputs and one probability: the smallest violation detected, and the outputs needed for EXCESS.
 
-    ``needed`` is NaN where it is not computed, as for canaries.
+    ``needed`` is NaN if it is not computed, as for canaries.
     """
 
     share: float
@@ -36,7 +36,7 @@ class Foresight:
 
 
 def foresee(plan: Plan) -> list[Foresight]:
-    """Return what a plan can be expected to catch; empty for claims in which nothing is random."""
+    """Return the violations that a plan is expected to detect; empty for claims about deterministic queries."""
     if not isinstance(plan.claim, PrivacyClaim | Probability):
         return []
     if isinstance(canaries := plan.neighbours, Canaries):
@@ -50,7 +50,7 @@ def foresee(plan: Plan) -> list[Foresight]:
 
 
 def canaries_caught(plan: Plan, canaries: Canaries, chance: float) -> float:
-    """Return the smallest value of a mechanism on each canary, none of which affects another, that is caught with this chance."""
+    """Return the smallest privacy loss on each canary that is detected with this probability, if no canary affects another."""
     assert isinstance(plan.claim, PrivacyClaim)
     seen = tuple(RightGuesses(canaries.runs * len(canaries.canaries), guesses, 0) for guesses in canaries.guesses)
     return GuessLooks(seen, canaries.apart).detectable(plan.claim, plan.alpha, chance)

@@ -33,7 +33,7 @@ NEARLY_ALL, FAR_FEWER = 0.995, 10
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
-    """Return how data sets are passed to a mechanism in Python, since one that raises may expect something else.
+    """Return how data sets are passed to a Python mechanism. A mechanism that raises may expect another form.
 
     A clause to be added to a sentence; nothing for a program.
     """
@@ -49,7 +49,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         works = works_else = False
     if works_else and not works:
         instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"
-        return f"{arrive}, and the mechanism fails on them; on {instead}"
+        return f"{arrive}, on which it fails; on {instead}"
     return f"{arrive}{' (as lists by `container: list`)' if arrays else ''}"
 
 
@@ -67,7 +67,7 @@ def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
 
 
 def exceptions(plan: Plan, seen: Seen) -> tuple[str, ...]:
-    """Return a warning, for the case of a violation, where there are exceptions among the outputs."""
+    """Return a warning, for the case of a violation, if some outputs are exceptions."""
     pair, sample = seen.pair, seen.sample
     if pair is None or sample is None:
         return ()
@@ -83,7 +83,7 @@ def exceptions(plan: Plan, seen: Seen) -> tuple[str, ...]:
 
 
 def commonest(sample: Sample) -> float:
-    """Return the share of an output that makes up more than half of them, or less than half where none does.
+    """Return the share of the most frequent output if it is above one half, else some share below one half.
 
     The share is 0 if all outputs of a side are one exception.
     """
@@ -105,7 +105,7 @@ def all_alike(outputs: int) -> str:
 
 
 def nearly_all_alike(sample: Sample | None) -> tuple[str, ...]:
-    """Return a warning, for the case of no violation, where nearly all outputs are one."""
+    """Return a warning, for the case of no violation, if nearly all outputs are identical."""
     share = commonest(sample) if sample is not None else 0.0
     if share < NEARLY_ALL:
         return ()
@@ -116,7 +116,7 @@ def nearly_all_alike(sample: Sample | None) -> tuple[str, ...]:
 
 
 def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
-    """Return warnings, for the case of no violation, where far fewer outputs were drawn than the plan asked for."""
+    """Return warnings, for the case of no violation, if far fewer outputs were drawn than the plan asked for."""
     settings, spent, warnings = plan.settings, draw.spent, list[str]()
     if plan.kind == "canaries":  # it draws no outputs but runs
         return ()
@@ -139,7 +139,7 @@ def _arrive(plan: Plan, pair: Pair) -> str:
 
 
 def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
-    """Return a warning where the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
+    """Return a warning if the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
 
     Drift is not an error and does not raise the false-alarm rate: a coin picks the side of each output. With one batch there is
     nothing to compare.
@@ -160,14 +160,14 @@ def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
 
 
 def some_pairs(pairs: Sequence[Pair]) -> Sequence[Pair]:
-    """Return PAIRS of the pairs at most, spread over them; the first of all is the first."""
+    """Return at most PAIRS pairs, spread evenly over the list. The first pair stays the first."""
     return pairs[:: -(-len(pairs) // PAIRS)]
 
 
 def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
-    """Return a warning where nothing was proved and nothing distinguishes any two data sets, randomness included.
+    """Return a warning if no bound was proved and, with the same randomness, no pair of data sets has different outputs.
 
-    The outputs for that serve for nothing else. However strong the noise, outputs differ with the data that it is added to.
+    These outputs are used for nothing else. However strong the noise, outputs differ with the data that it is added to.
     """
     pair, found = seen.pair, seen.found
     if not isinstance(plan.claim, PrivacyClaim) or not isinstance(found, Evidence) or pair is None:
@@ -189,7 +189,7 @@ NO_EFFECT = "check that the mechanism returns its result and that the data sets 
 
 
 def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
-    """Return a sentence where the same seed gives the same outputs on both sides of all pairs; nothing where they differ, or raise.
+    """Return a sentence if the same seed gives the same outputs on both sides of all pairs; nothing if they differ or raise.
 
     ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
     """

@@ -28,7 +28,7 @@ CHANCE = 5.3
 def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
     """Return a warning where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
 
-    Fresh outputs on the pair are drawn for the bound on μ, if those that were seen forecast that it is too large. It exceeds the
+    Fresh outputs on the pair are drawn for the bound on μ if the earlier outputs forecast that μ is too large. It exceeds the
     truth with probability at most the plan's alpha. Raises what sampling raises.
     """
     claim, pair, sample = plan.claim, seen.pair, seen.sample
@@ -54,7 +54,7 @@ def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
 
 
 def looks_gaussian(sample: Sample) -> bool:
-    """Return whether each place of the output that varies looks normally distributed on either side."""
+    """Return whether each varying place of the output looks normally distributed on each side."""
     sides = [[column for column in side.columns if varies(column)] for side in (sample.left, sample.right)]
     return all(sides) and all(_is_normal(column) for side in sides for column in side)
 

@@ -15,7 +15,7 @@ RERUN = "rerun"
 
 
 def journalled(plan: Plan, store: Store) -> Plan:
-    """Return the plan with what is done kept in a file, and taken from there as far as it was done before."""
+    """Return the plan with a file that keeps its finished work. Work that the file has already is not done again."""
     return replace(plan, store=AuditStore(Mode.RESUME, store, plan.name))
 
 
@@ -26,7 +26,7 @@ def recorded(plan: Plan, store: Store) -> Plan:
 
 
 def replayed(plan: Plan, store: Store) -> Plan:
-    """Return the plan with the outputs taken from where ``recorded`` kept them: nothing is imported or started."""
+    """Return the plan with the outputs that ``recorded`` kept. Nothing is imported or started."""
     kept = AuditStore(Mode.REPLAY, store, plan.name)
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
@@ -41,7 +41,7 @@ def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
 
 
 def on_pair(plan: Plan, pair: Pair) -> Plan:
-    """Return the plan for one pair of its domain, such as an earlier report has, and no smaller one."""
+    """Return the plan for one pair of its domain, such as the pair of an earlier report. No smaller pair is looked for."""
     right = pair.left if pair.relation is Relation.ALONE else pair.right
     domain = Pairs.only(pair.left, right, plan.domain)
     search = replace(plan.settings.search, seconds=None)

@@ -34,7 +34,9 @@ CHANCE = 0.95
 
 @dataclass
 class Looks:
-    """Draws outputs on the pairs of one search, for a bound of ``sizes.bound`` outputs; ``stage`` is part of their addresses."""
+    """Draws outputs on the pairs of one search, for a bound of ``sizes.bound`` outputs. ``stage`` is part of the outputs'
+    addresses.
+    """
 
     plan: Plan
     sizes: Sizes
@@ -62,7 +64,7 @@ class Looks:
         """Return the forecast for each pair; ``name`` is that of the stage."""
         seen = self.on(pairs, pairs, outputs_each, _PairScore(forecast))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
-        # A batch that raises says nothing of its other outputs, and may raise on the next look or not.
+        # A batch that raises says nothing about its other outputs, and may raise on the next look or not.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
         self.enter(name, len(pairs), outputs_each, forecast.method.claim)
         return [forecast for forecast, _, _ in seen]
@@ -79,13 +81,13 @@ class Looks:
     def on(
         self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
     ) -> list[T]:
-        """Return what is observed in outputs on each of ``drawn_on``, which stand for the pairs in the count of those searched."""
+        """Return the observations of outputs on each pair of ``drawn_on``. Each counts as one pair searched."""
         self.draw.look(pair.key() for pair in pairs)
         number, self.rounds = self.rounds, self.rounds + 1
         return self._observe(drawn_on, outputs_each, (number, 0), observe)
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
-        """Return the kind of each pair, on few outputs where it is not known."""
+        """Return the kind of each pair. An unknown kind is found with a few outputs."""
         new = [pair for pair in pairs if pair.key() not in self.known_kinds]
         if new:
             kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of_outputs)
@@ -104,9 +106,9 @@ class Looks:
 
 
 def outputs_at_distance(outputs: int, steps: int) -> int:
-    """Return how many outputs show on data sets ``steps`` moves apart what these show on neighbours.
+    """Return how many outputs on data sets ``steps`` moves apart show as much as these outputs show on neighbours.
 
-    There a loss is ``steps`` times as large, and needs fewer outputs by the square of that.
+    There a loss is ``steps`` times larger, and needs ``steps``² times fewer outputs.
     """
     return max(1, outputs // steps**2)
 
@@ -120,7 +122,7 @@ def ends(along: Sequence[Pair]) -> Pair:
 class Forecast:
     """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers.
 
-    With ``held_out`` the forecast is from outputs that the test was not learned from.
+    With ``held_out`` the forecast uses outputs from which the test was not learned.
     """
 
     method: AnyMethod
@@ -146,7 +148,7 @@ class _PairScore:
 
 
 def kind_of_outputs(sample: Sample) -> str:
-    """Return what most outputs of either side hold at each place: numbers, or which atom."""
+    """Return the most frequent content of each place, on each side: numbers, or an atom."""
     return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
 
 

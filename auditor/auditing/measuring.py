@@ -11,7 +11,7 @@ from auditor.events.observed import Observed
 from auditor.neighbours.pair import Pair
 from auditor.results.result import OutputsSpent
 
-# A claim that no number of outputs refutes: bounds stay below the logarithm of that number. It says nothing of where to look.
+# A claim that no number of outputs refutes: bounds stay below the logarithm of that number. It says nothing about where to look.
 OUT_OF_REACH = 50.0
 
 
@@ -30,14 +30,14 @@ class Measured:
 
 
 def can_be_measured(claim: Claim) -> bool:
-    """Whether the claim is about a number of nats, or like those, that outputs bound from below."""
+    """Whether the claim has a quantity, such as a number of nats, that outputs bound from below."""
     return isinstance(claim, PrivacyClaim) and claim.group_exponent is not None
 
 
 def measured(plan: Plan) -> Measured:
     """Carry out the search and the bound of a plan for its claim's quantity. The value that the claim states does not matter.
 
-    A plan that bets until its claim is refuted has one bound after all outputs instead. Raises InvalidInputError for claims that
+    A sequential plan gets one bound after all outputs instead. Raises InvalidInputError for claims that
     have no such quantity, and for canaries.
     """
     if not can_be_measured(plan.claim) or plan.settings.method == "one-run":

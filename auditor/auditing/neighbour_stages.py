@@ -41,7 +41,7 @@ LAST_MARGIN = 3.0
 
 
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
-    """Find the neighbours with the best forecast, after looking at the pairs given and everywhere in the domain."""
+    """Find the neighbours with the best forecast among the pairs given and the pairs of the domain."""
     domain, outputs = looks.plan.domain, round(given.outputs)
     if has_one_pair(domain, looks.rng):
         return replace(known, found=Found(domain.corners()[0], -np.inf))
@@ -155,7 +155,7 @@ def _best_quarter(scored: Sequence[ScoredPair], least: int = 1) -> list[ScoredPa
 
 
 def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
-    """Return both halves of a path; of a single step that step twice."""
+    """Return both halves of a path; for a path of one step, that step twice."""
     middle = len(path) // 2
     return path[:middle] or path, path[middle:]
 

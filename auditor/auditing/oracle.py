@@ -15,7 +15,7 @@ EXACT = "exact"  # the name under which a store keeps it
 
 
 def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
-    """Return the exact value of the claim's quantity on the pair, which is kept: a replay has no specimen to ask."""
+    """Return the exact value of the claim's quantity on the pair. It is kept, since a replay has no specimen."""
     kept = plan.store.recall(EXACT, lambda: _exact(plan, pair))
     return None if kept is None else ExactValue(*kept)
 

@@ -24,11 +24,11 @@ class Evidence(ABC):
 
     @abstractmethod
     def bound(self, alpha: float) -> float:
-        """Return the bound on the claim's quantity that lies beyond the truth with probability at most alpha."""
+        """Return a bound on the claim's quantity. It lies beyond the truth with probability at most alpha."""
 
     @abstractmethod
     def judge(self, alpha: float) -> Judgement:
-        """Return what the evidence says of the claim at a level."""
+        """Return the judgement of the claim by the evidence, at a level."""
 
     def refutes(self, alpha: float) -> bool:
         """Whether the claim is refuted at a level."""
@@ -41,11 +41,12 @@ class Evidence(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a flow saw: evidence, or a judgement that no level changes, as of queries and where there is no answer.
+    """The result of a flow: evidence, or a judgement that does not depend on the level. Queries and audits without an answer have
+    such a judgement.
 
-    ``sizes`` are what the plan came to. ``sample`` are outputs on the pair that were learned from. ``tables`` are counts of the
-    outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the smallest pair that
-    breaks the claim. ``warnings`` are those that only this flow can give.
+    ``sizes`` are the numbers of outputs. ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are
+    counts of the outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the
+    smallest pair that breaks the claim. ``warnings`` are those that only this flow can give.
     """
 
     found: Evidence | Judgement
@@ -64,15 +65,15 @@ class Seen:
 
 
 def no_answer(reason: str, sizes: Sizes, pair: Pair | None = None, drawn_by: str = "") -> Seen:
-    """Return what was seen of an audit without an answer."""
+    """Return the ``Seen`` of an audit without an answer."""
     return Seen(Judgement(Verdict.INCONCLUSIVE, reason), sizes, pair, drawn_by=drawn_by)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an audit ended: what was seen, and what was found out in addition.
+    """The end of an audit: the result of its flow, and further findings.
 
-    ``if_violated`` and ``if_passed`` are warnings for the case of a violation, and for that of none.
+    ``if_violated`` are warnings for the case of a violation, ``if_passed`` for the case of no violation.
     """
 
     plan: Plan
@@ -109,7 +110,7 @@ class Ended:
 
     @property
     def p_value(self) -> float | None:
-        """The smallest level at which the claim is refuted; None if nothing is random, or nothing known."""
+        """The smallest level at which the claim is refuted; None for a deterministic query or without an answer."""
         found = self.outcome.seen.found
         return found.p_value() if isinstance(found, Evidence) else None
 
@@ -147,7 +148,7 @@ class Ended:
 
 
 def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str, ...]:
-    """Return a warning where a claim is both proved, for the whole domain, and refuted."""
+    """Return a warning if a claim is both proved, for the whole domain, and refuted."""
     if judgement.verdict is not Verdict.VIOLATION or proof is None or not proof.proved:
         return ()
     return (
@@ -158,7 +159,7 @@ def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str,
 
 
 def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
-    """Return a warning where a violation of WEAK times the claim might have been missed."""
+    """Return a warning if a violation of WEAK times the claim might have been missed."""
     power = judgement.power
     if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not is_weak(claim, power):
         return ()
@@ -198,15 +199,16 @@ def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:
 def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResult]:
     """Judge the audits of a file under one error budget, shared by Holm's step-down.
 
-    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all that
-    share the budget, also those that were not run or ended without an answer. Where nothing is random, none is spent.
+    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all audits
+    that share the budget, also audits that were not run or ended without an answer. Audits of deterministic queries spend no
+    error.
     """
     levels = levels_of([one.p_value for one in ended], alpha, audits)
     return [one.result(level) for one, level in zip(ended, levels, strict=True)]
 
 
 def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> list[float | None]:
-    """Return the level of each audit of a file by Holm's step-down; None where nothing is random. See ``settle``."""
+    """Return the level of each audit of a file by Holm's step-down; None for audits of deterministic queries. See ``settle``."""
     known = {i: p for i, p in enumerate(p_values) if p is not None}
     levels = holm_levels([*known.values(), *[1.0] * (audits - len(known))], alpha)
     level_of = dict(zip(known, levels, strict=False))

@@ -106,11 +106,11 @@ def _shown(claim: PrivacyClaim, score: float) -> PrivacyClaim:
 
 
 def steps_apart(claim: PrivacyClaim) -> int:
-    """Return how many moves apart data sets are searched, so that together the moves lose about what ε = 1 does.
+    """Return the number of moves between the data sets searched. Together these moves lose about as much as ε = 1.
 
     A loss of ε takes some 1/ε² outputs to show. If all moves on a path lose the same, the ends differ by their sum, which takes
     fewer outputs by the square of the number of moves. If only one move loses anything, the ends show that too. The number is odd,
-    since two moves may undo each other; 1 for a claim that says nothing of larger groups.
+    since two moves may undo each other; 1 for a claim that says nothing about larger groups.
 
     >>> from auditor.claims import PureDP
     >>> steps_apart(PureDP(1.0)), steps_apart(PureDP(0.3)), steps_apart(PureDP(0.1))
@@ -122,10 +122,10 @@ def steps_apart(claim: PrivacyClaim) -> int:
 
 
 def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
-    """Return on how many pairs a search with these outputs can show what a small claim is about.
+    """Return the number of pairs on which a search with these outputs can show a loss as small as the claim.
 
-    0 for a large claim, or too few outputs. To show a difference takes the inverse square of its size. The cube is a rule of thumb
-    and not derived: it asks for about 25,000 outputs a pair at ε = 0.1.
+    0 for a large claim, or too few outputs. A difference needs outputs in proportion to the inverse square of its size. The cube
+    is a rule of thumb and not derived: it asks for about 25,000 outputs a pair at ε = 0.1.
 
     >>> from auditor.claims import PureDP
     >>> affordable_pairs(PureDP(0.1), 150_000), affordable_pairs(PureDP(0.1), 6_000_000), affordable_pairs(PureDP(1.0), 6_000_000)

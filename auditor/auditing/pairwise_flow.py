@@ -85,7 +85,7 @@ class _Learner:
     found: FoundPair
 
     def on_pair(self, sample: Sample) -> Test[Any]:
-        """Learn a test on the pair; where values repeat that may be a rare release, from more outputs.
+        """Learn a test on the pair. If repeated values may be a rare release, learn it from more outputs.
 
         A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
         """
@@ -99,7 +99,7 @@ class _Learner:
         return test
 
     def at_distance(self, sample: Sample) -> Test[Any]:
-        """Learn a test at the ends of the path: what showed there may be too weak to be learned from neighbours."""
+        """Learn a test at the ends of the path. An effect that showed there may be too weak to be learned from neighbours."""
         path = self.found.path
         batches = self.draw.batches(ends(path), sample.size, Phase.SELECTION, number=(1,))
         method = self.plan.method(outputs_at_distance(self.sizes.bound, len(path)), self.found.claim)
@@ -109,9 +109,9 @@ class _Learner:
 
 @dataclass(frozen=True, slots=True)
 class CountEvidence(Evidence):
-    """What a test counted on a pair: after a number of outputs each, the last time after all of them.
+    """The counts of a test on a pair, after increasing numbers of outputs. The last counts are of all outputs.
 
-    ``histograms`` show how the outputs lie that the test was learned from, and ``reason`` says why no more were drawn.
+    ``histograms`` show the outputs from which the test was learned. ``reason`` says why no more outputs were drawn.
     """
 
     claim: Claim
@@ -149,7 +149,7 @@ class CountEvidence(Evidence):
 
 
 def drawn(plan: Plan, sizes: Sizes, tally: Tally) -> str:
-    """Say how many outputs of the bound were drawn of those asked for, as the reason to stop."""
+    """Return the reason to stop: the number of outputs drawn for the bound, and the number asked for."""
     settings, asked = plan.settings, plan.settings.samples
     if tally.time_is_up:
         return f"{settings.seconds:g} seconds were over: {tally.outputs:,} of {asked:,} outputs drawn"

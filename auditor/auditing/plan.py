@@ -27,7 +27,7 @@ AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is asked of an audit, and decides its outcome.
+    """The order for an audit: everything that decides its outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
     audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
@@ -99,7 +99,7 @@ class Plan:
 class Progress:
     """A phase of an audit has drawn ``done`` of the ``planned`` outputs.
 
-    ``bound`` returns what those counted for the bound would prove so far; None before there are any.
+    ``bound`` returns the bound that the outputs counted so far would prove; None before the first ones.
     """
 
     audit: str

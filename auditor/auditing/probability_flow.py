@@ -54,14 +54,14 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
 
 @dataclass(frozen=True, slots=True)
 class RateEvidence(Evidence):
-    """How often the event happened on a data set: (trials, counts), the last time of all."""
+    """The counts of the event on a data set: (trials, counts) after increasing numbers of trials."""
 
     claim: Probability
     looks: Sequence[tuple[int, ScoreCounts]]
     reason: str
 
     def bound(self, alpha: float) -> float:
-        """See Evidence; on the side on which it would refute the claim."""
+        """See Evidence; the bound is on the side that could refute the claim."""
         counts = self.looks[-1][1]
         return Rate(self.claim, alpha, counts.trials).limit(counts, lower=self.claim.at_most).value
 

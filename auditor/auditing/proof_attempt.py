@@ -28,7 +28,7 @@ PROOF = "proof"
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """The pair and the event on which a proof failed: what an audit is to look at."""
+    """The pair and the event on which a proof failed. The audit looks at them."""
 
     pairs: tuple[Pair, ...] = ()
     features: tuple[Where, ...] = ()
@@ -37,8 +37,8 @@ class Hints:
 def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
     """Return how an attempt at a proof ended, and the hints that it gives.
 
-    There is no proof where none is asked for, or where there is nothing to be tried. What is returned is kept in the plan's
-    store, so that a run that is resumed or replayed reports the same.
+    There is no proof if none is asked for, or if the prover cannot try the claim. The result is kept in the plan's store, and a
+    resumed or replayed run reports the same.
     """
     prove = plan.settings.prove
     source = plan.source
@@ -51,10 +51,10 @@ def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
 
 
 def brief_proof(plan: Plan) -> ProofFound | None:
-    """Return the proof for all data sets that a few seconds find after an audit, in another process; None if they find none.
+    """Try a proof for a few seconds after an audit, in another process. Return a proof for all data sets, or None.
 
-    It changes nothing else, because it depends on the clock whether it ends in time. So no pair of a failed attempt goes to the
-    search. There is no attempt under ``seconds``, nor where the mechanism is to run in this process only.
+    The clock decides whether the attempt ends in time. So it changes nothing else: the search gets no pair of a failed attempt.
+    There is no attempt under ``seconds``, or if the mechanism runs in this process only.
     """
     if plan.settings.prove != BRIEFLY:
         return None
@@ -94,7 +94,7 @@ def _said(proof: Proof) -> ProofFound:
 
 
 def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:
-    """Return what an audit saw that is a proof only: no violation where the claim is proved, else no answer."""
+    """Return the result of an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
     verdict = Verdict.INCONCLUSIVE
     if proof is None:
         why = "only privacy claims of Python mechanisms can be proved; without `prove: only`, outputs are drawn"

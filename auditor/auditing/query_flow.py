@@ -70,14 +70,14 @@ def _answer_words(answer: Any) -> str:
 
 
 def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | Program]) -> Seen:
-    """Look for a pair on which the query moves further than claimed, or falls where it may not.
+    """Look for a pair on which the query moves further than claimed, or falls although it is claimed to be monotone.
 
     A program is a query if its answers do not depend on its seed.
 
     ``load`` returns the query, which a replay does not need.
 
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
-    numbers; InvalidInputError for a monotone claim on neighbours of which none is part of the other.
+    numbers; InvalidInputError for a monotone claim if no data set is part of its neighbour.
     """
     claim, query, store, name = plan.claim, functools.cache(load), plan.store, plan.source.name
     assert isinstance(claim, QueryClaim)
@@ -171,7 +171,7 @@ def _length(moved: npt.NDArray[np.float64], norm: Norm) -> float:
 
 
 def rows_changed(left: Sequence[Any], right: Sequence[Any]) -> float:
-    """Return how many rows one frame has and the other has not, in any order: those to add and those to remove.
+    """Return the number of rows to add and to remove to get from one frame to the other, in any order.
 
     >>> rows_changed([{"x": 1}, {"x": 1}], [{"x": 1}, {"x": 2}])
     2.0

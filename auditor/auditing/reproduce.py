@@ -10,9 +10,10 @@ from auditor.neighbours.pair import Pair, Relation, Side
 
 
 def command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
-    """Return the command that repeats an audit; without one, a call in Python that finds the violation on a pair, or data set.
+    """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on a pair or
+    data set.
 
-    ``sizes`` are what the plan came to. None if there is neither a command nor a pair.
+    ``sizes`` are the numbers of outputs. None if there is neither a command nor a pair.
     """
     if plan.rerun:
         search = () if sizes.fitted is None else ("--search", str(sizes.fitted))

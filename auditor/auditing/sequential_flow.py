@@ -1,6 +1,6 @@
 """The sequential flow for privacy claims: outputs are bet on as they come, until the claim is refuted or the budget spent.
 
-Where the domain has several pairs, short searches and longer games take turns, each pair of stages four times as long as
+If the domain has several pairs, short searches and longer games take turns, each pair of stages four times as long as
 the one before. Wealth is carried from game to game: which pair is played next depends on the past only, and the claim
 speaks of all pairs.
 """
@@ -48,9 +48,9 @@ TO_SHRINK, LEAST_TO_SHRINK = 20, 0.01
 
 @dataclass
 class Wealth:
-    """ln of the wealth carried from earlier games, and the highest it has ever been, against each hypothesis.
+    """Against each hypothesis: ln of the wealth carried from earlier games, and the highest value so far.
 
-    ``looks`` lists after which outputs it was looked at, and the highest until then.
+    ``looks`` lists the number of outputs at each look, and the highest value until then.
     """
 
     grid: Floats
@@ -72,7 +72,7 @@ class Wealth:
         return self._refuted(self.highest, alpha)
 
     def growth(self, alpha: float) -> list[tuple[int, float]]:
-        """Return (outputs, bound) for each look; all of them hold together."""
+        """Return (outputs, bound) for each look. All bounds hold together."""
         return [(outputs, self._refuted(highest, alpha)) for outputs, highest in self.looks]
 
     def _refuted(self, highest: Floats, alpha: float) -> float:
@@ -135,7 +135,7 @@ class BetEvidence(Evidence):
         return self.wealth.bound(alpha)
 
     def p_value(self) -> float:
-        """See Evidence; the inverse of the highest wealth."""
+        """See Evidence; the p-value is the inverse of the highest wealth."""
         return self.wealth.p_value(just_above(self.claim))
 
     def judge(self, alpha: float) -> Judgement:
@@ -182,7 +182,7 @@ class _Play:
         return game_for(self.claim).new(self.claim, self.plan.alpha)
 
     def on(self, pair: Pair, outputs: int) -> None:
-        """Play a new game on a pair until outputs, time or the claim give out, and carry its wealth on."""
+        """Play a new game on a pair until outputs or time run out or the claim is refuted. Then carry its wealth on."""
         before, spent, self.game = self.game, self.draw.spent.bound, self._new_game()
         self._play(pair, outputs)
         self.wealth.carry(self.game)

@@ -41,8 +41,8 @@ class Settings:
 
     ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
     if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
-    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
-    for a few seconds, and what is not proved then is not reported. ``seed`` is the root of all randomness.
+    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly"
+    tries for a few seconds, and does not report a failed attempt. ``seed`` is the root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def shrinks(self) -> bool:
-        """Whether a violation is shrunk: where the time is limited, a pair is not worth the time that a smaller one would take."""
+        """Whether a violation is shrunk. If the time is limited, the search for a smaller pair would take too much of it."""
         return self.shrink and self.seconds is None
 
 

@@ -26,7 +26,7 @@ ENOUGH = 10_000_000
 class Sizes:
     """The outputs of search, selection and bound, both sides together.
 
-    ``fitted`` is the search's number if it was fitted into seconds of its own.
+    If the search has a time limit of its own, ``fitted`` is the number of outputs that fits into it.
     """
 
     search: int
@@ -36,15 +36,15 @@ class Sizes:
 
     @property
     def learning(self) -> int:
-        """Of how many outputs shrinking takes its shares."""
+        """The number of outputs from which shrinking takes its shares."""
         return min(self.bound, ENOUGH)
 
 
 def sizes_for(bound: int, budget: int | None = None, search: int | None = None) -> Sizes:
     """Return the sizes for a bound of this number of outputs.
 
-    ``budget`` is the number for search, selection and bound together, if they are planned together. ``search`` is that of the
-    search, if it is given.
+    ``budget`` is the number for search, selection and bound together, if they are planned together. ``search`` is the number for
+    the search, if given.
 
     >>> sizes_for(1_000_000)
     Sizes(search=150000, selection=150000, bound=1000000, fitted=None)

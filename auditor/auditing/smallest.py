@@ -53,11 +53,12 @@ LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 def shrink(
     plan: Plan, sizes: Sizes, draw: Draw, found: Pair, sample: Sample | None = None, outputs: int | None = None
 ) -> Smallest | None:
-    """Return the smallest pair that still breaks the claim; None if there is none smaller, with no simpler event either.
+    """Return the smallest pair that still breaks the claim; None if there is neither a smaller pair nor a simpler event.
 
-    ``sample`` holds outputs on the pair found that were drawn to learn from, which decide how many outputs candidates get;
-    without it some are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair with probability at
-    most the plan's alpha. At most ``outputs`` are spent, by default as many as the audit has for its own bound.
+    ``sample`` holds the outputs on the pair found from which the test was learned. They decide how many outputs each candidate
+    gets. Without ``sample`` some outputs are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair
+    with probability at most the plan's alpha. At most ``outputs`` are spent, by default as many as the audit has for its own
+    bound.
     """
     claim, domain = plan.claim, plan.domain
     outputs = sizes.bound if outputs is None else outputs

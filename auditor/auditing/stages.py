@@ -15,11 +15,9 @@ ScoredPair = tuple[Pair, float]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a search knows between two of its stages.
-
-    ``claim`` is of the size that is looked for. ``first`` are pairs that the last comparison looks at in any case. If a small
-    loss showed at a distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``best`` are
-    the pairs that go on, and ``found`` the best of all.
+    """The knowledge of a search between two stages. ``claim`` is the claim of the size that is looked for. ``first`` are pairs
+    that are always part of the last comparison. If a small loss showed at a distance, ``along`` is the path of pairs, and
+    ``by_step`` the score for each of its steps. ``best`` are the pairs for the next stage, and ``found`` is the best pair so far.
     """
 
     claim: PrivacyClaim
@@ -36,7 +34,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a stage is given: its name, its share of the outputs, the outputs of the whole list, and the stages inside it."""
+    """The input of a stage: its name, its share of the outputs, the outputs of the whole list, and its inner stages."""
 
     name: str
     outputs: float
@@ -48,8 +46,8 @@ class Given:
 class SearchStage:
     """A stage of the search.
 
-    ``share`` is its part of the outputs of its list; None is for what the other stages leave. A stage may draw fewer.
-    ``only`` says under which condition the stage is carried out, and ``when`` tests it; a stage without these always is.
+    ``share`` is its part of the outputs of its list; None means the outputs that the other stages leave. A stage may draw fewer.
+    ``only`` states the condition of the stage, and ``when`` tests it. A stage without these is always carried out.
     """
 
     name: str
@@ -77,7 +75,7 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
 def planned_stages(
     stages: Sequence[SearchStage], outputs: float, depth: int = 0
 ) -> Iterator[tuple[int, SearchStage, float]]:
-    """Yield the depth, each stage, and the outputs it has if all stages are there, parts after the whole.
+    """Yield each stage with its depth and its outputs if all stages are carried out. Inner stages follow their stage.
 
     >>> from auditor.auditing.pair_search import SEARCH
     >>> next(planned_stages(SEARCH, 100_000))[2]
@@ -91,7 +89,7 @@ def planned_stages(
 
 
 def look_at(looks: Looks, given: Given, pairs: Sequence[Pair], forecast: Forecast) -> tuple[ScoredPair, ...]:
-    """Look at pairs, as far as a stage has outputs for them; return each with its forecast."""
+    """Score as many pairs as the outputs of the stage allow; return each with its forecast."""
     outputs = int(given.outputs)
     pairs = pairs[: max(1, outputs // LEAST_OUTPUTS)]
     if not pairs:

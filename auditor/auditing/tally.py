@@ -23,9 +23,9 @@ MOST_SPANS = 256
 
 @dataclass
 class Tally:
-    """Counts by spans of ``width`` batches each, in order, the last of them perhaps of fewer.
+    """Counts by spans of ``width`` batches, in order. The last span may have fewer batches.
 
-    ``lost`` outputs are those of batches that raised as a whole. ``time_is_up`` where no more may be drawn.
+    ``lost`` counts outputs of batches that raised as a whole. ``time_is_up`` if no more may be drawn.
     """
 
     spans: list[Any] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Tally:
 
     @property
     def counts(self) -> Any:
-        """What was counted in all; None if nothing was."""
+        """The sum of all counts; None without any."""
         total = None
         for span in self.spans:
             total = span if total is None else total + span
@@ -75,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Count what a test sees in a batch, and how many outputs were lost because the batch as a whole raised."""
+    """Count the observations of a test in a batch, and the outputs lost because the whole batch raised."""
 
     test: Test[Any]
 

@@ -63,7 +63,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Batches(Sequence[Batch]):
-    """A number of outputs on one pair, in batches of one size but for the last. A batch is made when it is asked for."""
+    """A number of outputs on one pair, in batches of one size; the last batch may be smaller. A batch is made when it is asked
+    for.
+    """
 
     first: Batch
     outputs: int
@@ -87,7 +89,7 @@ class Batches(Sequence[Batch]):
 
 
 class DrawnBatch(NamedTuple, Generic[T]):
-    """A batch as it comes from a worker: the keys of the first outputs on either side, and what was observed."""
+    """A batch from a worker: the keys of the first outputs on each side, and the observations."""
 
     left: Keys
     right: Keys
@@ -143,7 +145,9 @@ def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
 
 
 def draws_the_same_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> bool:
-    """Return whether two draws from one stream are equal; True also where the mechanism raises, since that shows nothing."""
+    """Return whether two draws from one stream are equal; also True if the mechanism raises, since an exception shows no
+    difference.
+    """
     mechanism = origin.drawer()
     labels, seen = np.arange(batch.size) % 2 == 0, []
     for _ in range(2):

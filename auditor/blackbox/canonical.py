@@ -40,7 +40,7 @@ NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHi
 
 
 def from_batch(batch: Any, size: int) -> Outputs:
-    """Canonicalise what a batch mechanism returned: ``size`` outputs along the first axis.
+    """Canonicalise the result of a batch mechanism: ``size`` outputs along the first axis.
 
     Raises MechanismError if the batch has another length, or no length.
     """
@@ -251,7 +251,7 @@ def _of_arrays(place: str, arrays: Any) -> Columns:
 
 
 def batch_form(batch: Any) -> str:
-    """Return what holds the outputs of a batch, in words. An output that changed this would show in the whole batch."""
+    """Return the form of a batch in words. An output that changed the form would change the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
     kind = "numbers" if batch.dtype.kind in "biuf" else KIND.get(batch.dtype.kind, "objects")
@@ -277,7 +277,7 @@ def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:
 
 
 def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
-    """Return the column of the numbers; another where a zero has a minus, or where integers are too large for floats."""
+    """Return the column of the numbers. Further columns hold the minus of −0.0 and integers too large for floats."""
     # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
     if values.dtype.kind == "f":

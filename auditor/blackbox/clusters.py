@@ -95,11 +95,11 @@ class Dask:
         return translated(drawn, *self._lost)
 
     def stop(self) -> None:
-        """Give up all tasks. Workers finish those that they have begun, since others may use the cluster."""
+        """Give up all tasks. Workers finish the tasks that they have begun, since others may use the cluster."""
         self._client.cancel(list(self._at_work))
 
     def close(self) -> None:
-        """Leave the cluster, and end it if it was started here. Does not wait long for what is slow to end."""
+        """Leave the cluster, and end it if it was started here. Does not wait long for slow parts to end."""
         atexit.unregister(self.close)
         for part in (self._client, self._client.cluster):
             if part is not None:

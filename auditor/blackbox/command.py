@@ -106,7 +106,7 @@ class Program(Isolated):
     takes_rng: bool = field(default=True, init=False)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
-        # After a failure, the lines before it say nothing of what the program was computing, since output is buffered.
+        # After a failure, the lines before it say nothing about what the program was computing, since output is buffered.
         requests = [
             (label, asked, min(LARGEST, size - at))
             for label, dataset, size in sides_of(pair, labels)
@@ -148,9 +148,9 @@ class Program(Isolated):
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a new process of the program for the same outputs twice; return whether they are equal.
 
-        It is asked on the left data set or, if it fails there, on the right. Then the input ends. This shows what an audit would
-        wait for forever: too few lines, or lines that stay in a buffer. Raises MechanismError if the program breaks the protocol,
-        and NoAnswerError if it is silent on both sides. A failure is left to the audit.
+        It is asked on the left data set or, if it fails there, on the right. Then the input ends. This shows two faults for which
+        an audit would wait forever: too few lines, and lines that stay in a buffer. Raises MechanismError if the program breaks
+        the protocol, and NoAnswerError if it is silent on both sides. A failure is left to the audit.
         """
         if pair.form is not None and not pair.form.is_json:
             raise MechanismError(

@@ -32,7 +32,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """Return what was encoded. Of an exception only name and text are kept, and no class but MechanismError.
+    """Return what was encoded. An exception is kept as its name and text; only MechanismError keeps its class.
 
     Raises some Exception for other bytes, as the readers of archives, arrays and JSON do.
     """

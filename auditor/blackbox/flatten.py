@@ -57,7 +57,7 @@ def flatten(place: str, value: Any, leaves: Leaves) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutputKind:
-    """A kind of value, and what its row is: leaves of its own, and those of its parts, each at a place of its own.
+    """A kind of value, and its row: its own leaves, and the leaves of its parts, each at its own place.
 
     ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives a form for each of several values of one type.
     Values of one form have equal leaves of their own and equal places. So they are taken apart together, which is faster: ``parts``
@@ -90,7 +90,7 @@ def _items(arrays: Sequence[Any]) -> Iterable[Any]:
 
 
 def array_leaves(place: str, array: Any) -> Leaves:
-    """Return what an array has of its own."""
+    """Return the leaves of an array itself, without its items."""
     return {f"shape of {place}": str(array.shape)}
 
 
@@ -164,7 +164,7 @@ def _array_like_leaves(place: str, value: Any) -> Leaves:
 
 
 def type_name(value: Any) -> str:
-    """Return the type of a value by name, without what depends on the other outputs of a batch."""
+    """Return the name of the type of a value, without parts that depend on the other outputs of a batch."""
     if isinstance(value, BaseException):
         return "exception"
     if isinstance(value, np.ndarray):
@@ -282,9 +282,9 @@ def _field_leaves(place: str, text: str) -> Leaves:
 
 
 def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
-    """Return an object's own text, or a text for the exception that asking for it raises.
+    """Return an object's own text. If that raises, return a text for the exception.
 
-    Raises MechanismError for an object without a text of its own: the audit could not see what it holds.
+    Raises MechanismError for an object without a text of its own: the audit could not see its content.
     """
     try:
         found = text(value)
@@ -350,7 +350,7 @@ KINDS = (
 
 
 def output_kind(value: Any) -> OutputKind:
-    """Return the first of KINDS that holds a value."""
+    """Return the first entry of KINDS that fits a value."""
     return _COMMON.get(type(value)) or next(kind for kind in KINDS if kind.holds(value))
 
 

@@ -60,9 +60,8 @@ def hosted(source: PythonSource, limit: float | None) -> "Hosted":
 
 @contextlib.contextmanager
 def held(source: Source) -> Iterator[None]:
-    """Keep the processes in which this mechanism is loaded from other mechanisms.
-
-    A mechanism that is imported again starts again. Where it has randomness of its own, it would then repeat itself.
+    """Reserve the processes of this mechanism: no other mechanism is loaded there. A mechanism that is imported again starts
+    again, and with randomness of its own it would repeat itself.
     """
     try:
         pickled = b"" if isinstance(source, ProgramSource) else _pickled(source)
@@ -147,7 +146,7 @@ class Hosted(Isolated):
             raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return ``function(mechanism, *arguments)``, called in a copy of its process, which keeps nothing of the call.
+        """Return ``function(mechanism, *arguments)``. It is called in a copy of the process, so the process does not change.
 
         Raises ProcessFailure if the copy ends or is late, and whatever pickle raises.
         """

@@ -115,18 +115,18 @@ _WATCH = _Watch()
 
 
 def watch(run: str) -> None:
-    """Note from now on what this process opens for a run, and forget what it opened for another; for none with ""."""
+    """Note the files that this process opens for a run from now on, and forget those of earlier runs. "" stands for no run."""
     _WATCH.begin(run)
 
 
 def watched_run() -> str:
-    """Return the run for which this process notes what it opens, or ""."""
+    """Return the run for which this process notes opened files, or ""."""
     return _WATCH.run
 
 
 @contextlib.contextmanager
 def unwatched() -> Iterator[None]:
-    """Note nothing that this thread opens within the block."""
+    """Within the block, do not note files that this thread opens."""
     before = _UNWATCHED.set(True)
     try:
         yield
@@ -135,13 +135,15 @@ def unwatched() -> Iterator[None]:
 
 
 def watched(run: str, packages: bool, function: Callable[..., T], *arguments: Any) -> tuple[T, Mapping[str, str]]:
-    """Return what a function returns, and all inputs that its process has seen for a run, if it has one. Workers call this."""
+    """Call a function; return its result, and all inputs that its process has seen for the run, if there is a run. Workers call
+    this.
+    """
     watch(run)
     return function(*arguments), inputs(packages)
 
 
 def inputs(packages: bool = True) -> dict[str, str]:
-    """Return what this process has seen: the digest of each file by its path, and the ``packages`` that it imported.
+    """Return the inputs of this process: the digest of each opened file by path, and the imported ``packages``.
 
     A process that only starts others has packages of its own, which no output depends on.
     """
@@ -149,19 +151,19 @@ def inputs(packages: bool = True) -> dict[str, str]:
 
 
 def note(seen: Mapping[str, str]) -> None:
-    """Add what another process saw that works for this one."""
+    """Add the inputs of another process that works for this one."""
     _WATCH.note(seen)
 
 
 def merged(before: str | None, now: str) -> str:
-    """Return what stands for a file that was seen twice."""
+    """Return the digest to keep for a file that was opened twice."""
     if before is None or before == now:
         return now
     return WRITTEN if WRITTEN in (before, now) else CHANGES
 
 
 def changes_since(before: Mapping[str, str], folder: Path) -> Iterator[str]:
-    """Yield in words how inputs differ from what they were. Their paths begin at a folder."""
+    """Yield in words each difference between earlier and present inputs. Their paths begin at a folder."""
     for name, found in before.items():
         now = content(name if name.startswith(PACKAGE) else str(folder / name))
         if found not in (WRITTEN, now):
@@ -169,7 +171,7 @@ def changes_since(before: Mapping[str, str], folder: Path) -> Iterator[str]:
 
 
 def content(name: str) -> str:
-    """Return what stands for the content of a file, or the version of a package."""
+    """Return a digest of a file's content, or the version of a package."""
     if name.startswith(PACKAGE):
         return _version(name.removeprefix(PACKAGE))
     try:

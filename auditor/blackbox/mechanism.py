@@ -41,7 +41,7 @@ class PythonSource:
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the file of the module that the name of the mechanism shows, without files that this one imports.
+        """Return the file of the module that the mechanism's name gives, without the files that it imports.
 
         Nothing is imported here, since an import may end the process.
         """
@@ -171,7 +171,8 @@ def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
 
 
 def copier(value: Any) -> Callable[[], Any]:
-    """Return what makes a copy of a value, as ``copy.deepcopy`` does, at each call; faster for numbers, arrays and lists of these.
+    """Return a function that copies a value at each call, as ``copy.deepcopy`` does. It is faster for numbers, arrays and lists
+    of these.
 
     >>> copier([[1, 2], (3,)])()
     [[1, 2], (3,)]
@@ -195,7 +196,7 @@ def _is_constant(value: Any) -> bool:
 class Mechanism(Drawer):
     """A callable bound to its parameters; draws labelled outputs on a pair.
 
-    Each call has its own copy of the data set and of parameters that are lists, dicts, sets or arrays, so that its changes do not
+    Each call gets its own copy of the data set, and of parameters that are lists, dicts, sets or arrays. So its changes do not
     reach other calls. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), others f(dataset, rng, **parameters)
     once for each output. ``takes_rng`` is False for mechanisms with entropy of their own.
     """
@@ -208,13 +209,13 @@ class Mechanism(Drawer):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The parameters that it is bound to."""
+        """The parameters of the mechanism."""
         bound = self.function.keywords if isinstance(self.function, functools.partial) else {}
         return {**bound, **self.copied}
 
     @classmethod
     def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
-        """Read the signature and bind the parameters. Raises MechanismError that says what does not fit."""
+        """Read the signature and bind the parameters. Raises MechanismError that names the misfit."""
         signature = signature_of(function, name)
         takes = signature.parameters
         batched, takes_rng = "size" in takes, "rng" in takes
@@ -283,7 +284,7 @@ class Mechanism(Drawer):
         return {**given, **copy.deepcopy(dict(self.copied))}
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair."""
+        """Yield the answers of a query on each pair."""
         rng = np.random.default_rng(0)
         for pair in pairs:
             (a, b), (c, d) = ((self.call_once(pair, side, rng), self.call_once(pair, side, rng)) for side in SIDES)

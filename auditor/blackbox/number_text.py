@@ -23,7 +23,7 @@ class JsonNumber(str):
 
 
 def json_number(text: str) -> float | JsonNumber:
-    """Return the number that a JSON text spells; with its text, if Python writes the number in another way.
+    """Return the number that a JSON text spells. If Python writes the number otherwise, the text is kept with it.
 
     >>> json_number("1.5"), json_number("1.50"), json_number("-0")
     (1.5, '1.50', '-0')
@@ -33,12 +33,12 @@ def json_number(text: str) -> float | JsonNumber:
 
 
 def json_integer(text: str) -> int | JsonNumber:
-    """Return the integer that a JSON text spells; with its text, if it is a zero with a minus."""
+    """Return the integer that a JSON text spells. If it is −0, the text is kept with it."""
     return JsonNumber(text) if text == "-0" else int(text)
 
 
 def plain_number(text: str) -> tuple[float, int] | None:
-    """Return value and decimals of a text that is what Python gives for them; None for other texts.
+    """Return the value and the decimals of a text that Python would write for them; None for other texts.
 
     >>> plain_number("2.50"), plain_number("+2.5"), plain_number("1e3")
     ((2.5, 2), None, None)
@@ -52,9 +52,9 @@ def plain_number(text: str) -> tuple[float, int] | None:
 def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
     """Return the leaves of a text that spells a finite number; None for other texts.
 
-    The value stands at the place. ``decimals`` is the number of digits after the point. ``form`` is what value and decimals do
-    not say, with 0 for digits: leading zeros, a plus sign, an exponent. ``rounded off`` counts units of the last decimal between
-    the text and the float. Each is there only where the text is not what ``f"{value:.{decimals}f}"`` gives.
+    The value stands at the place. ``decimals`` is the number of digits after the point. ``form`` is the rest of the text, with 0
+    for each digit: leading zeros, a plus sign, an exponent. ``rounded off`` counts units of the last decimal between the text and
+    the float. Each leaf exists only if the text differs from ``f"{value:.{decimals}f}"``.
 
     >>> number_leaves("output", "2.50")
     {'output': 2.5, 'decimals of output': 2.0}

@@ -32,7 +32,7 @@ class OutputColumn:
 
     @property
     def only_atom(self) -> str | None:
-        """The atom of all cells, if they are one cell in memory."""
+        """The atom of all cells, if the column is stored as one cell."""
         if self.codes is None or not self.codes.size or any((*self.codes.strides, *self.numbers.strides)):
             return None
         return str(self.atoms[self.codes[0]])
@@ -111,7 +111,7 @@ def _join(name: str, parts: list[OutputColumn]) -> OutputColumn:
 
 
 def constant_column(name: str, atom: str, size: int) -> OutputColumn:
-    """Return a column of one atom, which is one cell in memory."""
+    """Return a column of one atom, stored as one cell."""
     # The same as by numpy.broadcast_to, but faster.
     numbers, codes = np.ndarray(size, np.float64, _ZERO, 0, (0,)), np.ndarray(size, np.int32, _ZERO, 0, (0,))
     return OutputColumn(name, numbers, codes, (atom,))

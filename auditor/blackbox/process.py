@@ -88,14 +88,14 @@ class Process:
     def send(self, request: bytes, *, last: bool = False) -> None:
         """Send bytes. With ``last`` the input ends after them.
 
-        What does not fit into the pipe is written while an answer is awaited, so that neither side blocks the other.
+        Bytes that do not fit into the pipe are written while an answer is awaited. So neither side blocks the other.
         """
         self._pending, self._last = memoryview(request), last
         self._poll.register(self._in, select.POLLOUT)
         self._write()
 
     def receive(self, deadline: float | None, most: int = CHUNK) -> bytes:
-        """Return what comes next: at least one byte, and at most ``most``.
+        """Return the next bytes: at least one, and at most ``most``.
 
         ``deadline`` is a time of ``time.monotonic``. Raises ProcessEnded at the end of output, and TimedOut past the deadline.
         In both cases the process is gone.
@@ -106,7 +106,7 @@ class Process:
         return chunk
 
     def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
-        """Return what comes until it holds ``count`` ends of lines, and how many it holds. More may follow the last of them.
+        """Return the bytes up to ``count`` ends of lines, and the number of these ends. More may follow the last of them.
 
         Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does. It
         raises ProcessEnded, and the process is gone, if a line or all lines together are too long to be held.
@@ -223,7 +223,7 @@ def lead_a_group() -> None:
 
 
 def print_nowhere() -> None:
-    """Drop what this process prints: a mechanism that prints does so for each of a million outputs."""
+    """Drop the printed text of this process: a mechanism may print for each of a million outputs."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -245,7 +245,8 @@ _LENDING = threading.Lock()
 def lent(
     key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
 ) -> Iterator[Process]:
-    """Lend an idle process of that key. The first wish that any process meets decides; if none is met, a new process starts.
+    """Lend an idle process of that key. The first wish that an idle process meets decides. If no process meets any, a new one
+    starts.
 
     Afterwards it is idle again, or killed if anything was raised. Each thread borrows a process of its own, so there is at most
     one for each worker.

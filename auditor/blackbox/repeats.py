@@ -40,7 +40,7 @@ ADVICE = (
 
 
 def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
-    """Return a number for each of the first outputs: the same for the same output in any process and any batch.
+    """Return a number for each of the first outputs. Equal outputs have equal numbers in any process and any batch.
 
     Different outputs have the same number with probability 2⁻⁶⁴. The result is empty if all outputs are one exception, since the
     batch may have failed as a whole.
@@ -121,7 +121,7 @@ class RepeatGuard:
 
     @property
     def remembers(self) -> bool:
-        """Whether later batches are compared with the next one."""
+        """Whether the next batch is kept for comparison with later ones."""
         return self.batches < 2 * REMEMBERED
 
     def look(self, pair: Pair, left: Keys, right: Keys, where: str) -> None:
@@ -149,7 +149,7 @@ class RepeatGuard:
                 self._note_constant(repr(plain(pair.dataset(side))), int(keys[0]), where)
 
     def state(self) -> dict[str, Any]:
-        """Return as plain data what batches changed that are not in ``seen``."""
+        """Return as plain data the changes by batches that are not in ``seen``."""
         return {
             "windows": self.windows,
             "batches": self.batches,

@@ -101,7 +101,7 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
 
 @dataclass(slots=True)
 class Patience:
-    """When to stop drawing outputs one by one, where many are a process that died or hung. Each of those costs time."""
+    """When to stop drawing outputs one by one if many are dead or hung processes, since each of these costs time."""
 
     most: int
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
@@ -112,13 +112,15 @@ class Patience:
         self.answered = True
 
     def is_over(self, label: bool) -> bool:
-        """Enter a failure; return whether enough is known: ``most`` of them, or a few on both sides where nothing answered."""
+        """Enter a failure. Return whether enough is known: after ``most`` failures, or after a few on both sides if nothing
+        answered.
+        """
         self.failures[label] += 1
         return sum(self.failures) >= self.most or (not self.answered and min(self.failures) >= ALWAYS)
 
 
 class Drawer(Protocol):
-    """What draws labelled outputs of a mechanism.
+    """An object that draws labelled outputs of a mechanism.
 
     ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's.
     """
@@ -130,11 +132,11 @@ class Drawer(Protocol):
     def draw(
         self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
     ) -> Sample:
-        """Draw one output for every label, in the order of the labels. One by one it ends where ``patience`` does.
+        """Draw one output for every label, in the order of the labels. Outputs drawn one by one end when ``patience`` ends.
 
-        A failure is an output like any other. Where a batch fails as a whole, all its outputs on both sides are that failure:
-        which output failed cannot be known. To draw anew only the batches that fail would make failures rarer than they are,
-        and not alike on the two sides.
+        A failure is an output like any other. If a batch fails as a whole, all its outputs on both sides are that failure:
+        which output failed cannot be known. If only failed batches were drawn anew, failures would be rarer than they are, by
+        different factors on the two sides.
         """
         if self.batched and not one_by_one:
             drawn = self.batch(pair, labels, rng)
@@ -187,7 +189,7 @@ class Drawer(Protocol):
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output as the mechanism returns it, or the failure.
 
-        Raises MechanismError for an output of which nothing could be seen.
+        Raises MechanismError for an output that does not show its content.
         """
         [output] = self.each(pair, np.array([side == "left"]), rng)
         row_of(output)
@@ -195,18 +197,18 @@ class Drawer(Protocol):
 
 
 class Origin(Protocol):
-    """Where outputs come from: a source that each worker imports, or what draws in a process of its own."""
+    """The origin of outputs: a source that each worker imports, or an object that draws in a process of its own."""
 
     @property
     def isolated(self) -> bool:
         """Whether it draws in a process of its own, under a time limit of its own. Then a thread only waits for it."""
 
     def drawer(self) -> Drawer:
-        """Return what draws in the calling process. Raises MechanismError if the mechanism cannot be imported."""
+        """Return the object that draws in the calling process. Raises MechanismError if the mechanism cannot be imported."""
 
 
 class Isolated(Drawer):
-    """What draws in a process of its own. It is its own origin."""
+    """An object that draws in a process of its own. It is its own origin."""
 
     __slots__ = ()
     isolated: ClassVar[bool] = True

@@ -43,9 +43,9 @@ class Execution:
     ``backend`` is loky (processes of this machine), threading, dask or ray. ``workers`` follows joblib: −1 is
     one for each core. ``batch`` is the most outputs drawn at once. ``timeout`` is the seconds for a batch, or for a single output
     where they are drawn one by one. A timeout is an output, and so is a crash, so mechanisms run in processes of their own.
-    ``isolate`` False runs Python mechanisms in the calling process, with one worker or threads, for debuggers and for what cannot
-    be pickled. Nothing limits their time there, and a crash ends the run. ``address`` is that of a cluster's scheduler. ``lost``
-    says that a worker was lost or late before.
+    ``isolate`` False runs Python mechanisms in the calling process, with one worker or threads, for debuggers and for objects
+    that cannot be pickled. Nothing limits their time there, and a crash ends the run. ``address`` is that of a cluster's
+    scheduler. ``lost`` says that a worker was lost or late before.
     """
 
     backend: BackendName = "loky"
@@ -84,7 +84,9 @@ class Execution:
         return not self.lost and (local or self.on_cluster)
 
     def protected(self) -> "Execution":
-        """Return the same with a process for the mechanism alone. A crash is an output then, but outputs take longer to arrive."""
+        """Return the settings with a process of its own for the mechanism. Then a crash is an output, but outputs take longer to
+        arrive.
+        """
         return replace(self, isolate=True, lost=True)
 
 
@@ -92,8 +94,8 @@ class Execution:
 class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
 
-    ``guard`` has seen all earlier batches; no address may be drawn twice under one guard. ``store`` keeps batches, and holds those
-    that are not drawn again. ``share`` is the audit's share of the workers, ``pace`` their measured speed.
+    ``guard`` has seen all earlier batches; no address may be drawn twice under one guard. ``store`` keeps batches. Batches that
+    it has are not drawn again. ``share`` is the audit's share of the workers, ``pace`` their measured speed.
     """
 
     source: Source
@@ -106,9 +108,9 @@ class Sampler:
     pace: Pace = field(default_factory=Pace)
 
     def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
-        """Draw each batch and yield what ``observe`` makes of it, in order.
+        """Draw each batch and yield its observation by ``observe``, in order.
 
-        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. Where worker processes draw,
+        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. If worker processes draw,
         raises TimeoutError past the limit, and WorkerLostError if a worker ends.
         """
         done = 0
@@ -197,7 +199,7 @@ class Sampler:
         return max(seconds, 1e-9) / size
 
     def origin(self) -> Origin:
-        """Return what draws in a process of its own, or the source itself if workers import it."""
+        """Return the object that draws in a process of its own, or the source itself if workers import it."""
         how = self.execution
         if isinstance(self.source, ProgramSource) or (how.isolate and not how.in_processes):
             return isolated(self.source, how.timeout)

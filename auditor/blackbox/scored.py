@@ -38,7 +38,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The scores of one run's canaries, and which of them were in the data; of a run that failed, why."""
+    """The scores of one run's canaries, and which canaries were in the data. For a failed run, the reason."""
 
     scores: list[float]
     inside: list[bool]
@@ -46,7 +46,7 @@ class Run:
 
 
 def run_once(source: Source, domain: Canaries, address: tuple[str, int, int], how: Execution) -> Run:
-    """Toss the coins of a run, run the mechanism on what is in, and score.
+    """Toss the coins of a run, run the mechanism on the canaries inside, and score.
 
     ``address`` is the audit's name, the seed, and the number of the run. From it come two streams, one for the coins and one
     for the mechanism. Raises MechanismError if the mechanism or the score cannot be had.

@@ -25,7 +25,7 @@ class ProgramSource:
         return self.command.name
 
     def files(self) -> list[Path]:
-        """Return the files of the command: its program, wherever it was found, and its arguments as far as they are files."""
+        """Return the files of the command: its program, and those of its arguments that are files."""
         candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
         with suppress(MechanismError):  # it is raised again when the program is to run
             candidates.append(Path(self.command.find()))

@@ -121,11 +121,13 @@ class Store:
             )
 
     def inputs(self) -> Mapping[str, str]:
-        """Return what the mechanisms of this run have read and imported so far, with paths from its folder."""
+        """Return the inputs that the mechanisms of this run have read and imported so far, with paths from its folder."""
         return dict(self._inputs)
 
     def keep_inputs(self, file: sqlite3.Connection) -> None:
-        """Keep what was read and imported since. Raises InvalidInputError if a resumed run sees another content than before."""
+        """Keep the inputs that were read and imported since. Raises InvalidInputError if their content differs from before in a
+        resumed run.
+        """
         for path, found in inputs(packages=False).items():
             if self._looked_at.get(path) == found:
                 continue
@@ -171,7 +173,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Keep all that is executed in the block, or nothing."""
+        """Keep either all changes of the block or none."""
         with self._opened() as file:
             try:
                 file.execute("BEGIN IMMEDIATE")
@@ -230,7 +232,7 @@ def is_interrupted(path: Path) -> bool:
 
 
 class Mode(Enum):
-    """What is kept of an audit."""
+    """The stored data of an audit."""
 
     NOTHING = auto()
     RESUME = auto()  # what was observed, so that the same run can go on
@@ -240,7 +242,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AuditStore:
-    """What is kept or read of one audit. By default nothing is."""
+    """The stored data of one audit, to write or to read. By default nothing is."""
 
     mode: Mode = Mode.NOTHING
     file: Store | None = None
@@ -248,7 +250,7 @@ class AuditStore:
 
     @property
     def resumes(self) -> bool:
-        """Whether only what was observed is kept, and not the outputs."""
+        """Whether only observations are kept, and not the outputs."""
         return self.mode is Mode.RESUME
 
     @property
@@ -256,10 +258,11 @@ class AuditStore:
         return self.mode in (Mode.RECORD, Mode.REPLAY)
 
     def recall(self, name: str, find: Callable[[], T], unrecorded: T | None = None) -> T:
-        """Return plain data that is found once, and read in a resumed run and in a replay.
+        """Compute plain data once; a resumed run and a replay read it.
 
-        For a replay an error of the mechanism is kept too, and raised again. Where a replay has no such data, it is ``unrecorded``.
-        Without that, raises InvalidInputError, and MechanismError if the recorded run had stopped before.
+        For a replay an error of the mechanism is kept too, and raised again. If a replay has no such data, it returns
+        ``unrecorded``. Without ``unrecorded`` it raises InvalidInputError, or MechanismError if the recorded run had stopped
+        before.
         """
         kept = self._note(name)
         if kept is not None:
@@ -287,7 +290,7 @@ class AuditStore:
         return so
 
     def answers(self, pairs: Sequence[Pair], ask: Callable[[Sequence[Pair]], Iterator[Answers]]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair. ``ask`` is for the pairs whose answers are not kept."""
+        """Yield the answers of a query on each pair. ``ask`` answers for the pairs that are not kept."""
         if not self._has_outputs:
             yield from ask(pairs)
             return
@@ -321,7 +324,7 @@ class AuditStore:
         return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
     def samples(self, phase: Phase, pair: Pair) -> Iterator[Sample]:
-        """Yield the recorded outputs of a phase on its one pair, in order; not those of games, or of rounds of a search.
+        """Yield the recorded outputs of a phase with one pair, in order; not for games or rounds of a search.
 
         Raises InvalidInputError if they are of another pair.
         """
@@ -351,7 +354,7 @@ class AuditStore:
             raise self._error(f"what was recorded is not of this audit ({type(error).__name__}: {error})") from error
 
     def observer(self, observe: Callable[[Sample], T]) -> Callable[[Sample], Any]:
-        """Return what workers apply to each sample, for ``record``."""
+        """Return the function that workers apply to each sample, for ``record``."""
         return functools.partial(_observed_and_packed, observe) if self.mode is Mode.RECORD else observe
 
     def record(
@@ -360,7 +363,7 @@ class AuditStore:
         failed: Batch | None = None,
         error: MechanismError | None = None,
     ) -> Sequence[tuple[Batch, DrawnBatch[Any]]]:
-        """Keep the samples of batches from workers, and the error of the next batch; return what was observed."""
+        """Keep the samples of batches from workers, and the error of the next batch; return the observations."""
         if self.mode is not Mode.RECORD:
             return group
         nothing = np.empty(0, np.uint64)
@@ -373,7 +376,7 @@ class AuditStore:
     def keep(
         self, batches: Iterable[tuple[Batch, DrawnBatch[Any]]] = (), notes: Mapping[str, Any] | None = None
     ) -> None:
-        """Keep what was observed of batches, so that the run can go on, and notes; all at once or nothing."""
+        """Keep the observations of batches and notes, either all or none. With them the run can go on."""
         observed = [(batch, drawn._replace(seen=encode(drawn.seen))) for batch, drawn in batches if self.resumes]
         self._write(observed, notes or {})
 

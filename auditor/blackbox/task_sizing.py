@@ -12,7 +12,7 @@ AHEAD = 3
 class Pace:
     """The measured seconds of an audit's batches.
 
-    They decide when and where batches are drawn. They do not change what is drawn.
+    They decide when and where batches are drawn. They do not change the outputs.
     """
 
     workers: int = 1

@@ -39,7 +39,7 @@ LOST = "a worker process ended while it ran the mechanism: it crashed, or memory
 
 
 class Pool(Protocol):
-    """Where tasks run, ``size`` of them at once. Futures raise WorkerLostError where a worker ended."""
+    """Where tasks run, ``size`` of them at once. Futures raise WorkerLostError if a worker ended."""
 
     size: int
 
@@ -66,7 +66,7 @@ class Share:
         self.seconds += seconds
 
     def begins_at(self, seconds: float) -> None:
-        """An audit that starts later must not be preferred for the time that others used before."""
+        """An audit that starts later must not be preferred because others used time before it."""
         self.seconds = max(self.seconds, seconds)
 
 
@@ -88,7 +88,7 @@ class Task:
     dropped: bool = False
 
     def starts(self, stops: int) -> None:
-        """Note that the task starts now; the pool was stopped so often before."""
+        """Note that the task starts now, and how often the pool was stopped before."""
         self.started, self.stops = time.monotonic(), stops
 
     def starts_again(self) -> None:
@@ -100,10 +100,8 @@ class Task:
         self.dropped = True
 
     def result(self) -> Any:
-        """Wait for what the function returns.
-
-        Raises what the function raised, WorkerLostError if a worker ended, KeyboardInterrupt if the workers were closed, and
-        TimeoutError past the limit.
+        """Wait for the result of the function. Raises the function's own exception, WorkerLostError if a worker ended,
+        KeyboardInterrupt if the workers were closed, and TimeoutError past the limit.
         """
         if self.limit is None:
             return self.answer.result()

@@ -23,7 +23,7 @@ from auditor.errors import InvalidInputError
 class EpsilonNull:
     """The hypotheses "(ε, δ)-private", for each ε (nats) of a rising grid.
 
-    Where ε lies below ``least``, stakes are those against ``least``. Wealth then never decreases as ε decreases below it, and
+    If ε lies below ``least``, stakes are those against ``least``. Wealth then never decreases as ε decreases below it, and
     what refutes ``least`` refutes every smaller ε. Stakes of their own would not do so where δ > 0.
     """
 

@@ -41,7 +41,7 @@ def halved(holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N]
 
 
 def smallest_number(holds: Callable[[float], bool], most: float) -> float:
-    """Return the smallest number above 0, to four digits, from which on a condition holds; infinite where none up to ``most`` does.
+    """Return the smallest number above 0, to four digits, from which on a condition holds; infinite if none up to ``most`` does.
 
     >>> round(smallest_number(lambda x: x * x >= 2, 100.0), 4), smallest_number(lambda x: False, 100.0)
     (1.4143, inf)

@@ -152,7 +152,7 @@ class ProfileCounts:
 class Bound:
     """What was proved: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
 
-    Where ``side`` is "upper", it is at most ``value``. ``also`` holds further bounds that the same counts prove, together with
+    If ``side`` is "upper", it is at most ``value``. ``also`` holds further bounds that the same counts prove, together with
     this one.
     """
 

@@ -259,7 +259,7 @@ class GuessLooks:
 
 
 def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:
-    """Return the largest value, to within 1e-5, that is refuted; ``least`` where none is, infinite where all up to 1e4 are."""
+    """Return the largest value, to within 1e-5, that is refuted; ``least`` where none is, infinite if all up to 1e4 are."""
     if not refuted(least):
         return least
     ends = doubled(lambda more: not refuted(least + more), 0.0, 1.0, MOST_VALUE)

@@ -53,7 +53,7 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
     """Return the smallest true ε (nats) that two intervals refute a claimed ``epsilon`` for, with this chance.
 
     The event's probability on the right is taken to be as seen; the power is then exact, a sum over the joint
-    distribution of both counts. Infinite where no probability on the left is large enough.
+    distribution of both counts. Infinite if no probability on the left is large enough.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom

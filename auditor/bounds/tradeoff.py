@@ -29,7 +29,7 @@ REACH = 9.0
 class Tradeoff:
     """The largest share of right guesses for each share of wrong ones: vertices of a concave polygon, from the surest guesses on.
 
-    ``wrong`` and ``right`` are arrays of shape (vertices,), neither falls, and the last two add up to 1. Where the first ``right``
+    ``wrong`` and ``right`` are arrays of shape (vertices,), neither falls, and the last two add up to 1. If the first ``right``
     is above 0, that share of outputs gives the side away. A step from vertex to vertex is a set of outputs with one log-ratio.
     """
 

@@ -41,7 +41,7 @@ def place_thresholds(
 ) -> Choice:
     """Place the thresholds on a feature anew, by its values on either side: on a curve where one is known, else by the counts.
 
-    Where the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
+    If the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
     """
     evidence = _Evidence.of(feature, left, right)
     if evidence.trials < LEAST_TO_PLACE or len(evidence.blocks.atoms) > MOST_CERTAIN_ATOMS or evidence.cells == 1:

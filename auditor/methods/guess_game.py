@@ -41,7 +41,7 @@ def caught_by_bets(claim: Guessable, guesses: int, trials: int, bettors: int, al
     """Return the smallest value of the quantity that one of ``bettors`` refutes the claim for with this chance.
 
     Exact for the wealth after this number of guesses in this number of trials, if all other bettors have lost theirs. That the
-    wealth may have been high enough before, and the help of the others, come on top. Infinite where winning every guess does not
+    wealth may have been high enough before, and the help of the others, come on top. Infinite if winning every guess does not
     refute the claim.
     """
     from scipy.special import logsumexp

@@ -161,7 +161,7 @@ class Column:
         return Range(low, high, self.type != "number")
 
     def _number(self, value: Any) -> Any:
-        """Return the number that stands for a value. Raises ValueError or TypeError where the value is none of the column."""
+        """Return the number that stands for a value. Raises ValueError or TypeError if the value is none of the column."""
         match self.type:
             case "date":
                 return _days(str(value))

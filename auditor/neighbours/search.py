@@ -44,7 +44,7 @@ def search_pairs(
 
     The outputs are split evenly over rounds, or go to a single one where they are few. Every round draws fresh ones. The first
     looks at the pairs of ``first``, all different, and at those of :func:`candidates`, up to ``budget.most_pairs`` in all. Each
-    later one looks at the best quarter so far, and at pairs one step away from those. Where the domain has only one pair, nothing
+    later one looks at the best quarter so far, and at pairs one step away from those. If the domain has only one pair, nothing
     is spent.
     """
     if has_one_pair(domain, rng):

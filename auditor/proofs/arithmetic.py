@@ -207,7 +207,7 @@ def _require_numbers(operation: str, *values: Any) -> None:
 
 
 def is_plus_zero(value: Any) -> bool | None:
-    """Whether a scalar that is 0 is not −0.0; None where that is not known."""
+    """Whether a scalar that is 0 is not −0.0; None if that is not known."""
     if isinstance(value, Term):
         return True if not is_float(value.kind) else value.plus_zero
     return value != 0 or math.copysign(1.0, value) > 0
@@ -236,7 +236,7 @@ def made_float(value: Any, kind: Kind) -> Any:
 
 
 def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
-    """Return a number of a type: a constant if it is one. Raises NotProvedError where the type may be too small for it."""
+    """Return a number of a type: a constant if it is one. Raises NotProvedError if the type may be too small for it."""
     term = Term(form, kind, plus_zero)
     if not form.terms and is_safe(term, run.names):
         return made_constant(form.constant, kind)
@@ -269,7 +269,7 @@ def opaque(
     """Return a function of scalars of which nothing is known but that equal arguments give equal values.
 
     ``function`` computes it on numbers, ``finite`` says that no value within the reach is NaN or infinite. What has no reach may be
-    too large for a float. Raises NotProvedError where an argument may be 0.0 or −0.0 for equal data.
+    too large for a float. Raises NotProvedError if an argument may be 0.0 or −0.0 for equal data.
     """
     forms = []
     for argument in arguments:
@@ -530,7 +530,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
 
 
 def is_true(run: TracedRun, value: Any) -> bool:
-    """Return whether a scalar is true, after a fork where that is not known."""
+    """Return whether a scalar is true, after a fork if that is not known."""
     if isinstance(value, Term):
         return not run.is_zero(value.form)
     return bool(native(bool, value.settled() if isinstance(value, Lazy) else value))

@@ -260,7 +260,7 @@ def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
         )
     source = as_array(run, value, None if isinstance(value, Array) else array.dtype)
     items = [cast(run, item, array.dtype) for item in source.typed()]
-    # NumPy puts the numbers of the items where the items go, also where a place is written twice.
+    # NumPy puts the numbers of the items where the items go, also if a place is written twice.
     numbers, places = np.full(array.shape, -1), _key(key)
     if source.shape and not isinstance(native(numbers.__getitem__, places), np.ndarray):
         raise NotProvedError("a list or an array becomes one item of an array; use a number")

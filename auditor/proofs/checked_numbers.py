@@ -30,7 +30,7 @@ def decimal(value: Fraction) -> Decimal:
 
 
 def exp_at_least(value: Fraction) -> Fraction:
-    """Return a number that is at least an exponential, also where that is too small for decimals."""
+    """Return a number that is at least an exponential, also if that is too small for decimals."""
     return Fraction(DIGITS.exp(decimal(value))) * ROUNDED + TINY
 
 

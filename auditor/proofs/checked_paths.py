@@ -66,7 +66,7 @@ def paths(proof: Any, trace: Any) -> list[tuple[list[Any], dict[str, str], Fract
 
 
 def symbols_of_path(trace: Any, path: Any) -> set[str]:
-    """Return the symbols in the conditions and in the output of a path, with those that its terms are computed of."""
+    """Return the symbols in the conditions and in the output of a path, with those that its terms are computed from."""
     forms = [form for form, _ in path[0]] + trace["outputs"][path[3]][1]
     inside = [form for one in forms for name in one if name[:1] == "o" for form in trace["terms"][name]]
     return {name for form in forms + inside for name in form}

@@ -35,7 +35,7 @@ def keys(record: Any, allowed: Any, what: str) -> None:
 
 
 def shape(proof: Any) -> None:
-    """Raise ValueError where a record of a certificate has other keys than one kind of it."""
+    """Raise ValueError if a record of a certificate has other keys than one kind of it."""
     rule, domain, listed = proof["rule"], proof["domain"], proof["listed"]
     need(rule in RULES and type(listed) is bool, "a rule")
     need(rule != "chain" or not listed, "all data sets at once")

@@ -162,7 +162,7 @@ def chained(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
 
 
 def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
-    """Raise ValueError where a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
+    """Raise ValueError if a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
     need(proof["format"] == 3, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")

@@ -38,7 +38,7 @@ class TooCloseError(Exception):
 class Noting(np.random.Generator):
     """NumPy's generator, which notes each number that it draws, in order, with the parameters that it was asked for.
 
-    Where there is a script, it gives those numbers in place of its own: see ``directed``.
+    If there is a script, it gives those numbers in place of its own: see ``directed``.
     """
 
     def __init__(self, seed: int, script: Iterable[tuple[str, Any]] = ()) -> None:
@@ -239,7 +239,7 @@ def confirmed(
     trace: Trace,
     noting: Noting,
 ) -> int | None:
-    """Run the function once on numbers, and return the place of the path that it takes; None where that is too close to say.
+    """Run the function once on numbers, and return the place of the path that it takes; None if that is too close to say.
 
     ``real`` is the data set that the function has, and ``data`` the numbers in it of a ``dataset`` of symbols. Raises
     NotProvedError that says how the evaluator is wrong about it.

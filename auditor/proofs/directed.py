@@ -92,7 +92,7 @@ def confirm_each(
 ) -> None:
     """Let the function take each path of a trace. ``known`` are the places of those that it took already.
 
-    Raises NotProvedError where it does something other than the evaluator says, and for a path on which no numbers were found.
+    Raises NotProvedError if it does something other than the evaluator says, and for a path on which no numbers were found.
     """
     for place, path in enumerate(trace.paths):
         check_time()

@@ -82,7 +82,7 @@ def event_of(path: Path) -> str:
 
 
 def outputs_of(path: Path) -> tuple[Any, Any] | None:
-    """Return two outputs of a path, which differ in the numbers that hold symbols; None where some are chosen by coins."""
+    """Return two outputs of a path, which differ in the numbers that hold symbols; None if some are chosen by coins."""
     try:
         return tuple(at_numbers(path.output, functools.partial(_number, share)) for share in (0.25, 0.75))
     except _CoinError:

@@ -92,7 +92,7 @@ class Expressions:
         return evaluate(self, node, frame)
 
     def truth(self, value: Any) -> bool:
-        """Return whether a value is true, after a fork where that is not known."""
+        """Return whether a value is true, after a fork if that is not known."""
         if isinstance(value, Array):
             if value.index.size != 1:
                 raise unmodelled(ValueError("The truth value of an array with more than one element is ambiguous"))

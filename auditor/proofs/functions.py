@@ -75,7 +75,7 @@ def is_defined(run: TracedRun, name: str, form: Form) -> bool:
 
 
 def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
-    """Return a range of a function's values; None where it is not defined, or may be too large, at a value of the form."""
+    """Return a range of a function's values; None if it is not defined, or may be too large, at a value of the form."""
     reach = run.names.reach(form)
     if not is_defined(run, name, form):
         return None
@@ -95,7 +95,7 @@ def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
 
 
 def _of_numpy(name: str, run: TracedRun, value: Any) -> Any:
-    """Return a function of NumPy of a scalar. Where it is not defined it is NaN or infinite."""
+    """Return a function of NumPy of a scalar. If it is not defined it is NaN or infinite."""
     function = OF_NUMPY[name]
     if name == "square" and isinstance(value, Term):
         return binary(run, "*", value, value)
@@ -109,7 +109,7 @@ def _of_numpy(name: str, run: TracedRun, value: Any) -> Any:
 
 
 def of_math(name: str, run: TracedRun, value: Any) -> Any:
-    """Return a function of math of a scalar. Where it is not defined it raises."""
+    """Return a function of math of a scalar. If it is not defined it raises."""
     function = OF_MATH[name]
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
@@ -308,7 +308,7 @@ def all_opaque(
 ) -> Any:
     """Return a function of numbers that is not affine, or as many values of it as ``count`` says.
 
-    Where values lie ``between`` the smallest and the largest number, so does their range.
+    If values lie ``between`` the smallest and the largest number, so does their range.
     """
     given = [item.settled() if isinstance(item, Lazy) else item for item in items]
     if not any(isinstance(item, Term) for item in given):

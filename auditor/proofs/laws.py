@@ -1,4 +1,4 @@
-"""Ways to write noise: what is computed of other draws, and has a law of its own.
+"""Ways to write noise: what is computed from other draws, and has a law of its own.
 
 −ln U is exponential. An exponential number with a random sign is Laplace noise, and so is sign(u) ln(1 − 2|u|) for u uniform from
 −1/2 to 1/2. Such a number is a symbol of its law. The draws that it is made of may then be used for nothing else, which is checked
@@ -150,7 +150,7 @@ def _operation(run: TracedRun, form: Form, name: str) -> tuple[Form, ...] | None
 
 
 def require_unused(run: TracedRun, path: Path) -> None:
-    """Raise NotProvedError where a draw that noise is made of is used for anything else."""
+    """Raise NotProvedError if a draw that noise is made of is used for anything else."""
     if not run.consumed:
         return
     forms = [condition.form for condition in path.conditions]

@@ -1,4 +1,4 @@
-"""Values with a finite law that are not looked at yet: coins, dice, and what is computed of them.
+"""Values with a finite law that are not looked at yet: coins, dice, and what is computed from them.
 
 A mechanism that flips twenty coins and returns them has a million outcomes, but no decision depends on one. So what is made of
 coins stays a function of its sources, and independent outputs are enumerated apart. A value that is looked at (``if``, an index, a

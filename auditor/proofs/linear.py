@@ -24,7 +24,7 @@ def solve(
     equal: Sequence[tuple[Sparse, Fraction]],
     integral: Sequence[bool],
 ) -> list[float] | None:
-    """Minimise costs·z over z ≥ 0 with rows·z ≥ limits and rows·z = limits; None where that cannot be met.
+    """Minimise costs·z over z ≥ 0 with rows·z ≥ limits and rows·z = limits; None if that cannot be met.
 
     ``integral`` says which variables must be integers.
     """
@@ -65,7 +65,7 @@ def rational(value: float) -> Fraction:
 
 
 def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fraction]]) -> list[Fraction] | None:
-    """Return rationals near ``values`` that solve the equations exactly; None where none do.
+    """Return rationals near ``values`` that solve the equations exactly; None if none do.
 
     Variables are eliminated in turn, and those that no equation decides are rounded. Equations that contradict earlier ones
     make it
@@ -101,7 +101,7 @@ def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fracti
 
 
 def combination(given: Sequence[Form], wanted: Form | None) -> tuple[Fraction, ...] | None:
-    """Return λ ≥ 0 such that wanted − Σ λ·given is a constant, as large as possible; None where there are none.
+    """Return λ ≥ 0 such that wanted − Σ λ·given is a constant, as large as possible; None if there are none.
 
     Without ``wanted``, Σ λ·given is a constant as small as possible, of λ that sum to 1.
     """

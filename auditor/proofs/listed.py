@@ -31,7 +31,7 @@ class Caller(Protocol):
         """Call a function of the mechanism, or one that is listed."""
 
     def truth(self, value: Any) -> bool:
-        """Return whether a value is true, after a fork where that is not known."""
+        """Return whether a value is true, after a fork if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _by_place(items: list[Any]) -> Iterator[Any]:
 
 
 def _of_dict(found: dict[Any, Any], rows: Iterable[Any], what: str = "keys") -> Iterator[Any]:
-    """Go over a dict. Raises NotProvedError where it gets another length meanwhile."""
+    """Go over a dict. Raises NotProvedError if it gets another length meanwhile."""
     return _unchanged(found, len(found), list(found), list(rows), what)
 
 
@@ -140,7 +140,7 @@ class _NoExampleError(Exception):
 
 
 def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-    """Raise NotProvedError where a real function raises with other numbers in place of those of the data and of noise."""
+    """Raise NotProvedError if a real function raises with other numbers in place of those of the data and of noise."""
     try:
         given, named = [_example(one) for one in arguments], {name: _example(one) for name, one in keywords.items()}
     except _NoExampleError:

@@ -144,7 +144,7 @@ UFUNCS: dict[str, tuple[Scalars, int]] = {
 
 
 def chosen(run: TracedRun, decides: Any, yes: Any, no: Any) -> Any:
-    """Return one of two scalars. Where a coin decides between constants, the choice stays lazy."""
+    """Return one of two scalars. If a coin decides between constants, the choice stays lazy."""
     if isinstance(decides, Lazy) and not isinstance(yes, Term) and not isinstance(no, Term):
         return applied(lambda known, a, b: a if known else b, decides, yes, no)
     return yes if is_true(run, decides) else no

@@ -20,7 +20,7 @@ OutputLaw = tuple[Masses, ...]
 
 
 def law_of(trace: Trace) -> OutputLaw | None:
-    """Return the law of the output on one data set; None where it is not finite."""
+    """Return the law of the output on one data set; None if it is not finite."""
     if any(path.conditions or any(isinstance(x, Form) for x in path.leaves) for path in trace.paths):
         return None
     if len(trace.paths) == 1 and trace.paths[0].groups is not None:
@@ -68,7 +68,7 @@ def joined(law: OutputLaw) -> Masses | None:
 def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, ...] | None, str]:
     """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output of these.
 
-    Where mass is missing on the left there is none either.
+    If mass is missing on the left there is none either.
     """
     ratios, where = [], []
     for one, other in zip(left, right, strict=True):

@@ -57,7 +57,7 @@ class Pairing:
     delta: Fraction
 
     def match(self, left: Trace, right: Trace, moves: Box | Hull, listed: bool) -> Matched:
-        """Return the cheapest way that is found. Raises NotMatchedError where there is none."""
+        """Return the cheapest way that is found. Raises NotMatchedError if there is none."""
         best: Matched | None = None
         failure: NotMatchedError | None = None
         for attempt in self._attempts(left, right, moves, listed):
@@ -150,7 +150,7 @@ class Pairing:
     # Mixtures --------------------------------------------------------------------------------------------------------
 
     def _mixed(self, left: Trace, right: Trace, moves: Box | Hull, names: Mapping[str, str]) -> Matched | None:
-        """Return the best mixture of paths; None where there is none."""
+        """Return the best mixture of paths; None if there is none."""
         if len(left.paths) * len(right.paths) > MOST_CROSSED:
             return None
         costs: dict[tuple[int, int], Aligned] = {}
@@ -248,7 +248,7 @@ def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
 
 
 def renamed(trace: Trace, names: Mapping[str, str]) -> Trace | None:
-    """Return a trace with new names of its noise; None where terms hold noise that is not affine."""
+    """Return a trace with new names of its noise; None if terms hold noise that is not affine."""
     forms = [c.form for path in trace.paths for c in path.conditions]
     forms += [leaf for path in trace.paths for leaf in path.leaves if isinstance(leaf, Form)]
     if any(name[0] == OPAQUE for form in forms for name in form.terms):

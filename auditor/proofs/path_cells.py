@@ -205,7 +205,7 @@ def _joined(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int
 def _excluded(
     rows: Sequence[Condition], right: Trace, other: Sequence[int]
 ) -> tuple[tuple[int, Multipliers], ...] | None:
-    """Return what shows that rows exclude every path outside of a group; None where they do not."""
+    """Return what shows that rows exclude every path outside of a group; None if they do not."""
     found = []
     for at in sorted(set(range(len(right.paths))) - set(other)):
         multipliers = contradiction([*right.paths[at].conditions, *rows], right.names)

@@ -40,7 +40,7 @@ def status_of(scope: str, reason: str | None) -> Status:
 class Proof:
     """The end of an attempt at a proof.
 
-    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None where there is none. ``reason`` says
+    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None if there is none. ``reason`` says
     why the claim is not proved, ``pair`` and ``event`` where that showed. ``outputs`` are two of that event, which differ in the
     numbers that hold noise. ``certificate`` can be checked without the mechanism.
     """

@@ -286,7 +286,7 @@ class Attempt:
     def _with_gaussian_noise(
         self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject
     ) -> Proof | None:
-        """Return the end of the attempt by the rules for Gaussian noise; None where none of them applies."""
+        """Return the end of the attempt by the rules for Gaussian noise; None if none of them applies."""
         if (missing := unresolved(self.names)) > 0:
             return self._none(f"{_missing(missing)}, and a proof with Gaussian noise cannot cover it")
         first = self._by_gaussian(traces, families, about)
@@ -445,7 +445,7 @@ def _missing(probability: Fraction | int) -> str:
 
 
 def _require_an_output(traces: Sequence[Trace]) -> None:
-    """Raise NotProvedError where a mechanism raises on every path: it keeps any claim, which tells nothing."""
+    """Raise NotProvedError if a mechanism raises on every path: it keeps any claim, which tells nothing."""
     structures = [path.structure for one in traces for path in one.paths]
     if all(structure[:1] == ("raises",) for structure in structures):
         raise NotProvedError(f"the mechanism always raises {structures[0][1]}")

@@ -150,7 +150,7 @@ class Names:
     ) -> str:
         """Return the name of an opaque term: a function of forms.
 
-        ``reach`` is the range of its values, None where it has none, and ``finite`` says that no value is NaN or infinite.
+        ``reach`` is the range of its values, None if it has none, and ``finite`` says that no value is NaN or infinite.
         """
         key = (operation, tuple(argument.key() for argument in arguments))
         name = self._known.get(key)
@@ -188,7 +188,7 @@ class Names:
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
     def reach(self, form: Form) -> UnitInterval | None:
-        """Return the range of a form, but for noise of probability 2⁻¹⁰⁰ a draw; None where it has none."""
+        """Return the range of a form, but for noise of probability 2⁻¹⁰⁰ a draw; None if it has none."""
         low = high = form.constant
         for name, value in form.terms.items():
             ends = self._ends(name)
@@ -257,7 +257,7 @@ class TracedRun:
         self.labels: dict[str, tuple[str, Fraction]] = {}
         self.outcomes: dict[str, list[State]] = {}
         self._intervals: dict[str, UnitInterval] = {}
-        self.consumed: dict[str, Key] = {}  # draws that noise is computed of, and how; see ``laws``
+        self.consumed: dict[str, Key] = {}  # draws that noise is computed from, and how; see ``laws``
 
     def at(self, file: str, line: int) -> None:
         """Note the line that is evaluated."""
@@ -278,7 +278,7 @@ class TracedRun:
         """Note that a method of the generator drew a number. A run on numbers asks which one; see ``confirm``."""
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
-        """Note noise that is computed of draws. A run on numbers asks for its number."""
+        """Note noise that is computed from draws. A run on numbers asks for its number."""
 
     def value(self, form: Form) -> float:
         """Return a form's value in a run on numbers."""
@@ -330,7 +330,7 @@ class TracedRun:
         return 0 in self._known(form)[1] and self._decide(form, ("=", ">", "<")) == 0
 
     def require_unused(self, form: Form) -> None:
-        """Raise NotProvedError where a draw is in a form that noise is computed of, which depends on it."""
+        """Raise NotProvedError if a draw is in a form that noise is computed from, which depends on it."""
         if self.consumed and not self.consumed.keys().isdisjoint(self.names.symbols(form)):
             raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
 

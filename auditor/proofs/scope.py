@@ -82,7 +82,7 @@ class Closure:
 def bound_arguments(
     node: Node, arguments: list[Any], keywords: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the values of all parameters. Raises NotProvedError where a call does not fit."""
+    """Return the values of all parameters. Raises NotProvedError if a call does not fit."""
     given = node.args
     places = [one.arg for one in (*given.posonlyargs, *given.args)]
     found: dict[str, Any] = dict(zip(places, arguments, strict=False))

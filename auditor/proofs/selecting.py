@@ -38,7 +38,7 @@ def selection_of(trace: Trace) -> Selection | None:
 def known_of(
     trace: Trace, vectors: Vectors, claim: ApproximateDP, moves: Box | Hull, deadline: float
 ) -> Enclosed | None:
-    """Return what is known of δ at the claimed ε; None where the trace is no selection."""
+    """Return what is known of δ at the claimed ε; None if the trace is no selection."""
     selection = selection_of(trace)
     if selection is None or len(trace.paths) < 2:
         return None

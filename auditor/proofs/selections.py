@@ -251,7 +251,7 @@ class _Grid:
         return np.asarray(np.min([wide[part] for part in parts], axis=0))
 
     def pair(self, mass: Floats, at: Sequence[int]) -> tuple[Vector, Vector] | None:
-        """Return a data set of the domain and the neighbour of the least mass; ``mass`` is infinite where there is none."""
+        """Return a data set of the domain and the neighbour of the least mass; ``mass`` is infinite if there is none."""
         steps: Iterable[tuple[int, ...]] = self.moves
         if self.domain.most:
             spans = [range(first, last + 1) for first, last in zip(*self.moves, strict=True)]

@@ -24,7 +24,7 @@ class Read:
 
 
 def read_source(function: FunctionType) -> Read:
-    """Return the source of a function. Raises NotProvedError where there is none that gives the function's code."""
+    """Return the source of a function. Raises NotProvedError if there is none that gives the function's code."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
@@ -139,7 +139,7 @@ def _names_of_comprehensions(node: Node) -> frozenset[str]:
     return frozenset(one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
 
 
-# What changes what a function is, or whose name is whose, even where it is never reached.
+# What changes what a function is, or whose name is whose, even if it is never reached.
 NOWHERE = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith),
     *(ast.Global, ast.ClassDef, ast.Try, ast.TryStar, ast.Match),

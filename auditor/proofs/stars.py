@@ -72,7 +72,7 @@ class DataRange:
 
 @dataclass(frozen=True, slots=True)
 class Enclosed:
-    """``below`` ≤ δ(ε) ≤ ``above``; None where nothing is known, which the sentence explains. ``pair`` attains ``below``."""
+    """``below`` ≤ δ(ε) ≤ ``above``; None if nothing is known, which the sentence explains. ``pair`` attains ``below``."""
 
     above: float | None
     sentence: str

@@ -48,7 +48,7 @@ class Trace:
     _places: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False, compare=False)
 
     def place(self, taken: tuple[int, ...]) -> int | None:
-        """Return the place of the path with these decisions, or with the first of them; None where there is none."""
+        """Return the place of the path with these decisions, or with the first of them; None if there is none."""
         if not self._places:
             self._places.update((path.taken, at) for at, path in enumerate(self.paths))
         starts = (taken[:end] for end in range(len(taken) + 1))

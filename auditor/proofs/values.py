@@ -40,7 +40,7 @@ class RaisesError(Exception):
 class Term:
     """A number from data or noise, of a type.
 
-    ``plus_zero`` says that where it is 0, it is not −0.0. It is False where the sign of 0 is that of an opaque symbol, and None
+    ``plus_zero`` says that where it is 0, it is not −0.0. It is False if the sign of 0 is that of an opaque symbol, and None
     where it is not known. The types that terms have are TERM_KINDS.
     """
 

@@ -63,7 +63,7 @@ class Change:
 def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None) -> list[Change]:
     """Return the changes of all audits, matched by name: first those of the new run in its order, then those that vanished.
 
-    Where a bound rose on another pair than before, ``look_again`` gives today's result on the earlier pair.
+    If a bound rose on another pair than before, ``look_again`` gives today's result on the earlier pair.
     """
     before = {audit.name: audit for audit in old.audits}
     error = FALSE_RISE / (2 * max(1, len(new.audits)))
@@ -166,7 +166,7 @@ def _proof(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.BETTER, "the claim is proved now"
 
 
-ANOTHER_PAIR = "on another pair than before"
+ANOTHER_PAIR = "on a different pair"
 
 
 def _luck(old: AuditResult, new: AuditResult) -> str:
@@ -174,7 +174,7 @@ def _luck(old: AuditResult, new: AuditResult) -> str:
     if not _same_pair(old, new):
         return ANOTHER_PAIR
     if not _same_event(old, new):
-        return "by another event than before"
+        return "by a different event"
     return "with more outputs than before" if new.outputs.selection > old.outputs.selection else ""
 
 

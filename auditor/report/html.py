@@ -131,10 +131,10 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
         looked = (
             "The audit could stop at any of these points."
             if is_sequential
-            else "Only the last point is a result; the others show how it came about."
+            else "Only the last point is a result; the others show the way to it."
         )
-        exact = " Dotted is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
-        caption = f"The bound after each part of the outputs; dashed is the claim.{exact} {looked}"
+        exact = " The dotted line is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
+        caption = f"The bound after each part of the outputs; the dashed line is the claim.{exact} {looked}"
         yield (growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
@@ -154,8 +154,9 @@ def _profile_caption(claim: PrivacyClaim) -> str:
     line = "The line is a lower bound on δ at every ε, by the same counts"
     if isinstance(claim, DivergenceClaim):
         return (
-            f"{line}. The whole line holds at the stated confidence. The bound has that confidence for itself, and the "
-            "verdict rests on the bound alone. A mechanism that keeps the claim lies below the dashes (Canonne, Kamath & Steinke "
+            f"{line}. The whole line holds at the stated confidence. The bound alone has that confidence too, "
+            f"and the verdict rests on the bound alone. A mechanism that keeps the claim lies below the dashes "
+            f"(Canonne, Kamath & Steinke "
             "2020), but not every mechanism below them keeps it."
         )
     return f"{line}. The claim allows values below the dashes."
@@ -176,7 +177,7 @@ def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
         parts.append(f" In the shaded parts, {says} which side an output came from.")
     if shown.edges:
-        parts.append(" The outermost steps hold all outputs beyond them.")
+        parts.append(" The first and the last step also hold all outputs beyond the range of the plot.")
     return KEY.format("left") + KEY.format("right") + visible("".join(parts))
 
 
@@ -250,7 +251,7 @@ def not_tried(audit: AuditResult) -> list[str]:
     """Say where an audit did not look."""
     if isinstance(audit.event, ObservedCanaries):
         return ["Other canaries, other data next to them, and other scores."]
-    lines = ["Data sets outside those named, and pairs of them not reached by the search."]
+    lines = ["Data sets outside the domain above, and pairs that the search did not reach."]
     if audit.tried is not None and BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
         lines.insert(0, "Floating-point representations of the outputs.")
     if not isinstance(audit.claim, QueryClaim | Probability):

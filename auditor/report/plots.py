@@ -368,7 +368,7 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
         axes.set_ylim(bottom=0)
 
     described = (
-        f"At ε = {worst[0]:.3g}, where they are furthest apart, δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."
+        f"At ε = {worst[0]:.3g}, the distance is largest: δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."
         if broken
         else "The proved δ is nowhere above the δ that the claim allows."
     )

@@ -17,7 +17,7 @@ from auditor.verdict import Verdict
 def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
     """Return a Markdown table: for each statement of a specimen, the audits that put it to the test.
 
-    An audit belongs to a statement when it is of the same mechanism and expects what the statement says. Where several reports
+    An audit belongs to a statement when it is of the same mechanism and expects what the statement says. If several reports
     audit one claim, the report with the most outputs counts. Raises InvalidInputError for a report that cannot be read.
     """
     audits = [

@@ -246,7 +246,7 @@ def test_a_note_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest
     with recording() as file:
         file.execute("DELETE FROM notes WHERE name = 'start'")
     assert replay(folder) == 2
-    assert f'{OUTPUTS}, audit "sound": there is no start: the run that was recorded' in capsys.readouterr().err
+    assert f'{OUTPUTS}, audit "sound": start is missing: the recorded run' in capsys.readouterr().err
 
 
 def as_pickle(arrays: dict[str, Any]) -> None:

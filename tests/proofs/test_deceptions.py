@@ -221,7 +221,7 @@ def signed(proof: Any, changes: Any) -> Any:
 
 
 def test_readers_of_certificates_tell_an_integer_from_a_float() -> None:
-    """What holds of 1 and 2 says nothing of 1 and 1.0, which are equal."""
+    """What holds of 1 and 2 says nothing about 1 and 1.0, which are equal."""
     asked, claim = deceptions_of_readers.coin_of_an_integer, auditor.PureDP(0.5)
     assert not auditor.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
     proof: Any = auditor.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
