@@ -29,10 +29,10 @@ AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"
 class Plan:
     """The order for an audit: everything that decides its outcome.
 
-    ``alpha`` is the chance that the audit raises a false alarm. ``rerun`` holds the arguments of `auditor run` that repeat the
-    audit, where a file made the plan. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
-    looked at in addition to those the outputs suggest. ``store`` keeps what is done, for an audit that is interrupted, or to be
-    repeated without its mechanism. ``assumptions`` are what an adapter chose, where its object does not say it.
+    ``alpha`` is the chance that the audit raises a false alarm. If a file made the plan, ``rerun`` holds the arguments of
+    `auditor run` that repeat the audit. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
+    tried in addition to the features that the outputs suggest. ``store`` keeps finished work. So an interrupted audit can go on,
+    or be repeated without its mechanism. ``assumptions`` are what an adapter chose, where its object does not say it.
     """
 
     name: str

@@ -192,7 +192,7 @@ class Store:
         return next(iter(self._rows(query, *values)), None)
 
     def names(self, audit: str, start: str) -> list[str]:
-        """Return the names of an audit's batches that begin so. Raises as ``row``."""
+        """Return the names of an audit's batches with this beginning. Raises as ``row``."""
         query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
         return [name for (name,) in self._rows(query, audit, len(start), start)]
 
@@ -337,7 +337,7 @@ class AuditStore:
 
     def _of_pair(self, content: bytes, pair: Pair, what: str) -> Sample:
         if content[:DIGEST] != _digest(pair):
-            raise self._error(f"{what} was recorded on another pair than {pair.to_dict()}")
+            raise self._error(f"{what} was recorded on a pair other than {pair.to_dict()}")
         sample = self._decoded(content[DIGEST:], what)
         if not isinstance(sample, Sample):
             raise self._error(f"{what} holds no outputs")

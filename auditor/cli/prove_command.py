@@ -109,7 +109,7 @@ def _check(options: argparse.Namespace) -> int:
             if wrong is not None:
                 say(f"{file}: refused: {wrong}")
                 return UNEXPECTED
-            what = f"{what}; the function was read again, and gives the same paths"
+            what = f"{what}; the function was read again and has the same paths"
         say(f"{file}: holds: {what}")
     return AS_EXPECTED
 

@@ -151,7 +151,7 @@ def _read(file: Path) -> ErrorBudget:
     if not 0 < budget.allowed_error < 1 or any(
         not 0 < one.allowed_error <= share * (1 + 1e-12) for one, share in zip(budget.shares, most, strict=True)
     ):
-        raise InvalidInputError(f"{wrong}: its shares allow more errors than the whole")
+        raise InvalidInputError(f"{wrong}: its shares or its allowed error are out of range")
     return budget
 
 

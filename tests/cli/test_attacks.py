@@ -178,9 +178,11 @@ ATTACKS = [
     Attack("a picture", holds(REPORT, b"\x89PNG\r\n\x1a\n" + bytes(100)), f"show {REPORT}", says="byte 1"),
     Attack("UTF-16", holds(REPORT, "{}".encode("utf-16")), f"show {REPORT}", says="not text in UTF-8"),
     Attack("a mark of the order of bytes", holds(REPORT, b"\xef\xbb\xbf{}"), f"show {REPORT}", says="is not a report"),
-    Attack("deep lists", holds(REPORT, "[" * DEEP), f"show {REPORT}", says="stand in one another"),
-    Attack("deep objects", holds(REPORT, '{"a":' * DEEP), f"compare {REPORT} {REPORT}", says="stand in one another"),
-    Attack("deep and closed", holds(REPORT, "[" * DEEP + "]" * DEEP), f"recount {REPORT} kept", says="one another"),
+    Attack("deep lists", holds(REPORT, "[" * DEEP), f"show {REPORT}", says="are nested more than"),
+    Attack("deep objects", holds(REPORT, '{"a":' * DEEP), f"compare {REPORT} {REPORT}", says="are nested more than"),
+    Attack(
+        "deep and closed", holds(REPORT, "[" * DEEP + "]" * DEEP), f"recount {REPORT} kept", says="are nested more than"
+    ),
     Attack("a pipe", is_(REPORT, os.mkfifo), f"show {REPORT}", says="a pipe"),
     Attack("a folder", is_(REPORT, Path.mkdir), f"show {REPORT}/report.json", says="there is no file"),
     Attack("zeros without end", is_(REPORT, lambda at: at.symlink_to("/dev/zero")), f"show {REPORT}", says="a device"),
@@ -325,7 +327,7 @@ ATTACKS = [
         "deep notes",
         asked(f"UPDATE notes SET content = CAST('{'[' * DEEP}' AS BLOB)"),
         "replay kept",
-        says="one another",
+        says="are nested more than",
     ),
     Attack("notes of another type", asked("UPDATE notes SET content = CAST('{\"tuple\": []}' AS BLOB)"), "replay kept"),
     Attack(
@@ -513,7 +515,10 @@ ATTACKS = [
         SCORES.replace("inside.npy", "inside.json"),
     ),
     Attack(
-        "deep scores", holds("inside.json", "[" * DEEP), SCORES.replace("inside.npy", "inside.json"), says="one another"
+        "deep scores",
+        holds("inside.json", "[" * DEEP),
+        SCORES.replace("inside.npy", "inside.json"),
+        says="are nested more than",
     ),
     Attack(
         "no Parquet",
@@ -580,7 +585,7 @@ ATTACKS = [
         "a share that is the whole",
         with_(BUDGET, "shares", 0, "allowed_error", value=0.9),
         f"run audit.yaml --budget {BUDGET}",
-        says="more errors than the whole",
+        says="are out of range",
     ),
     Attack(
         "a share below 0", with_(BUDGET, "shares", 0, "allowed_error", value=-1), f"run audit.yaml --budget {BUDGET}"
