@@ -63,7 +63,7 @@ class Change:
 def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None) -> list[Change]:
     """Return the changes of all audits, matched by name: first those of the new run in its order, then those that vanished.
 
-    If a bound rose on another pair than before, ``look_again`` gives today's result on the earlier pair.
+    If a bound rose on a different pair, ``look_again`` gives today's result on the earlier pair.
     """
     before = {audit.name: audit for audit in old.audits}
     error = FALSE_RISE / (2 * max(1, len(new.audits)))

@@ -428,7 +428,7 @@ def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_a
     Path("weak.json").write_text(told, encoding="utf-8")
     capsys.readouterr()
     assert main(["run", "sum.yaml", "--baseline", "weak.json", "--quiet"]) == 0
-    assert "note    sum: the bound rose, on another pair than before: " in capsys.readouterr().out
+    assert "note    sum: the bound rose, on a different pair: " in capsys.readouterr().out
     assert main(["compare", "weak.json", "reports/sum/report.json"]) == 0
 
 
