@@ -20,7 +20,11 @@ from auditor.neighbours.domains import Domain
 
 GROUP = "auditor.adapters"
 # By the first part of the name of a library's modules.
-ADAPTERS = {"opendp": "auditor.adapters.opendp:from_opendp"}
+ADAPTERS = {
+    "diffprivlib": "auditor.adapters.diffprivlib:from_diffprivlib",
+    "opendp": "auditor.adapters.opendp:from_opendp",
+    "pure_ldp": "auditor.adapters.pure_ldp:from_pure_ldp",
+}
 
 
 @dataclass(frozen=True, slots=True)
