@@ -72,8 +72,15 @@ def from_opendp(
             f"{type(thing).__name__} of OpenDP has no privacy map; give a measurement, a transformation, or a query"
         )
     space = _Space(thing, _Said(d_in, size, range, choices, cells))
-    neighbours, d_in = space.neighbours()
-    claim = _sensitivity(thing, d_in) if hasattr(thing, "output_metric") else _claim(thing, d_in, space.noted)
+    is_query = hasattr(thing, "output_metric")
+    try:
+        neighbours, d_in = space.neighbours()
+        claim = _sensitivity(thing, d_in) if is_query else _claim(thing, d_in, space.noted)
+    except InvalidInputError:
+        raise
+    except Exception as error:  # of OpenDP, where its map or its domain does not allow what is asked
+        text = " ".join(str(error).split())
+        raise InvalidInputError(f"OpenDP does not say what an audit of {thing.input_domain} needs: {text}") from error
     return Adapted(OpenDPCall(thing), claim, neighbours, (*what_was_chosen("OpenDP", space.chosen), *space.noted))
 
 
@@ -87,7 +94,13 @@ class OpenDPCall:
     made: Any
 
     def __call__(self, dataset: Any) -> Any:
-        return self.made(self._form(dataset))
+        answer = self.made(self._form(dataset))
+        return sorted(_as_rows(answer), key=repr) if self._answers_rows else answer
+
+    @functools.cached_property
+    def _answers_rows(self) -> bool:
+        """Whether it is a transformation that answers with records, or counts by key: rows in any order."""
+        return _name(getattr(self.made, "output_metric", "")) in (*BY_RECORDS, *BY_CHANGES, *KEYED)
 
     @functools.cached_property
     def _form(self) -> Any:
@@ -100,6 +113,14 @@ class OpenDPCall:
             return _read_again, (_opendp().serialize(self.made), features)
         except Exception as error:  # OpenDP raises plain exceptions
             raise pickle.PicklingError(f"OpenDP cannot write it as JSON: {error}") from None
+
+
+def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
+    """Yield the records of an answer as rows; of counts by key, as many rows as are counted."""
+    if isinstance(answer, dict):
+        yield from ({"record": key} for key, count in answer.items() for _ in range(count))
+    else:
+        yield from ({"record": record} for record in answer)
 
 
 def _opendp() -> Any:
@@ -122,9 +143,6 @@ def _typed(carrier: str) -> Any:
     if match := re.fullmatch(r"Vec<(.*)>", carrier):
         each = _typed(match[1])
         return lambda records: [each(record) for record in records]
-    if match := re.fullmatch(r"Option<(.*)>", carrier):
-        present = _typed(match[1])
-        return lambda record: None if record is None else present(record)
     if match := re.fullmatch(r"HashMap<(.*), (.*)>", carrier):
         key, value = _typed(match[1]), _typed(match[2])
         return lambda counts: {key(name): value(number) for name, number in counts.items()}
@@ -197,10 +215,6 @@ class _Space:
 
     def _record(self, element: Any) -> dict[str, Any]:
         """Return what a record may be, as keywords of Records."""
-        if _name(element) == "OptionDomain":
-            values = self._record(element.element_domain)
-            ends = values.get("choices") or [*values["record"]]
-            return {"choices": [None, *ends]}
         kind = str(element.carrier_type)
         if kind == "bool":
             return {"choices": [False, True]}
@@ -368,6 +382,12 @@ def _sensitivity(transformation: Any, d_in: Any) -> Claim:
         return Sensitivity(float(d_out))
     if metric in NORMS:
         return Sensitivity(float(d_out), NORMS[metric])  # type: ignore[arg-type]
+    if metric in BY_RECORDS:
+        return Sensitivity(float(d_out))
+    if metric == "L01InfDistance":
+        return Sensitivity(float(d_out[1]))
+    if metric in BY_CHANGES:
+        return Sensitivity(2 * float(d_out))  # a record that is changed is removed and added
     raise InvalidInputError(
         f"{transformation.output_metric} of a transformation's output has no counterpart here; chain what answers with numbers"
     )

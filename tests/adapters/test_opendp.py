@@ -37,6 +37,7 @@ INTEGERS = dp.atom_domain(T=int), dp.absolute_distance(T=int)
 RECORDS = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()
 SIZED = dp.vector_domain(dp.atom_domain(bounds=(0.0, 10.0), nan=False), size=5), dp.symmetric_distance()
 SCORES = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
+TEXTS = dp.vector_domain(dp.atom_domain(T=str))
 COUNTS = dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int))
 BY_KEY_L1, BY_KEY_L2 = (make(dp.absolute_distance(T=int)) for make in (dp.l01inf_distance, dp.l02inf_distance))
 CONCENTRATED = dp.zero_concentrated_divergence()
@@ -248,6 +249,38 @@ def test_the_transformations_sensitivity_is_its_map() -> None:
     assert auditor.audit(total, auditor.Sensitivity(9.0), workers=1, isolate=False).verdict == "violation"
 
 
+TRANSFORMATIONS: dict[str, tuple[Callable[[], Any], auditor.Sensitivity]] = {
+    "clamp": (lambda: RECORDS >> dp.t.then_clamp((0, 10)), auditor.Sensitivity(1)),
+    "ordered": (lambda: dp.t.make_ordered_random(*RECORDS), auditor.Sensitivity(1)),
+    "a record is changed": (
+        lambda: dp.t.make_metric_unbounded(SIZED[0], dp.change_one_distance()),
+        auditor.Sensitivity(2),
+    ),
+    "a record is exchanged": (lambda: dp.t.make_metric_bounded(*SIZED), auditor.Sensitivity(2)),
+    "count": (lambda: dp.t.make_count(*RECORDS), auditor.Sensitivity(1)),
+    "count by category": (
+        lambda: dp.t.make_count_by_categories(TEXTS, dp.symmetric_distance(), ["a", "b"], MO=dp.L2Distance[float]),
+        auditor.Sensitivity(1, "l2"),
+    ),
+    "count by key": (lambda: dp.t.make_count_by(TEXTS, dp.symmetric_distance()), auditor.Sensitivity(1)),
+    "mean": (lambda: dp.t.make_mean(*SIZED), auditor.Sensitivity(2)),
+    "variance": (lambda: dp.t.make_variance(*SIZED), auditor.Sensitivity(20)),
+    "scores": (lambda: dp.t.make_quantile_score_candidates(*RECORDS, [0, 5, 10], 0.5), auditor.Sensitivity(1, "linf")),
+}
+
+
+@pytest.mark.parametrize(("make", "claim"), TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
+def test_a_transformation_moves_as_far_as_its_map_says(make: Callable[[], Any], claim: auditor.Sensitivity) -> None:
+    result = auditor.audit(make(), workers=1, isolate=False)
+    assert isinstance(result.claim, auditor.Sensitivity)
+    assert (result.claim.norm, result.verdict) == (claim.norm, "no_violation_found")
+    assert result.claim.sensitivity == pytest.approx(claim.sensitivity)
+    assert result.bound is not None
+    assert result.bound.value == pytest.approx(claim.sensitivity)
+    smaller = auditor.Sensitivity(claim.sensitivity * 0.9, claim.norm)
+    assert auditor.audit(make(), smaller, workers=1, isolate=False).verdict == "violation"
+
+
 def test_a_query_of_the_context_has_the_claim_of_its_context() -> None:
     context = dp.Context.compositor(
         data=[1, 2, 3],
@@ -264,6 +297,11 @@ def test_a_query_of_the_context_has_the_claim_of_its_context() -> None:
     ("thing", "message"),
     [
         (dp.atom_domain(T=int), "has no privacy map"),
+        (
+            dp.t.make_is_null(dp.t.make_cast(*RECORDS, TOA=str).output_domain, RECORDS[1]),
+            "OpenDP does not say what an audit of",
+        ),
+        (dp.t.make_split_lines(), "has no counterpart here"),
         (
             dp.m.make_laplace(*REALS, scale=1.0).input_metric,
             "has no privacy map",
