@@ -360,7 +360,7 @@ def test_no_violation_has_no_warning_of_exceptions() -> None:
     ids=["list", "empty", "array", "dict", "text"],
 )
 def test_one_data_set_on_both_sides_is_no_pair(side: Any) -> None:
-    with pytest.raises(auditor.InvalidInputError, match=r"both sides of a pair are .* its neighbour"):
+    with pytest.raises(auditor.InvalidInputError, match=r"both sides of a pair are .* a neighbour of the left side"):
         audit(response, neighbours=[(0, 1), (side, copy.deepcopy(side))])
     with pytest.raises(auditor.InvalidInputError, match="both sides"):
         audit(len, auditor.Sensitivity(1.0), [(side, side)])

@@ -518,7 +518,7 @@ def test_what_is_not_supported_says_why():
     for order in itertools.permutations(range(4)):
         tangled.append(tuple(larger(a, b) for a, b in itertools.pairwise(order)))
     sorted_ = Selection(tuple((path,) for path in tangled), {f"n{i}": Fraction(1) for i in range(4)})
-    for some, why in ((certain, "without noise"), (sorted_, "compared with more")):
+    for some, why in ((certain, "does not depend on noise"), (sorted_, "compared with more")):
         found = bound(some, cube(count_of(some), 0, 1), Fraction(1), 0.1, soon())
         assert found.above is None
         assert why in found.sentence
