@@ -25,10 +25,10 @@ Prove = bool | Literal["only", "briefly"]
 class About:
     """What a setting is for, in a sentence, and its default.
 
-    ``of_file`` is the default of a configuration, where that is another one.
-    ``least`` is the least value, and ``above`` what it must exceed. ``option`` is what the help of a command shows for the
-    value, for a setting that is an option. ``key`` says where a configuration sets it: in the file, and for an audit anew; in an
-    audit only; or nowhere.
+    ``of_file`` is the default of a configuration, if it is a different one.
+    ``least`` is the least value, and ``above`` a limit that the value must exceed. ``option`` is what the help of a command shows
+    for the value, for a setting that is an option. ``key`` says where a configuration may set it: in the file and again in an
+    audit; in an audit only; or nowhere.
     """
 
     text: str
@@ -68,7 +68,7 @@ class ExecutionKeywords(TypedDict, total=False):
     isolate: Annotated[
         bool,
         About(
-            "Whether the mechanism runs in a process of its own, and a crash is an output; false for use with a debugger.",
+            "Whether the mechanism runs in a process of its own, in which a crash is an output. Set false to use a debugger.",
             True,
         ),
     ]
@@ -123,7 +123,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
 
 
 class RunKeywords(SettingsKeywords, total=False):
-    """What a command sets in place of a configuration."""
+    """The settings that a command replaces."""
 
     confidence: Annotated[
         float,

@@ -30,7 +30,7 @@ class WorkerLostError(MechanismError):
 
 
 class MachineError(AuditorError):
-    """The machine has no room or no right for what an audit must keep: a full disk, a limit, a folder that cannot be written."""
+    """The machine cannot keep the data of an audit: the disk is full, a limit is reached, or a folder cannot be written."""
 
 
 # Control characters, signs that turn the direction of writing, halves of surrogate pairs, what is in no font, and breaks of lines.
@@ -40,7 +40,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 def visible(text: object, most: int | None = None) -> str:
     """Spell out characters that cannot be seen, or cannot be written to a file; line breaks are spaces.
 
-    What somebody else wrote passes through here before a person or another program reads it. Over ``most`` letters it is cut.
+    Text from outside passes through here before a person or another program reads it. Over ``most`` letters it is cut.
 
     >>> visible("a\\x00b\\nc\\ud800"), visible("abc", most=1)
     ('a\\\\x00b c\\\\ud800', 'a… (3 letters)')

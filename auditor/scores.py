@@ -52,9 +52,9 @@ UNFAIR = 1e-6
 class ScoreBounds:
     """The bounds that scores prove. All hold together with probability ``confidence``, if everything ``assumed`` is true.
 
-    ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` one on μ, and ``profile`` lists (ε, lower bound on δ).
-    ``guesses`` lists each number of guesses that was looked at, and how many of them were right. If scores are equal, at least
-    that number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
+    ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` is a lower bound on μ, and ``profile`` lists (ε, lower bound on
+    δ). ``guesses`` lists each number of guesses that was looked at, and how many of them were right. If scores are equal, at
+    least that number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
     """
 
     origin: _Origin
@@ -211,11 +211,11 @@ def _check_fair(inside: int, outside: int) -> None:
 
 
 def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses:
-    """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
+    """Count right guesses. The highest scores are guessed "in". The same number of lowest scores, or one fewer, are guessed "out".
 
-    Of equal scores, as many as are needed would be guessed on at random. Counted is a number that is exceeded or met with a
-    probability of at least 1 − SPARED. An alarm by it means that a random choice alarms at least as probably. So it is false with
-    probability at most α/(1 − SPARED), where that of a random choice is at most α.
+    Among equal scores, a random choice decides which are guessed on. The count returned is a number that this random choice
+    reaches with probability at least 1 − SPARED. A random choice raises an alarm at least as often as this count does. If a
+    random choice raises false alarms with probability at most α, this count does so with probability at most α/(1 − SPARED).
     """
     wins = _right_at_least(outside, inside, guesses // 2) + _right_at_least(-inside, -outside, guesses - guesses // 2)
     return RightGuesses(len(inside) + len(outside), guesses, wins)
@@ -237,7 +237,7 @@ def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
 def read_scores(place: str) -> Floats:
     """Read scores from a file: .npy, .csv, .json or .parquet; of several columns one, "file.csv:column".
 
-    Raises InvalidInputError that names the file, and what is wrong with it.
+    Raises InvalidInputError that names the file and the fault.
     """
     path, column = Path(place), ""
     if not path.exists() and ":" in place:

@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One claim that a document makes of a mechanism, and what is true of it.
+    """A document's claim about a mechanism, and whether it holds.
 
     ``row`` numbers the claims of all documents; ``claim`` names the parameters, such as "(ε, δ)"; ``where`` gives the domain
     and relation in a few words.
@@ -46,7 +46,7 @@ def statements(function: Any) -> tuple[Statement, ...]:
 
 
 def truth(make: Callable[..., Any]) -> Callable[[F], F]:
-    """Attach what is exactly true of a mechanism's outputs: ``make(left, right, **parameters)`` returns it for a pair.
+    """Attach the exact privacy loss of a mechanism: ``make(left, right, **parameters)`` returns it for a pair.
 
     It has the methods of :class:`auditor.methods.method.Truth`. Reports then show the exact value next to the sampled bound.
     """

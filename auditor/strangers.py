@@ -19,7 +19,7 @@ _BRACKET = re.compile(rb"[\[\]{}]")
 def require_file(path: Path) -> None:
     """Raise InvalidInputError unless a path is a file that can be read to its end. A pipe might never end.
 
-    What the user names below /dev, such as the output of another command, is read as it is.
+    A path below /dev that the user names, such as the output of another command, is read as it is.
     """
     try:
         mode = path.stat().st_mode
@@ -33,7 +33,7 @@ def require_file(path: Path) -> None:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Return what a file holds. Raises InvalidInputError if it cannot be read, or has more than ``most`` bytes."""
+    """Return the content of a file. Raises InvalidInputError if it cannot be read, or has more than ``most`` bytes."""
     require_file(path)
     try:
         with path.open("rb") as file:

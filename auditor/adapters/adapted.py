@@ -77,7 +77,7 @@ def _adapter_for(library: str) -> Adapter | None:
 
 
 def adapt(thing: object, said: Mapping[str, Any]) -> Adapted | None:
-    """Return what an object's adapter makes of it, with the keywords ``said``; None for an object without an adapter.
+    """Return the result of an object's adapter, with the keywords ``said``; None for an object without an adapter.
 
     Raises InvalidInputError for a keyword that the adapter does not have, and for an object that it can make nothing of.
     """

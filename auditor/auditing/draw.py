@@ -100,8 +100,8 @@ class Draw:
     ) -> Tally:
         """Draw outputs on one pair, and add up the counts of a test.
 
-        ``bound`` turns counts into the bound for the listener. ``meanwhile`` is called once, while workers draw. Where the time
-        is over, fewer are drawn; see :mod:`auditor.auditing.deadline`.
+        ``bound`` turns counts into the bound for the listener. ``meanwhile`` is called once, while workers draw. If the time is
+        over, fewer outputs are drawn; see :mod:`auditor.auditing.deadline`.
         """
         sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
         tally = self._resumed(sampler, batches, observe)

@@ -61,7 +61,7 @@ class Looks:
         return self.plan.method(outputs_at_distance(self.sizes.bound, steps), claim)
 
     def on_pairs(self, name: str, pairs: Sequence[Pair], outputs_each: int, forecast: "Forecast") -> list[float]:
-        """Return the forecast for each pair; ``name`` is that of the stage."""
+        """Return the forecast for each pair; ``name`` is the name of the stage."""
         seen = self.on(pairs, pairs, outputs_each, _PairScore(forecast))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing about its other outputs, and may raise on the next look or not.

@@ -39,10 +39,11 @@ class Search:
 class Settings:
     """How an audit is carried out.
 
-    ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
-    if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
-    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly"
-    tries for a few seconds, and does not report a failed attempt. ``seed`` is the root of all randomness.
+    ``samples`` counts the outputs of the bound, both sides together; ``outputs`` counts the outputs of search, selection and
+    bound together, if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at.
+    ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or
+    "only" a proof; "briefly" tries for a few seconds, and does not report a failed attempt. ``seed`` is the root of all
+    randomness.
     """
 
     samples: int = SAMPLES
@@ -68,7 +69,7 @@ class Settings:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Settings":
-        """Return the settings that are given by keywords, those of the execution among them.
+        """Return the settings given by keywords, including the settings of the execution.
 
         Raises InvalidInputError for unknown keywords and for values out of range.
         """

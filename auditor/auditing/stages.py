@@ -60,7 +60,7 @@ class SearchStage:
 
 
 def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs: int) -> Known:
-    """Carry out stages in their order, and return what is known after them."""
+    """Carry out stages in their order, and return the knowledge after them."""
     before = looks.spent
     for number, stage in enumerate(stages):
         later = sum(one.share or 0.0 for one in stages[number + 1 :])

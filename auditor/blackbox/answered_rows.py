@@ -19,6 +19,6 @@ def rows_of(answer: Any) -> Any:
 
 
 def are_rows(*answers: Any) -> bool:
-    """Whether all answers are lists of rows, of which one at least has a row."""
+    """Whether all answers are lists of rows, and at least one has a row."""
     lists = [answer for answer in answers if isinstance(answer, list) and all(isinstance(row, dict) for row in answer)]
     return len(lists) == len(answers) and any(lists)

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Phase(IntEnum):
-    """What outputs are drawn for. None is ever used for two of these."""
+    """The purpose of outputs. None is ever used for two of these."""
 
     CHECK = 0
     SEARCH = 1
@@ -114,7 +114,7 @@ def stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator
 def draw_all(
     origin: Origin, seed: int, audit: int, observe: Callable[[Sample], T], batches: Sequence[Batch]
 ) -> tuple[list[DrawnBatch[T]], MechanismError | None, float]:
-    """Draw the batches of a task; return what was drawn, the error that ended the task, and the seconds it took."""
+    """Draw the batches of a task. Return the batches drawn, the error that ended the task, and its seconds."""
     started, drawn, ended = time.perf_counter(), list[DrawnBatch[T]](), None
     try:
         mechanism = origin.drawer()

@@ -24,7 +24,7 @@ _STARTED: dict[tuple[str, int, str | None], Workers] = {}
 def workers_for(backend: str, workers: int, address: str | None) -> Workers:
     """Return the workers of a backend, which are started once.
 
-    There are ``workers`` of them, or fewer if a cluster has fewer; −1 is all there are. ``address`` is that of a cluster's
+    There are ``workers`` of them, or fewer if a cluster has fewer; −1 is all there are. ``address`` is the address of a cluster's
     scheduler. Without it, and without one in the environment, a cluster is started on this machine. Raises InvalidInputError if
     the cluster's library is not installed, or nothing answers at the address.
     """

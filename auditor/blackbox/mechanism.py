@@ -58,7 +58,7 @@ class PythonSource:
     def drawer(self, limit: float | None = None) -> "Mechanism":
         """Import the mechanism, unless this process has done so, and read its signature. In this process nothing is limited.
 
-        Raises MechanismError if it cannot be imported, or has a signature of neither shape.
+        Raises MechanismError if it cannot be imported, or if its signature has neither of the two shapes.
         """
         return Mechanism.from_callable(self.load(), {} if self.adapt else self.parameters, self.name)
 

@@ -52,7 +52,7 @@ class Sample:
         return any(side.raised()[0] > 0 for side in (self.left, self.right))
 
     def of_sides(self, function: Callable[[Outputs], T]) -> tuple[T, T]:
-        """Return what a function makes of the outputs of either side; NumPy sorts two sides at once in two threads."""
+        """Apply a function to the outputs of each side; NumPy sorts two sides at once in two threads."""
         mapped = map if self.size <= MANY else _threads().map
         left, right = mapped(function, (self.left, self.right))
         return left, right

@@ -44,7 +44,7 @@ class Execution:
     one for each core. ``batch`` is the most outputs drawn at once. ``timeout`` is the seconds for a batch, or for a single output
     where they are drawn one by one. A timeout is an output, and so is a crash, so mechanisms run in processes of their own.
     ``isolate`` False runs Python mechanisms in the calling process, with one worker or threads, for debuggers and for objects
-    that cannot be pickled. Nothing limits their time there, and a crash ends the run. ``address`` is that of a cluster's
+    that cannot be pickled. Nothing limits their time there, and a crash ends the run. ``address`` is the address of a cluster's
     scheduler. ``lost`` says that a worker was lost or late before.
     """
 
@@ -124,7 +124,7 @@ class Sampler:
     def groups(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], since: int = 0
     ) -> Iterator[Sequence[tuple[Batch, DrawnBatch[T]]]]:
-        """Draw each batch from number ``since`` on; yield those of each task together. Raises as ``map`` does.
+        """Draw each batch from number ``since`` on; yield the batches of each task together. Raises as ``map`` does.
 
         Batches that are kept are read instead, and yielded one by one.
         """

@@ -95,8 +95,8 @@ class Store:
     def begin(self, identity: Mapping[str, Any], resume: bool, folder: Path | None = None) -> bool:
         """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
 
-        Inputs are kept with their paths from ``folder``, by default that of the file. Without ``resume`` an interrupted run is
-        deleted. Raises InvalidInputError that lists the differences if it was another run.
+        Inputs are kept with their paths from ``folder``, by default the folder of the file. Without ``resume`` an interrupted run
+        is deleted. Raises InvalidInputError that lists the differences if it was another run.
         """
         self._folder = folder or self._folder
         with self.transaction() as file:

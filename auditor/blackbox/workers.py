@@ -39,7 +39,7 @@ LOST = "a worker process ended while it ran the mechanism: it crashed, or memory
 
 
 class Pool(Protocol):
-    """Where tasks run, ``size`` of them at once. Futures raise WorkerLostError if a worker ended."""
+    """A pool that runs tasks, ``size`` of them at once. Futures raise WorkerLostError if a worker ended."""
 
     size: int
 
@@ -113,7 +113,7 @@ class Task:
 
 
 class Workers:
-    """Gives the tasks of all audits to a pool, those of the audit with the least time used first.
+    """Gives the tasks of all audits to a pool. The audit with the least time used goes first.
 
     Each audit submits its tasks from a thread of its own.
     """

@@ -23,8 +23,8 @@ from auditor.errors import InvalidInputError
 class EpsilonNull:
     """The hypotheses "(ε, δ)-private", for each ε (nats) of a rising grid.
 
-    If ε lies below ``least``, stakes are those against ``least``. Wealth then never decreases as ε decreases below it, and
-    what refutes ``least`` refutes every smaller ε. Stakes of their own would not do so where δ > 0.
+    Below ``least``, stakes are those against ``least``. Wealth then never decreases as ε decreases below it, and outputs that
+    refute ``least`` refute every smaller ε. With δ > 0, stakes of their own would not have this property.
     """
 
     grid: Floats
@@ -34,8 +34,8 @@ class EpsilonNull:
     def log_factors(self, rates: Floats, directions: int) -> tuple[Floats, Floats, Floats]:
         """Return ln of the factors for target rates of winning, each of shape (rates, grid): on a win, on a loss, on any trial.
 
-        The last comes on top of the first or second. The stake is (r − σ)/σ where the target rate r exceeds
-        σ = e^ε/(1 + e^ε), ε at least ``least``, which is the best for that rate at δ = 0. It is 0 if r does not.
+        The last factor multiplies the first or second. The stake is (r − σ)/σ where the target rate r exceeds
+        σ = e^ε/(1 + e^ε), ε at least ``least``, which is the best for that rate at δ = 0. The stake is 0 if r does not exceed σ.
         """
         sigma = 1 / (1 + np.exp(-np.maximum(self.grid, self.least)))
         stake = np.maximum(0.0, np.asarray(rates)[..., None] / sigma - 1)

@@ -10,8 +10,8 @@ N = TypeVar("N", int, float)
 def doubled(holds: Callable[[N], bool], low: N, high: N, most: float = math.inf) -> tuple[N, N] | None:
     """Return two numbers such that a condition fails at the first and holds at the second; None if it fails up to ``most``.
 
-    The second is ``high`` times a power of two, and the first is half of it. At ``low``, the first where ``high`` will do, the
-    condition is not asked.
+    The second is ``high`` times a power of two, and the first is half of it. The condition is not tested at ``low``, which is the
+    first number if ``high`` is the second.
 
     >>> doubled(lambda x: x >= 5, 0, 1), doubled(lambda x: x >= 5, 0, 1, most=4)
     ((4, 8), None)
@@ -26,7 +26,7 @@ def doubled(holds: Callable[[N], bool], low: N, high: N, most: float = math.inf)
 def halved(holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N], bool]) -> tuple[N, N]:
     """Return two nearer numbers such that a condition fails at the first and holds at the second.
 
-    At ``low`` it must fail and at ``high`` it must hold; neither is asked. The interval between them is halved until
+    It must fail at ``low`` and hold at ``high``; neither is tested. The interval between them is halved until
     ``is_near(low, high)``, or until no number lies between. Integers stay integers.
 
     >>> halved(lambda x: x * x >= 2, 0, 100, lambda low, high: high - low <= 1)

@@ -67,7 +67,7 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
     reveals the truth with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. A divergence of
     order a of at most R allows e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12), and no more
     than √(R/2) (Pinsker), since D_a does not fall with a. Any other privacy claim allows at most its total variation, which is δ at
-    ε = 0. Raises InvalidInputError for a claim that speaks of no δ.
+    ε = 0. Raises InvalidInputError for a claim that implies no δ.
 
     >>> round(implied_delta(PureDP(1.0), 0.0), 6), implied_delta(ApproximateDP(1.0, 1e-5), 2.0)
     (0.462117, 1e-05)

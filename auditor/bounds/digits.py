@@ -8,7 +8,7 @@ DIGITS = 10
 
 
 def significant(number: float) -> float:
-    """Return a number with as many digits as it is good for. It errs by at most 5·10⁻¹⁰ of itself, to either side.
+    """Return a number with ten significant digits. The relative error is at most 5·10⁻¹⁰, on either side.
 
     >>> significant(0.1 + 0.2), significant(float("inf"))
     (0.3, inf)
@@ -17,7 +17,7 @@ def significant(number: float) -> float:
 
 
 def error_bound(number: float) -> float:
-    """Return a bound on an error with two digits, rounded up: more are those of the processor.
+    """Return a bound on an error with two digits, rounded up: further digits depend on the processor.
 
     >>> error_bound(1.2301e-13), error_bound(0.0)
     (1.3e-13, 0.0)
@@ -26,7 +26,7 @@ def error_bound(number: float) -> float:
 
 
 def with_significant_digits(data: Any) -> Any:
-    """Return plain data in which each float has as many digits as it is good for."""
+    """Return plain data with floats of ten significant digits."""
     if isinstance(data, dict):
         return {key: with_significant_digits(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

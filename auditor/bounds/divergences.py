@@ -50,8 +50,8 @@ class Wager:
     def factors(self, divergence: float | Floats) -> Floats:
         """Return the factor by which an output multiplies wealth, against D_order ≤ ``divergence`` (nats), in each cell.
 
-        Of shape (2, cells), P's side first; with divergences of shape (d,), of shape (2, cells, d). Where one
-        is not positive, all wealth could be lost, and the wager must not be played.
+        Of shape (2, cells), P's side first; with divergences of shape (d,), of shape (2, cells, d). If a factor is not positive,
+        all wealth could be lost, and the wager must not be played.
         """
         values = np.asarray(self.values)
         on_p, on_q = payoffs(self.order, values if np.ndim(divergence) == 0 else values[:, None], divergence)
@@ -77,8 +77,8 @@ def tuned(
     """Return the wager on a score whose wealth grows fastest, and the standard deviation of its payoff per trial.
 
     ``chances`` are the probabilities of the cells, P's and Q's, and the wager is on D(P‖Q), not swapped; ``outputs`` are the
-    trials planned. The stake is that of the least width at level ``alpha``, and small enough that no payoff against
-    ``divergence`` (nats) takes all. A payoff that is nearly the same on all cells shows nothing: then nothing is staked.
+    trials planned. The stake is the one with the least width at level ``alpha``. It is small enough that no payoff against
+    ``divergence`` (nats) takes all wealth. A payoff that is nearly the same on all cells shows nothing: then nothing is staked.
     """
     p, q = chances
     on_p, on_q = payoffs(order, values, divergence)

@@ -12,7 +12,7 @@ FALSE_WARNING = 1e-9
 
 
 def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> bool:
-    """Whether counts of early and late outputs, a table for each side, are not of one distribution.
+    """Whether counts of early and late outputs, a table for each side, come from different distributions.
 
     For a mechanism whose outputs are independent and of one distribution, the answer is yes with probability at most FALSE_WARNING.
     """
@@ -40,7 +40,7 @@ def drift_p_value(early: Sequence[int], late: Sequence[int]) -> float:
 
 
 def at_least(hits: Floats, other: Floats) -> Floats:
-    """Return bounds on the chances that each cell holds as many of the first row's outputs as it does, or more; at most 1.
+    """For each cell, return a bound on the probability of at least the seen number of the first row's outputs; at most 1.
 
     Beyond the mode, each probability of a hypergeometric distribution is smaller than the one before, by a factor that falls too.
     So a tail is at most a geometric series: its first probability over 1 − the first factor. The exact tail is little smaller, and

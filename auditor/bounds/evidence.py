@@ -50,7 +50,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class GuessCounts:
-    """What a rule that guesses the side saw: its event for the left side and its event for the right.
+    """The counts of a rule that guesses the side: its event for the left side and its event for the right.
 
     The two events are disjoint; on outputs in neither the rule abstains. A rule with one event only
     (``one_tailed``) has no hits in the other.
@@ -83,7 +83,7 @@ class GuessCounts:
         return self.left.trials
 
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return for each side how many of its outputs fell where: to left, to right, neither."""
+        """Return for each side the numbers of its outputs guessed left, guessed right, and not guessed."""
         sides = ((self.left.hits_left, self.right.hits_left), (self.left.hits_right, self.right.hits_right))
         trials = (self.left.trials_left, self.left.trials_right)
         return tuple((*hits, n - sum(hits)) for hits, n in zip(sides, trials, strict=True))
@@ -100,7 +100,7 @@ class GuessCounts:
 
     @property
     def directions(self) -> int:
-        """1 where only one side is ever guessed, else 2."""
+        """1 if only one side is ever guessed, else 2."""
         return 1 if self.one_tailed else 2
 
 
@@ -136,7 +136,7 @@ class ScoreCounts:
 
 @dataclass(frozen=True, slots=True)
 class ProfileCounts:
-    """What several rules saw of the same outputs, one rule for each point of a privacy profile."""
+    """The counts of several rules on the same outputs, one rule for each point of a privacy profile."""
 
     points: tuple[GuessCounts, ...]
 
@@ -144,13 +144,13 @@ class ProfileCounts:
         return ProfileCounts(tuple(a + b for a, b in zip(self.points, other.points, strict=True)))
 
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return for each point and side how many outputs fell where."""
+        """Return for each point and side the numbers of outputs guessed left, guessed right, and not guessed."""
         return tuple(table for point in self.points for table in point.tables())
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What was proved: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
+    """A proved bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
 
     If ``side`` is "upper", it is at most ``value``. ``also`` holds further bounds that the same counts prove, together with
     this one.

@@ -33,7 +33,7 @@ MOST_EXPONENT = 700.0  # of e^ε as a double
 def free_win_rate(counts: GuessCounts, delta: float, gamma: float) -> float:
     """Return an upper limit on c/κ, the share of guesses that may be won for free.
 
-    It is too low with probability at most ``gamma``; 0 for δ = 0, and 1 where no guess was made.
+    It is too low with probability at most ``gamma``. It is 0 for δ = 0, and 1 if no guess was made.
     """
     if delta == 0:
         return 0.0
@@ -94,8 +94,8 @@ def guess_mu(counts: GuessCounts, alpha: float) -> float:
 def guess_delta(counts: GuessCounts, epsilon: float, alpha: float) -> float:
     """Return a lower bound on δ at ``epsilon``; it exceeds the truth with probability at most ``alpha``.
 
-    It is the smallest δ that :func:`guess_epsilon` does not refute at ``epsilon``. For one set of counts all such bounds, over
-    ε as well as over δ, rest on the same two limits, and hold together with probability 1 − alpha.
+    It is the smallest δ that :func:`guess_epsilon` does not refute at ``epsilon``. All such bounds from one set of counts, over ε
+    and over δ, rest on the same two limits. So they hold together with probability 1 − alpha.
 
     >>> from auditor.bounds.evidence import Counts
     >>> counts = GuessCounts(Counts(50, 1000, 0, 1000), Counts(0, 1000, 0, 1000), one_tailed=True)

@@ -39,7 +39,7 @@ def clopper_pearson_lower(hits: ArrayLike, trials: ArrayLike, alpha: float) -> F
 def clopper_pearson_upper(hits: ArrayLike, trials: ArrayLike, alpha: float) -> Floats:
     """Return the one-sided upper limit: it falls below the true proportion with probability at most ``alpha``.
 
-    The limit is the proportion p at which P[Bin(trials, p) ≤ hits] = alpha, and 1 where hits = trials.
+    The limit is the proportion p at which P[Bin(trials, p) ≤ hits] = alpha, and 1 if hits = trials.
 
     >>> float(clopper_pearson_upper(0, 10, 0.05).round(4))
     0.2589

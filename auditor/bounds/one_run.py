@@ -55,7 +55,7 @@ LEAST_DELTA, MOST_VALUE = 1e-9, 1e4
 
 @dataclass(frozen=True, slots=True)
 class RightGuesses:
-    """``wins`` of ``guesses`` were right, of ``canaries`` that could be guessed on."""
+    """``wins`` is the number of right guesses, of ``guesses`` made on ``canaries``."""
 
     canaries: int
     guesses: int
@@ -174,7 +174,7 @@ def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tupl
 
 
 def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> RightGuesses:
-    """Count right guesses, "in" for the highest scores and "out" for as many of the lowest, or one fewer.
+    """Count right guesses. The highest scores are guessed "in". The same number of lowest scores, or one fewer, are guessed "out".
 
     Arrays are of shape (canaries,). Equal scores count in their order, which must not depend on the coins.
     """
@@ -186,7 +186,7 @@ def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> R
 
 @dataclass(frozen=True, slots=True)
 class GuessLooks:
-    """What was seen for several numbers of guesses on the same canaries. Each has an equal share of alpha.
+    """The right guesses for several numbers of guesses on the same canaries. Each has an equal share of alpha.
 
     ``apart`` says that canaries do not affect each other. Numbers of guesses are fixed before the coins are looked at.
     """
@@ -195,7 +195,7 @@ class GuessLooks:
     apart: bool = False
 
     def refute(self, claim: PrivacyClaim, alpha: float) -> bool:
-        """Whether they refute a claim; of mechanisms that keep it, with probability at most ``alpha``."""
+        """Whether they refute a claim. If the mechanism keeps it, the probability of that is at most ``alpha``."""
         curve = tradeoff(claim)
         return any(self._refutes(curve, one, alpha) for one in self.seen)
 
@@ -217,7 +217,7 @@ class GuessLooks:
         return largest_refuted(lambda value: self.refute(at_value(claim, value), alpha), least)
 
     def best(self, claim: PrivacyClaim, alpha: float) -> RightGuesses:
-        """Return the look that proves most of a claim's quantity."""
+        """Return the look that proves the largest bound."""
         alone = {one: GuessLooks((one,), self.apart).bound(claim, alpha / len(self.seen)) for one in self.seen}
         return max(alone, key=lambda one: alone[one])
 
@@ -239,10 +239,9 @@ class GuessLooks:
         return 0.0 if allowed(least) else halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
 
     def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
-        """Return the smallest value of the quantity that would have refuted a claim with this chance; infinite if none would.
-
-        That is of a mechanism whose outputs tell as much of each canary as the value allows, and of canaries that do not affect
-        each other. The best one of the looks is taken.
+        """Return the smallest value of the quantity at which a claim would be refuted with this probability; infinite if there is
+        none. The value is for a mechanism whose outputs reveal as much of each canary as the value allows, and for canaries that
+        do not affect each other. The best one of the looks is taken.
         """
         curve = tradeoff(claim)
         return min(self._caught(claim, curve, one, alpha, chance) for one in self.seen)

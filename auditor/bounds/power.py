@@ -15,11 +15,11 @@ from auditor.claims import Probability
 
 
 def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
-    """Return the smallest true ε (nats) that the guess bound refutes a claimed ``epsilon`` for, with this chance.
+    """Return the smallest true ε (nats) at which the guess bound refutes a claimed ``epsilon`` with this probability.
 
     Exact for the number of guesses that was seen: it is the ε at which a rule that wins as often as that ε allows
-    reaches the critical number of wins with probability ``chance``. Infinite where even winning every guess would
-    not refute the claim.
+    reaches the critical number of wins with probability ``chance``. Infinite if even winning every guess would not refute the
+    claim.
     """
     gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
     free = free_win_rate(counts, delta, gamma)
@@ -33,7 +33,7 @@ def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alp
 
 
 def detectable_mu(counts: GuessCounts, mu: float, alpha: float, chance: float) -> float:
-    """Return the smallest true μ that guessing without abstention refutes a claimed ``mu`` for, with this chance."""
+    """Return the smallest true μ at which guessing without abstention refutes a claimed ``mu`` with this probability."""
     rate = rate_that_refutes(
         lambda wins: mu_from_rate(float(clopper_pearson_lower(wins, counts.trials, alpha))) > mu, counts.trials, chance
     )
@@ -50,7 +50,7 @@ def rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: floa
 
 
 def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
-    """Return the smallest true ε (nats) that two intervals refute a claimed ``epsilon`` for, with this chance.
+    """Return the smallest true ε (nats) at which two intervals refute a claimed ``epsilon`` with this probability.
 
     The event's probability on the right is taken to be as seen; the power is then exact, a sum over the joint
     distribution of both counts. Infinite if no probability on the left is large enough.
@@ -79,7 +79,7 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
 class Round:
     """A wager against ``divergence`` (nats), and the number of trials it is played on.
 
-    ``p`` and ``q`` are the probabilities of its cells, those of its first distribution first.
+    ``p`` and ``q`` are the probabilities of its cells under its first and its second distribution.
     """
 
     wager: Wager
@@ -90,7 +90,7 @@ class Round:
 
 
 def wealth_reached(rounds: Sequence[Round], chance: float) -> float:
-    """Return ln of the wealth that wagers reach with this chance, one after the other; −∞ where one may take it below 0.
+    """Return ln of the wealth that wagers, played one after the other, reach with this probability; −∞ if one may take it below 0.
 
     By the normal approximation of the logarithm of wealth.
     """
@@ -109,7 +109,8 @@ def wealth_reached(rounds: Sequence[Round], chance: float) -> float:
 
 
 def detectable_probability(claim: Probability, trials: int, alpha: float, chance: float) -> float:
-    """Return the probability nearest to the claim that one Clopper-Pearson limit refutes it for, with this chance; ±∞ if none.
+    """Return the probability nearest to the claim at which one Clopper-Pearson limit refutes the claim with this probability; ±∞
+    if none.
 
     Exact: the event's hits are binomial.
     """

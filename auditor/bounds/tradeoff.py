@@ -40,7 +40,7 @@ class Tradeoff:
     def of(cls, epsilons: Floats, deltas: Floats) -> "Tradeoff":
         """Return the curve of all lines R ≤ e^ε W + δ, for arrays of ε ≥ 0 (nats) and δ of one shape, in any order.
 
-        Lines that others lie below everywhere do not count. Two neighbouring lines meet at W = (δ₀ − δ₁)/(e^ε₁ − e^ε₀).
+        A line does not count if other lines lie below it everywhere. Two neighbouring lines meet at W = (δ₀ − δ₁)/(e^ε₁ − e^ε₀).
 
         >>> Tradeoff.of(np.array([math.log(3)]), np.array([0.0])).right.tolist()
         [0.0, 0.75]
@@ -71,7 +71,7 @@ class Tradeoff:
 
 @functools.lru_cache(maxsize=64)
 def tradeoff(claim: PrivacyClaim) -> Tradeoff:
-    """Return the curve that a claim allows, or one that allows more.
+    """Return the curve that a claim allows, or a curve that allows more.
 
     For μ and for divergences it has up to LINES lines. For divergences δ(ε) is an upper limit
     (:func:`~auditor.bounds.conversions.implied_delta`), which makes bounds valid and not tight.
@@ -101,7 +101,7 @@ def _gaussian(mu: float) -> Tradeoff:
 
 
 def at_value(claim: PrivacyClaim, value: float) -> PrivacyClaim:
-    """Return the claim of the same kind whose quantity has this value; of a profile, all of whose ε are larger by it.
+    """Return the claim of the same kind whose quantity has this value. For a profile, add the value to every ε.
 
     >>> at_value(ApproximateDP(1.0, 1e-5), 2.0)
     ApproximateDP(epsilon=2.0, delta=1e-05)

@@ -18,8 +18,8 @@ SHARE = {"minimum": 0, "maximum": 1}
 class Claim(ABC):
     """The common face of all claims.
 
-    ``quantity`` names the parameter that an audit bounds, and ``symbol`` is how reports write it. A violation is a bound on it
-    with an :meth:`excess` over the claim's own :attr:`value`.
+    ``quantity`` names the parameter that an audit bounds, and ``symbol`` is how reports write it. A bound is a violation if it
+    has an :meth:`excess` over the claim's own :attr:`value`.
     """
 
     quantity: ClassVar[str]
@@ -43,7 +43,7 @@ class Claim(ABC):
         return value - self.value
 
     def implies(self, other: "Claim") -> bool:
-        """Whether a claim of the same form promises at least as much as another, number by number.
+        """Whether a claim promises at least as much as another claim of the same form, number by number.
 
         >>> from auditor.claims import GaussianDP, PureDP, RenyiDP
         >>> PureDP(0.5).implies(PureDP(1.0)), RenyiDP(2, 1).implies(RenyiDP(4, 1)), PureDP(0).implies(GaussianDP(1))

@@ -13,8 +13,8 @@ from auditor.errors import InvalidInputError
 class PrivacyClaim(Claim):
     """A claim about how far apart the outputs on two neighbours may be.
 
-    ``group_exponent`` is how its quantity grows at distance k: at most to k to this power times its value, or to nothing that is
-    known where it is None.
+    ``group_exponent`` bounds the quantity at distance k: at most its value times k to this power. None means that no bound is
+    known.
     """
 
     __slots__ = ()
@@ -22,7 +22,7 @@ class PrivacyClaim(Claim):
 
     @abstractmethod
     def total_variation(self) -> float:
-        """Return the most by which P[S] may exceed Q[S] under the claim, for any event S, or an upper limit of it."""
+        """Return the largest P[S] − Q[S] that the claim allows, over all events S, or an upper limit of it."""
 
     def with_value(self, value: float) -> Self:
         """Return the same claim of another value; a profile, which has no value, as it is."""
@@ -30,7 +30,7 @@ class PrivacyClaim(Claim):
 
     @property
     def relative_size(self) -> float:
-        """How much of the total variation that ε = 1 allows the claim allows; at most 1.
+        """The total variation that the claim allows, divided by that of ε = 1; at most 1.
 
         >>> PureDP(2.0).relative_size, round(PureDP(0.1).relative_size, 3)
         (1.0, 0.108)
@@ -95,17 +95,17 @@ class DivergenceClaim(PrivacyClaim):
     group_exponent: ClassVar[int | None] = 2
 
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """Return the orders out of some that the claim speaks of, and its own."""
+        """Return those of the given orders that the claim covers, and its own order."""
         return tuple(some)
 
     @abstractmethod
     def scale(self, order: float) -> float:
-        """Return what D of this order may be where the claim's value is 1 (nats)."""
+        """Return the largest D of this order that a claim with value 1 allows (nats)."""
 
     @property
     @abstractmethod
     def gaussian_order(self) -> float:
-        """The order that the quantity is about: a Gaussian mechanism with ρ = μ²/2 has this times ρ."""
+        """The order of the quantity. A Gaussian mechanism with ρ = μ²/2 has a divergence of this order times ρ."""
 
     @property
     def gaussian_rho(self) -> float:
@@ -138,7 +138,7 @@ class RenyiDP(DivergenceClaim):
         return (*(order for order in some if order < self.order), self.order)
 
     def scale(self, order: float) -> float:
-        """See DivergenceClaim; the same for every order up to the claim's."""
+        """See DivergenceClaim; one value for every order up to the claim's."""
         return 1.0
 
     def __str__(self) -> str:
@@ -190,7 +190,7 @@ class GaussianDP(PrivacyClaim):
 class PrivacyProfile(PrivacyClaim):
     """(ε, δ)-differential privacy for every pair of the list.
 
-    The bound is on the excess: by how many nats ε is passed, at the δ where it is passed most. Raises InvalidInputError
+    The bound is on the excess over ε (nats), at the point with the largest excess. Raises InvalidInputError
     for an empty list, or a pair out of range.
 
     >>> PrivacyProfile([(0.5, 0.1), (1, 1e-5)]).to_dict()
@@ -217,7 +217,7 @@ class PrivacyProfile(PrivacyClaim):
         return all(mine.implies(others) for mine, others in zip(self.profile, other.profile, strict=True))
 
     def total_variation(self) -> float:
-        """Return that of the strictest point."""
+        """Return the value for the strictest point."""
         return min(point.total_variation() for point in self.profile)
 
     def to_dict(self) -> dict[str, Any]:

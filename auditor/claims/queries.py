@@ -36,7 +36,7 @@ class Sensitivity(QueryClaim):
             raise InvalidInputError(f'norm is "{self.norm}"; {did_you_mean(str(self.norm), get_args(Norm))}')
 
     def implies(self, other: Claim) -> bool:
-        """See Claim; no vector is longer in L2 than in L1, or in L∞ than in L2."""
+        """See Claim; no vector is longer in L2 than in L1, or longer in L∞ than in L2."""
         if not isinstance(other, Sensitivity):
             return False
         norms = get_args(Norm)

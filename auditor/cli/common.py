@@ -44,7 +44,7 @@ OPTIONS = {name: (kind, about) for name, kind, about in settings(RunKeywords) if
 
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Let a command take settings as options: those named, by default all that are options."""
+    """Add options for settings to a command: the settings named, by default all settings that have an option."""
     for name in names or OPTIONS:
         kind, about = OPTIONS[name]
         said = about.text[0].lower() + about.text[1:].rstrip(".")
@@ -76,7 +76,7 @@ def say(text: object) -> None:
 
 @contextlib.contextmanager
 def all_to_stderr() -> Iterator[None]:
-    """Send all that is printed to standard error, by this process and by those it starts: mechanisms may print, too."""
+    """Send all printed text of this process and its children to standard error, since mechanisms may print."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -123,7 +123,9 @@ def load_all(options: argparse.Namespace) -> "list[Configuration]":
 
 
 def selected(configurations: "list[Configuration]", only: list[str] | None) -> "list[Configuration]":
-    """Return the configurations with the audits of these names, or parts of names. Those without any are left out."""
+    """Return the configurations with the audits of these names, or parts of names. Configurations without such audits are left
+    out.
+    """
     known = [plan.name for configuration in configurations for plan in configuration.plans]
     chosen = set(known) if not only else set[str]()
     for name in only or ():
@@ -146,7 +148,9 @@ def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
 
 
 def refused_by_machine(error: BaseException | None) -> BaseException | None:
-    """Return what the machine refused in an error, or in those that led to it: room, memory, a right, a thread. None if nothing."""
+    """Return the thing that the machine refused in an error, or in an earlier error that led to it: room, memory, a right, a
+    thread. None if nothing.
+    """
     while error is not None:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
             return error

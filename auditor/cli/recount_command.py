@@ -37,7 +37,7 @@ def add_commands(commands: Commands) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """What came of one audit: where the report differs, and what was not made again."""
+    """The result of one recount: the differences from the report, and the parts that were not made again."""
 
     name: str
     differences: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def show_changes(changes: "Sequence[Change]", baseline: str, file: str) -> int:
-    """Print a line for each change since ``baseline``, and one that counts them by kind. Return the exit status.
+    """Print a line for each change since ``baseline``, and a line with the number of changes of each kind. Return the exit status.
 
     On GitHub, annotations of ``file`` and a summary are added.
     """

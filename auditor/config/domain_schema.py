@@ -46,7 +46,7 @@ class NeighbourForm(Strict):
         return bool(self.code())
 
     def stand_in(self) -> Domain | Canaries:
-        """Return what stands for a domain whose functions may not be run."""
+        """Return a stand-in for a domain whose functions may not be run."""
         return Pairs([(0, 1)])
 
     def arguments(self) -> dict[str, Any]:

@@ -26,10 +26,10 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class BudgetShare:
-    """What the runs of one configuration may err, if they draw no audit twice.
+    """The allowed error of the runs of one configuration, if they draw no audit twice.
 
-    ``run`` is a digest of all that is known to decide their outputs before they run, and ``inputs`` is what mechanisms then read
-    and imported. ``begun`` are their audits, and ``repeatable`` those that draw the same outputs again.
+    ``run`` is a digest of everything known before a run that decides its outputs. ``inputs`` are the files and modules that
+    mechanisms then read and imported. ``begun`` are their audits, and ``repeatable`` those that draw the same outputs again.
     """
 
     run: str
@@ -42,7 +42,7 @@ class BudgetShare:
     def covers(self, run: str, audits: Iterable[str], folder: Path) -> bool:
         """Whether a run may take part: none of its audits has a second chance to raise a false alarm.
 
-        ``folder`` is that of the configuration, where the paths of inputs begin.
+        ``folder`` is the folder of the configuration, at which the paths of inputs begin.
         """
         may_repeat = all(name in self.repeatable or name not in self.begun for name in audits)
         return run == self.run and may_repeat and not any(changes_since(self.inputs, folder))
@@ -67,10 +67,10 @@ class ErrorBudget:
     def shared(
         self, run: str, configuration: str, audits: Sequence[str], resumed: bool, folder: Path
     ) -> tuple["ErrorBudget", int]:
-        """Return the budget after a run has begun, and the place of its share.
+        """Return the budget after a run has begun, and the index of its share.
 
-        A run whose outputs were drawn before has the share that it had: it cannot raise a new alarm. So have runs of other audits
-        of a configuration, since these share its error already, and a run that goes on.
+        A run whose outputs were drawn before has the share that it had: it cannot raise a new alarm. The same holds for runs of
+        other audits of the configuration, which share its error already, and for a resumed run.
         """
         fitting = [k for k, one in enumerate(self.shares) if one.covers(run, audits, folder)]
         if resumed:

@@ -35,7 +35,7 @@ class FrameGuess:
     groups: frozenset[str]
 
     def after(self, problem: str) -> "FrameGuess | None":
-        """Return the guess with the column that an error names; None if it names no new one."""
+        """Add the column that an error names to the guess, and return it; None if the error names no new column."""
         found = _MISSING.search(problem)
         name = found and (found[1] or found[2])
         return replace(self, columns=(*self.columns, name)) if name and name not in self.columns else None
@@ -59,7 +59,7 @@ class FrameGuess:
 
 
 def frame_guess(function: Callable[..., Any], dataset: inspect.Parameter) -> FrameGuess | None:
-    """Return what is known of the frames that a function takes as its data set; None if it takes no frame."""
+    """Return a guess at the frames that a function takes as its data set; None if it takes no frame."""
     form = _form(function, dataset)
     if form is None:
         return None

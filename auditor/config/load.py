@@ -87,7 +87,7 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
 
 
 def search_path(file: Path) -> tuple[str, ...]:
-    """List where a configuration's mechanisms are looked for.
+    """List the folders in which a configuration's mechanisms are looked for.
 
     Its own folder, the folders above it up to the nearest that holds a pyproject.toml, and the working folder.
     """
@@ -151,7 +151,7 @@ class _Part:
         return made
 
     def makes(self, neighbours: Any) -> bool:
-        """Whether the domain is that of the file: it needs no function, or functions may be run."""
+        """Whether the domain is the one in the file and not a stand-in: it needs no function, or functions may be run."""
         return self.runs_code or neighbours is None or not neighbours.needs_code()
 
 

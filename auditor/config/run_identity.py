@@ -41,7 +41,9 @@ LOCKS = (
 
 
 def identity(configuration: Configuration) -> dict[str, Any]:
-    """Return all that the results of a run depend on, as plain data, but for what mechanisms read and import when they run."""
+    """Return everything that decides the results of a run, as plain data, except inputs that mechanisms read and import when they
+    run.
+    """
     folder = configuration.file.resolve().parent
     file = read_yaml_file(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}

@@ -62,7 +62,7 @@ class Shared(Strict):
     """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that are given here; those of the execution below one key."""
+        """Return the settings given here, with the settings of the execution below one key."""
         given = {key: value for key, value in self.given().items() if key == "execution" or key in OF_AN_AUDIT}
         return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
 

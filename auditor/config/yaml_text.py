@@ -57,7 +57,7 @@ class Document:
 
     @contextlib.contextmanager
     def naming(self, *path: str | int) -> Iterator[None]:
-        """Let errors name a place. Raises InvalidInputError for every AuditorError."""
+        """A context in which errors name a place. Raises InvalidInputError for every AuditorError."""
         try:
             yield
         except AuditorError as error:

@@ -41,7 +41,7 @@ class RuleCounts:
 
     @classmethod
     def of(cls, on_left: NDArray[Any], on_right: NDArray[Any], trials: int) -> "RuleCounts":
-        """Return what guessing either side on blocks with these counts won and lost."""
+        """Return the wins and losses of guessing either side on blocks with these counts."""
         left, right = on_left.astype(np.float64), on_right.astype(np.float64)
         return cls(left, right, right, left, trials)
 
@@ -70,15 +70,15 @@ class Forecaster(Protocol):
 
     @property
     def claimed(self) -> float:
-        """What a bound must exceed to refute the claim."""
+        """The value that a bound must exceed to refute the claim."""
 
     def with_margin(self, caution: float) -> "Forecaster":
-        """Return the same with forecasts ``caution`` standard errors on the safe side."""
+        """Return the estimator with forecasts ``caution`` standard errors on the safe side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An event and the bound it is forecast to give (an estimate, not proved)."""
+    """An event, and the forecast of its bound (an estimate, not proved)."""
 
     test: Event
     forecast: float
@@ -86,7 +86,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Intervals between edges and single atoms: what the rules on one column are made of."""
+    """Intervals between edges, and single atoms: the parts of the rules on one column."""
 
     edges: list[float]
     atoms: list[str]
@@ -122,7 +122,7 @@ class Blocks:
     ) -> Choice | None:
         """Return the rule with the best forecast that guesses left on blocks of the highest rank and right on the lowest.
 
-        ``seen`` holds for each block what guessing either side on it alone won and lost, or is expected to. With
+        ``seen`` holds for each block the wins and losses of guessing either side on it alone, seen or expected. With
         ``sides``, each side's threshold is placed as if the other were its mirror image, and ``sides`` then says which of
         the two to guess. Otherwise a side that looks a little better by luck excludes the other, and half of the guesses are lost.
         ``balanced`` rules guess either side about equally often.
@@ -173,7 +173,7 @@ class Blocks:
     ) -> Choice | None:
         """Return the best rule with the intervals ranked as they lie on the number line, rising or falling.
 
-        Atoms, which have no place there, are ranked by ``of_atoms``; all else is as for :meth:`choose`.
+        Atoms have no place there and are ranked by ``of_atoms``. Everything else is as for :meth:`choose`.
         """
         cells = len(self.edges) + 1
         rising = np.arange(cells) / cells - 0.5
@@ -250,7 +250,7 @@ def _x_log_x(counts: Floats) -> Floats:
 
 
 def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
-    """Return ln of left over right, each with half an output more, which keeps it finite."""
+    """Return ln of left over right. Half an output is added to each, which keeps the result finite."""
     return np.asarray(np.log((left + 0.5) / (right + 0.5)))
 
 
@@ -260,7 +260,7 @@ def sum_runs(counts: NDArray[np.int64], ends: list[int]) -> NDArray[np.int64]:
 
 
 def cells_for(outputs: int) -> int:
-    """Return the number of intervals that this number of outputs is worth cutting into."""
+    """Return the number of intervals into which to cut this number of outputs."""
     return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))
 
 

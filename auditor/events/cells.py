@@ -26,7 +26,7 @@ FIRST = 1000
 class Cells:
     """Interval i holds the numbers x with edges[i−1] < x ≤ edges[i]; each atom is a cell of its own.
 
-    ``values`` has one entry for each interval, one more than ``edges``. Atoms not named are worth ``otherwise``.
+    ``values`` has one entry for each interval, one more than ``edges``. Atoms not named have the value ``otherwise``.
     """
 
     edges: tuple[float, ...]
@@ -113,7 +113,7 @@ def _interval(name: str, low: float, high: float, threshold: str) -> str:
 def readable_edges(column: SortedColumn, most: int) -> list[float]:
     """Cut the numbers of a column into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
 
-    Values that repeat are kept apart from their neighbours where there is room.
+    If there is room, values that repeat get a cell of their own.
     """
     numbers, entries = column.numbers, len(column.numbers)
     if entries == 0:
@@ -136,8 +136,7 @@ def readable_edges(column: SortedColumn, most: int) -> list[float]:
 def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct values in rising order, and the place there of each entry.
 
-    Most columns of which this is asked hold few values, and to look entries up among those of the first takes a tenth of
-    the time of sorting.
+    Most columns here hold few values. Then a look-up among the values of the first entries takes a tenth of the time of sorting.
     """
     few = np.unique(values[:FIRST])
     if 2 * len(few) > min(FIRST, len(values)):
@@ -173,7 +172,7 @@ def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]
 
 
 def shortest_decimal(low: float, high: float) -> float:
-    """Return the number in [low, high) with the fewest digits; ``low`` itself where doubles leave no other.
+    """Return the number in [low, high) with the fewest digits; ``low`` itself if there is no other double.
 
     >>> shortest_decimal(0.4912, 0.5087), shortest_decimal(3.0, 4.0), shortest_decimal(-1.27, -1.22)
     (0.5, 3.0, -1.27)

@@ -42,7 +42,9 @@ class CoarseBlocks:
 
     @classmethod
     def of(cls, columns: Sequence[OutputColumn], sizes: Sequence[int], look_for_rare: bool) -> "CoarseBlocks":
-        """Look at columns of the same outputs: those of the fit half (left, right), then of the judging half, ``sizes`` of each."""
+        """Look at columns of the same outputs: first the fit half (left, right), then the judging half. ``sizes`` are the sizes
+        of these parts.
+        """
         numbers = _numbers(columns)
         ordered = np.sort(numbers, axis=1)  # NaN, which stands for atoms, goes to the end
         edges = _edges(ordered)
@@ -88,7 +90,7 @@ class CoarseBlocks:
     def promises(self, forecast: RuleForecast, are_learned: bool) -> Floats:
         """Return for each column the best forecast of a few rules on its blocks.
 
-        Columns that ``are_learned`` from the fit half are judged on the other alone.
+        Columns that ``are_learned`` from the fit half are judged on the other half alone.
         """
         fit, judge = self.counts[:2], self.counts[2:]
         ratio = np.log((fit[0] + 0.5) / (fit[1] + 0.5))

@@ -70,7 +70,7 @@ def _ramps(x: Floats, low: CellNumbers, high: CellNumbers) -> Floats:
 
 
 def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> Curve:
-    """Fit the ratio to counts of cells in rising order of their places ``x``: shapes are added while they pay.
+    """Fit the ratio to counts of cells in rising order of their places ``x``. Shapes are added while they improve the fit.
 
     >>> x = np.arange(20.0)
     >>> left, right = np.full(20, 500), np.where(x < 10, 200, 800)
@@ -161,7 +161,7 @@ class _Counts(Labelled):
         return np.asarray(np.sqrt((design * np.linalg.solve(curvature, design.T).T).sum(axis=1)))
 
     def gains(self, design: Floats, beta: Floats, columns: Floats) -> Floats:
-        """Return what each column would gain in ln of likelihood if it were added, to second order (score test)."""
+        """Return the gain in ln of likelihood from adding each column, to second order (score test)."""
         weight, rest = self.weights(design, beta)
         weighted = (design * weight[:, None]).T
         across = weighted @ columns

@@ -17,7 +17,7 @@ LONGEST_LIST = 400
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Guess LEFT or RIGHT where ``rule`` says so of a feature of the output."""
+    """Guess LEFT or RIGHT as ``rule`` says for a feature of the output."""
 
     feature: Feature
     rule: Cells
@@ -48,9 +48,9 @@ class Event:
         return self.rule.describe(self.feature.name, side, longest=LONGEST_LIST)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
-        """Return the event with what was counted.
+        """Return the event with its counts.
 
-        The event is the one that speaks for the left side (for the right side, if there is no other). Its
+        The event is the event that speaks for the left side or, without such an event, for the right side. Its
         opposite, guessed for the other side, is next to it if there are both.
         """
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
@@ -80,5 +80,5 @@ class Event:
                 return "values"
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return how outputs lie along the feature."""
+        """Return a histogram of the outputs along the feature."""
         return (histogram(sample, self.feature, self.rule),)

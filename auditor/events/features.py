@@ -22,7 +22,7 @@ class Feature(Protocol):
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return a value for each output."""
@@ -47,7 +47,7 @@ class Whole:
     name: str = "output"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return an atom for each output, written as the list of its leaves, or with the place of each that it has."""
+        """Return an atom for each output: the list of its leaves, or its leaves with their places."""
         codes, steps = np.zeros(outputs.size, np.int64), list[tuple[NDArray[np.int64], list[str]]]()
         for place in self.places:
             leaves, kinds = _categories(outputs.column(place))
@@ -81,7 +81,7 @@ class Where:
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
         given = [f"{place} is {leaf if isinstance(leaf, str) else f'{leaf:g}'}" for place, leaf in self.leaves]
         return f"{self.place} (where {', '.join(given)})" if given else self.place
 
@@ -109,9 +109,9 @@ def _codes(column: OutputColumn) -> NDArray[np.int32]:
 
 
 def like(examples: Outputs) -> tuple[Where, ...]:
-    """Return features of the outputs that are like two examples, which differ in some numbers only: each of these numbers.
+    """Two examples differ in some numbers only. Return a feature for each of these numbers, on outputs that are like the examples.
 
-    If they do not differ, the last leaf is looked at. There is none where the examples fix no leaf.
+    If they do not differ, the last leaf is looked at. There is no feature if the examples fix no leaf.
     """
     fixed, free = list[tuple[str, str | float]](), list[str]()
     for column in examples.columns:
@@ -158,11 +158,11 @@ class LowestBit:
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
         return f"{BITS} {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return the exponent of the lowest set bit of each finite number; atoms and infinities stay what they are."""
+        """Return the exponent of the lowest set bit of each finite number; atoms and infinities do not change."""
         column = outputs.column(self.place)
         finite = np.isfinite(column.numbers)
         mantissa, exponent = np.frexp(np.where(finite, column.numbers, 0.0))
@@ -181,11 +181,11 @@ class Decimals:
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
         return f"decimals of {self.place}, as short as it can be written"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return the number of decimals of each finite number; atoms and infinities stay what they are."""
+        """Return the number of decimals of each finite number; atoms and infinities do not change."""
         column = outputs.column(self.place)
         finite = np.isfinite(column.numbers)
         found = np.where(finite, UNROUNDED, column.numbers)

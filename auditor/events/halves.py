@@ -18,7 +18,9 @@ MOST_KEPT = 100_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Halves:
-    """Outputs of the half that suggests rules (left, then right), then of the half that judges; ``sizes`` of these four parts."""
+    """Outputs of the half that suggests rules (left, then right), then of the half that judges. ``sizes`` are the sizes of these
+    four parts.
+    """
 
     outputs: Outputs
     sizes: tuple[int, int, int, int]
@@ -43,7 +45,7 @@ class Halves:
         return Sample(left, right)
 
     def first(self, most: int) -> "Halves":
-        """Return the first outputs of each half, ``most`` of it."""
+        """Return the first outputs of each half, at most ``most``."""
         if max(sum(self.sizes[:2]), sum(self.sizes[2:])) <= most:
             return self
         begin = np.cumsum(self.sizes) - self.sizes

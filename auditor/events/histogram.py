@@ -51,8 +51,8 @@ class Mark(NamedTuple):
 class Histogram:
     """Counts of both sides' outputs by a feature.
 
-    Of numbers, ``left[i]`` and ``right[i]`` lie in edges[i−1] < x ≤ edges[i]; the first and the last cell are open. Without
-    edges, there are bars only. ``outputs`` is how many there were of each side in all.
+    For numbers, ``left[i]`` and ``right[i]`` outputs lie in edges[i−1] < x ≤ edges[i]; the first and the last cell are open.
+    Without edges, there are bars only. ``outputs`` is the total number of outputs of each side.
     """
 
     feature: str

@@ -16,7 +16,7 @@ MOST_SCORE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Of ``total`` outputs in each row of a design, ``left`` came from the left side; both of shape (rows,)."""
+    """In each row of a design, ``left`` of ``total`` outputs came from the left side; both have shape (rows,)."""
 
     left: Floats
     total: Floats
@@ -41,7 +41,7 @@ class Labelled:
         return float((self.left * score - self.total * np.logaddexp(0, score)).sum() - penalty @ beta**2 / 2)
 
     def weights(self, design: Floats, beta: Floats) -> tuple[Floats, Floats]:
-        """Return for each row how much it counts (outputs), and how many more came from the left than expected."""
+        """Return for each row its weight (outputs), and the excess of outputs from the left over the expectation."""
         chance = 1 / (1 + np.exp(-np.clip(design @ beta, -MOST_SCORE, MOST_SCORE)))
         return self.total * chance * (1 - chance) + TINY, self.left - self.total * chance
 

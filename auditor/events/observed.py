@@ -121,7 +121,7 @@ class Hits(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedReport(Fields):
-    """An event that the mechanism reports itself. ``confirmed`` is true where its counts prove the claim on the data set."""
+    """An event that the mechanism reports itself. ``confirmed`` is true if its counts prove the claim on the data set."""
 
     description: str
     counts: Hits
@@ -159,10 +159,10 @@ class ObservedBets(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedCanaries(Fields):
-    """Guesses of which canaries were in the data, in ``runs`` with the same number of ``canaries`` each.
+    """Guesses at which canaries were in the data, in ``runs`` with ``canaries`` each.
 
-    ``guesses`` lists (guesses, right ones) for each number of guesses that was looked at, the one that proves most first. ``apart``
-    says that canaries were taken not to affect each other's scores.
+    ``guesses`` lists (guesses, right guesses) for each number of guesses that was looked at. The pair with the largest bound
+    comes first. ``apart`` says that canaries were taken not to affect each other's scores.
     """
 
     description: str
@@ -178,7 +178,7 @@ Observed = (
 
 
 def guessed_sides(event: Observed | None) -> list[Guessed]:
-    """Return the events on which rules guess a side; none where something else was looked at."""
+    """Return the events on which rules guess a side; none for other kinds of observations."""
     if isinstance(event, ObservedProfile):
         return [side for point in event.points for side in point.sides]
     return list(event.sides) if isinstance(event, ObservedRule) else []

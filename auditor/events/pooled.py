@@ -31,7 +31,7 @@ LEFT_OUT = 0.02
 
 
 def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[tuple[Feature, Cells], ...]:
-    """Return the places that tell something, with the estimated ln P[left]/P[right] (nats) of their values, by the fit half."""
+    """Return the places that separate the sides, with the estimated ln P[left]/P[right] (nats) of their values, by the fit half."""
     left, right = (blocks.padded(part, blocks.edges.shape[1] + 1 + MOST_ATOMS) for part in (FIT_LEFT, FIT_RIGHT))
     seen, total = blocks.counts[[FIT_LEFT, FIT_RIGHT]], left + right
     share = seen[0].sum() / max(1, seen.sum())

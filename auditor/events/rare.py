@@ -30,7 +30,9 @@ LEAST_BEYOND = 12
 
 @dataclass(frozen=True, slots=True)
 class RareChoice(Choice):
-    """A rule on rare events. ``careful`` is its forecast with the margin of all other rules, which few wins do not pass."""
+    """A rule on rare events. ``careful`` is its forecast with the margin of all other rules. A few wins are not enough for this
+    margin.
+    """
 
     careful: float
 

@@ -83,8 +83,8 @@ def select_event(
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
     are ``given`` are looked at too. Neither sample may serve for the bound. With nothing to learn from, the event guesses left
-    always. A rare event is returned where it is better with the same margin, or where it is forecast to refute the claim and the
-    best event is not.
+    always. A rare event is returned if it is better with the same margin, or if its forecast refutes the claim and the best
+    event's forecast does not.
     """
     choice, rare = _select(fit, judge, forecaster, kinds, given)
     refutes = beaten_at(forecaster.claimed)
@@ -244,7 +244,7 @@ class _Table:
 
     @functools.cached_property
     def merged(self) -> tuple[Blocks, Floats]:
-        """The blocks, merged where they do not differ, with their log-likelihood ratios (nats, left over right)."""
+        """The blocks with their log-likelihood ratios (nats, left over right). Blocks that do not differ are merged."""
         return _merged(self.blocks, *self.counts)
 
 

@@ -14,7 +14,7 @@ MOST_DECIMALS = 20
 
 
 def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: float) -> Event:
-    """Return an event that is easier to read and still forecast above ``floor``; the same one where none is.
+    """Return an event that is easier to read and still forecast above ``floor``; without one, return the given event.
 
     Judged on ``sample``, which may not serve for the bound.
     """

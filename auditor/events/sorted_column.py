@@ -71,10 +71,10 @@ class SortedColumn:
         return self.numbers[is_last] if np.count_nonzero(is_last) <= most else None
 
     def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return where each number begins in the order, and where the next one does."""
+        """Return the index in the order at which each number begins, and at which the next one begins."""
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
 
 
 def sorted_sides(extract: Callable[[Outputs], OutputColumn], sample: Sample) -> tuple[SortedColumn, SortedColumn]:
-    """Return the entries of a column of either side."""
+    """Return the sorted columns of the left and of the right side."""
     return sample.of_sides(lambda side: SortedColumn.of(extract(side)))

@@ -39,7 +39,7 @@ CLEARER, CLEAR = 0.5, 3.5
 def place_thresholds(
     feature: Feature, left: SortedColumn, right: SortedColumn, chosen: Callable[[], Choice], forecaster: Forecaster
 ) -> Choice:
-    """Place the thresholds on a feature anew, by its values on either side: on a curve where one is known, else by the counts.
+    """Place the thresholds on a feature anew, by its values on each side: on a curve if one is known, else by the counts.
 
     If the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
     """
@@ -57,7 +57,7 @@ def place_thresholds(
 
 
 def beaten_at(forecast: float) -> float:
-    """Return what a more complicated choice must forecast to be preferred."""
+    """Return the forecast that a more complicated choice must exceed to be preferred."""
     return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
 
 
@@ -85,7 +85,7 @@ class _Evidence:
 
     @property
     def seen(self) -> RuleCounts:
-        """What guessing either side on each block won and lost."""
+        """The wins and losses of guessing either side on each block."""
         return RuleCounts.of(self.on_left, self.on_right, self.trials)
 
     @property
@@ -112,7 +112,7 @@ class _Evidence:
         return Blocks([], self.blocks.atoms).choose(self.feature, np.append(0.0, self.of_atoms), seen, forecast)
 
     def of_rule(self, rule: Cells) -> RuleCounts:
-        """Return what a rule won and lost."""
+        """Return the wins and losses of a rule."""
         a, b = rule.count(self.left), rule.count(self.right)
         hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
         return RuleCounts(hits[0], hits[1], hits[2], hits[3], self.trials)

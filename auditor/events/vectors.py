@@ -51,7 +51,7 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
         return f"{self.first} − {self.second}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
@@ -71,7 +71,7 @@ class OrderStatistic:
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
         known = {0: "smallest number", len(self.places) - 1: "largest number"}
         return f"{known.get(self.rank, f'number of rank {self.rank + 1} from below')} of the output"
 
@@ -113,7 +113,7 @@ class HowMany:
 
     @property
     def name(self) -> str:
-        """What the values are, as a reader would say it."""
+        """The meaning of the values, in words."""
         return f"how many places hold {self.value:.12g}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:

@@ -27,7 +27,7 @@ from auditor.methods.profile import ProfileGuesses
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What a kind of claim can be tested by; None if there is no such method."""
+    """The methods for a kind of claim; None if there is no such method."""
 
     fixed: type[AnyMethod]
     sequential: type[Game] | None = None
@@ -53,9 +53,10 @@ def method_for(
     events: tuple[str, ...] = (VALUES,),
     given: tuple[Feature, ...] = (),
 ) -> AnyMethod:
-    """Return the method of that name for a claim and a fixed number of trials; a sequential audit searches by the fixed one.
+    """Return the method of that name for a claim and a fixed number of trials. A sequential audit searches with the method `fixed`.
 
-    For probabilities there is one method only. Raises InvalidInputError if there is none, or none that can look at such events.
+    For probabilities there is one method only. Raises InvalidInputError if there is no such method, or if it cannot look at such
+    events.
     """
     methods = _methods_for(claim)
     kind = methods.fixed

@@ -92,7 +92,7 @@ class ScoreTest:
         )
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return how outputs lie along the score."""
+        """Return a histogram of the outputs along the score."""
         return (histogram(sample, self.feature),)
 
 
@@ -135,7 +135,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return divergence_bound(test.wager, counts, self.alpha) / self.claim.scale(order)
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
-        """See Method; these hold at a level of their own, since the bound has all of alpha."""
+        """See Method; these points hold at a level of their own, since the bound uses all of alpha."""
         events = [score_event(counts, share) for share in SHARES]
         # Drawn as far as for the μ of the Gaussian mechanism that just keeps the claim.
         near = math.sqrt(2 * self.claim.gaussian_rho)
@@ -147,8 +147,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def foreseen(self, share: float, chance: float) -> float:
         """See Method; of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
 
-        N(−μ/2, 1) and N(μ/2, 1) are distinguished by a wager of order 1 on their log-ratio, cut as learned scores are cut. A score
-        that has to be learned needs more outputs.
+        A wager of order 1 on their log-ratio distinguishes N(−μ/2, 1) from N(μ/2, 1). The log-ratio is cut as learned scores are.
+        A score that has to be learned needs more outputs.
         """
         claimed = self.claim.gaussian_rho
         at_claim = math.sqrt(2 * claimed)
@@ -170,7 +170,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def caught(self, games: Sequence[tuple[ScoreTest, ScoreCounts, int]], chance: float) -> float:
         """Return the smallest value of the quantity for which wagers, one after the other, refute the claim with this chance.
 
-        Each comes with what it sees in outputs like those it is played on, and on how many it is.
+        Each wager comes with its counts in outputs like those that it is played on, and with their number.
         """
         claim, rounds = self.claim, list[Round]()
         for test, counts, trials in games:
@@ -219,7 +219,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
 
 def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
-    """Return the counts of a rule: guess left on this share of the cells, those of the highest score, right on as many lowest.
+    """Return the counts of a rule. It guesses left on this share of the cells, those with the highest score, and right on the
+    same share with the lowest.
 
     Which cells these are is known before anything is counted in them.
     """
@@ -244,8 +245,8 @@ def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tup
     """Return the mildest pair of distributions for which wagers refute a claimed divergence with this chance, or None.
 
     The pair is given on the cells of the last round. The rounds hold counts in the place of probabilities. The pairs considered
-    have a log-ratio on the cells, P over Q, that is a multiple of that of the counts, and the mixture that was counted. It errs on
-    the safe side: the wagers stay as they are, and those learned from such a pair would suit it better.
+    have the mixture of the counts. Their log-ratio on the cells, P over Q, is a multiple of the log-ratio of the counts. It errs
+    on the safe side: the wagers do not change, and wagers learned from such a pair would do better.
     """
 
     def stretched(seen: Round, times: float) -> Round:

@@ -25,7 +25,7 @@ class DivergenceGame(Game):
     """Bets against a divergence, by wagers on a score that are learned anew as outputs accumulate.
 
     With each wager a bettor joins, who plays that wager and all later ones. The k-th bettor starts with 1/(k(k + 1)) of the wealth,
-    unused until it joins. So what early wagers lose, which were learned from few outputs, is not lost to the later ones.
+    unused until it joins. So losses of early wagers, learned from few outputs, do not reduce the wealth of later ones.
     """
 
     grid: Floats
@@ -53,7 +53,7 @@ class DivergenceGame(Game):
         return Divergence(claim, alpha, planned).foreseen(share, chance)
 
     def log_wealth(self) -> Floats:
-        """See Game; half of the wealth against what is smaller than the claim is bet against the claim, which it implies.
+        """See Game; half of the wealth against each smaller hypothesis is bet against the claim, which the hypothesis implies.
 
         Wagers are not played against all hypotheses. By themselves, those that were played against the small ones only may have
         lost there what was won later against the claim, which would be refuted, and still no bound above it be proved.
@@ -71,7 +71,7 @@ class DivergenceGame(Game):
         return np.asarray(logsumexp(with_rest, axis=0, b=_shares(len(made)).reshape(-1, *[1] * (made.ndim - 1))))
 
     def detectable(self, alpha: float, chance: float) -> float:
-        """See Game; an estimate for the wagers as they were, of which a worse mechanism would have taught better ones."""
+        """See Game; an estimate for the wagers played. A worse mechanism would have led to better wagers."""
         if self.seen is None:
             sample = self.history.sample(MOST_TO_FORESEE)
             self.seen = [(test, test.count(sample), outputs) for test, outputs in self.played]

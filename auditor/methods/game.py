@@ -43,14 +43,15 @@ class Game(ABC):
 
     @abstractmethod
     def play(self, outputs: Outputs, labels: Labels, claim: int, target: float) -> int:
-        """Bet on labelled outputs in order; stop where ln of the wealth against hypothesis ``claim`` reaches ``target``.
-
-        Returns how many were played.
+        """Bet on labelled outputs in order. Stop when ln of the wealth against hypothesis ``claim`` reaches ``target``. Return
+        the number of outputs played.
         """
 
     @abstractmethod
     def histograms(self) -> tuple[Histogram, ...]:
-        """Return how the outputs lie along what the bets look at, and where the last bets name a side; for the reader only."""
+        """Return a histogram of the outputs along the feature of the bets, with the sides that the last bets name. It is for the
+        reader only.
+        """
 
     @abstractmethod
     def halves(self) -> list[list[list[int]]]:

@@ -38,11 +38,10 @@ SHRINK = 30
 
 
 def caught_by_bets(claim: Guessable, guesses: int, trials: int, bettors: int, alpha: float, chance: float) -> float:
-    """Return the smallest value of the quantity that one of ``bettors`` refutes the claim for with this chance.
+    """Return the smallest value of the quantity at which one of ``bettors`` refutes the claim with this probability.
 
-    Exact for the wealth after this number of guesses in this number of trials, if all other bettors have lost theirs. That the
-    wealth may have been high enough before, and the help of the others, come on top. Infinite if winning every guess does not
-    refute the claim.
+    Exact for the wealth after this number of guesses in this number of trials, if all other bettors have lost theirs. Earlier
+    moments of high wealth and the wealth of the others only help. Infinite if winning every guess does not refute the claim.
     """
     from scipy.special import logsumexp
 
@@ -64,7 +63,7 @@ def caught_by_bets(claim: Guessable, guesses: int, trials: int, bettors: int, al
 
 
 def quick_bettors(claim: PrivacyClaim, places: int = 1) -> int:
-    """Return how many quick bettors share the wealth: for each place and quantile, one that guesses either way."""
+    """Return the number of quick bettors that share the wealth: for each place and quantile, one bettor for each of both guesses."""
     return 2 * places * (1 if isinstance(claim, GaussianDP) else len(QUANTILES))
 
 
@@ -89,7 +88,7 @@ def _shares(bettors: int) -> Floats:
 
 @dataclass
 class GuessGame(Game):
-    """Bets that the side can be guessed: by quantiles of single places, and by a learned score."""
+    """Bets on the side of each output: by quantiles of single places, and by a learned score."""
 
     null: GuessNull
     claim: Guessable
@@ -113,7 +112,7 @@ class GuessGame(Game):
 
     @staticmethod
     def foreseen(claim: Guessable, alpha: float, planned: int, share: float, chance: float) -> float:
-        """See Game; by the quick bettors at a single place."""
+        """See Game; computed for the quick bettors at a single place."""
         return caught_by_bets(claim, int(share * planned), planned, quick_bettors(claim), alpha, chance)
 
     def log_wealth(self) -> Floats:
@@ -150,7 +149,7 @@ class GuessGame(Game):
         return played
 
     def histograms(self) -> tuple[Histogram, ...]:
-        """See Game; along the only place there is, else along the place, or the score, that earned most."""
+        """See Game; along the only place, or along the place or score that earned most."""
         if self.history.size == 0:
             return ()
         at = int(np.searchsorted(self.null.grid, just_above(self.claim)))

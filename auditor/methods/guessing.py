@@ -53,14 +53,14 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
 
     @property
     def claimed(self) -> float:
-        """What a bound must exceed to refute the claim."""
+        """The value that a bound must exceed to refute the claim."""
         return self.claim.value
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
         """Return the bound forecast for a rule that never lost; −∞ where such a rule cannot serve.
 
-        Luck may have kept it from losing: it is taken to win no more often than 2 ``wins`` + 1 times as often as it loses, as if
-        it had lost half a time and won half a time more (Jeffreys' prior).
+        It may have been lucky, so half a loss and half a win are added (Jeffreys' prior): the odds of winning are taken as at
+        most 2 ``wins`` + 1.
         """
         return min(self._forecast_never_losing(wins, trials, directions), math.log(2 * wins + 1))
 
@@ -97,7 +97,7 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
     may_abstain: ClassVar[bool] = True
 
     def interval(self, counts: GuessCounts, error: float) -> Interval:
-        """See Method; half of the error each for the rate of wins and the rate of guesses, where δ > 0."""
+        """See Method; if δ > 0, the rate of wins and the rate of guesses have half of the error each."""
         delta = self.claim.delta
         low, high = limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
         if delta == 0:
@@ -119,7 +119,7 @@ LEAST_SIZE = 1e-3
 class Guesses(_EpsilonMethod):
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
 
-    Every rule is taken to have won and lost ``prior`` guesses each on top of those seen: ln of its odds is shrunk as if it came
+    ``prior`` wins and ``prior`` losses are added to the guesses of every rule: ln of its odds is shrunk as if it came
     from a distribution of variance 2/prior.
     """
 
@@ -127,7 +127,7 @@ class Guesses(_EpsilonMethod):
     prior: float = 0.0
 
     def with_prior(self) -> Self:
-        """See Method; rules are taken to show about as much as the claim allows until they are seen to show more."""
+        """See Method; the prior takes rules to show about as much as the claim allows, until outputs show more."""
         return replace(self, prior=2 / max(self.claim.relative_size, LEAST_SIZE) ** 2)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:

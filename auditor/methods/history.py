@@ -39,16 +39,16 @@ class History:
         return joined
 
     def sample(self, most: int = MOST_KEPT) -> Sample:
-        """Return what was kept by sides, at most the first ``most`` outputs."""
+        """Return the kept outputs by side, at most the first ``most``."""
         outputs = self.outputs()[:most]
         labels = self.labels[0][:most]
         return Sample(outputs[labels], outputs[~labels])
 
     def halves(self) -> list[list[list[int]]]:
-        """Count either half of what was kept; see Game.halves.
+        """Count each half of the kept outputs; see Game.halves.
 
         Cells are quantiles of all numbers at a place, and one cell for everything else. They depend on what was drawn and not
-        on the order. So without drift, given the cells, every order is as likely.
+        on the order. So without drift, given the cells, all orders are equally likely.
         """
         if self.size == 0:
             return []
@@ -70,6 +70,6 @@ class History:
 
 
 def reached(path: Floats, target: float) -> int:
-    """Return the number of steps up to the first at which the path is at the target; all, if it is at none."""
+    """Return the number of steps until the path first reaches the target; the number of all steps if it never does."""
     there = np.flatnonzero(path >= target)
     return int(there[0]) + 1 if len(there) else len(path)

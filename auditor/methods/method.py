@@ -28,16 +28,16 @@ CAUTION = 3.0
 
 
 class Test(Protocol[C]):
-    """What is looked at: frozen before the outputs it counts are drawn. Counts add up over batches."""
+    """A test of outputs. It is frozen before the outputs that it counts are drawn. Counts add up over batches."""
 
     def count(self, sample: Sample) -> C:
-        """Count what was seen in a batch."""
+        """Count the observations in a batch."""
 
     def report(self, counts: C) -> Observed:
-        """Return what was looked at and counted, with everything needed to recompute the bound."""
+        """Return the event and its counts, with everything needed to recompute the bound."""
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return how outputs lie along what the test looks at."""
+        """Return a histogram of the outputs along the feature of the test."""
 
 
 class ExactNumber(Protocol):
@@ -53,7 +53,7 @@ class ExactNumber(Protocol):
 
 
 class Truth(Protocol):
-    """What is exactly true of the outputs on a pair, where a specimen states it (nats)."""
+    """The exact privacy loss on a pair, if a specimen states it (nats)."""
 
     def epsilon(self, delta: float) -> ExactNumber:
         """Return the smallest ε at δ."""
@@ -67,7 +67,7 @@ class Truth(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Learned(Generic[T_co]):
-    """A test, and the bound it is forecast to give (an estimate, not proved; −∞ where nothing was learned)."""
+    """A test, and the forecast of its bound (an estimate, not proved; −∞ if nothing was learned)."""
 
     test: T_co
     forecast: float
@@ -77,9 +77,9 @@ class Learned(Generic[T_co]):
 class Method(ABC, Generic[K, T, C]):
     """A way to bound a claim's quantity: lower bounds that exceed the truth with probability at most ``alpha``.
 
-    ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the test that the
-    method learns and ``C`` what that counts. In addition to what outputs suggest, rules look at the features ``given``.
-    A subclass is registered for its claims in :mod:`auditor.methods`.
+    ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the type of the test
+    that the method learns, and ``C`` the type of its counts. In addition to what outputs suggest, rules look at the features
+    ``given``. A subclass is registered for its claims in :mod:`auditor.methods`.
 
     Raises InvalidInputError for kinds of events that the method cannot look at.
     """
@@ -111,10 +111,11 @@ class Method(ABC, Generic[K, T, C]):
         """Learn a test from outputs that will not serve for the bound."""
 
     def forecast_held_out(self, sample: Sample) -> float:
-        """Return the forecast of a test learned from a part of the outputs, from what it counts in the others.
+        """Return the forecast of a test that was learned from a part of the outputs. The forecast uses its counts in the other
+        part.
 
-        The forecast of ``learn`` is that of the luckiest of many rules. This one speaks of a single rule. It is the forecast of
-        ``learn`` where a method knows none from counts.
+        The forecast of ``learn`` is the largest of many rules' forecasts. This forecast is about a single rule. If a method has no
+        forecast from counts, it is the forecast of ``learn``.
         """
         return self.learn(sample).forecast
 
@@ -124,13 +125,12 @@ class Method(ABC, Generic[K, T, C]):
 
     @abstractmethod
     def detectable(self, test: T, counts: C, chance: float) -> float:
-        """Return the smallest value of the quantity that would have refuted the claim with this chance."""
+        """Return the smallest value of the quantity at which this audit refutes the claim with this probability."""
 
     @abstractmethod
     def foreseen(self, share: float, chance: float) -> float:
-        """Return the smallest value of the quantity that the planned trials refute the claim for with this chance.
-
-        Known before any output is drawn, if the best event speaks of this ``share`` of the outputs.
+        """Return the smallest value of the quantity at which the planned trials refute the claim with this probability. It is
+        known before any output is drawn, for a best event that covers this ``share`` of the outputs.
         """
 
     def with_margin(self, caution: float) -> Self:
@@ -140,32 +140,32 @@ class Method(ABC, Generic[K, T, C]):
     def with_prior(self) -> Self:
         """Return the method with a prior that keeps lucky rules from exceeding a small claim.
 
-        A margin cannot do that: of rare events, which may be all the evidence there is, several standard errors leave nothing. The
-        method itself, where it does not choose among many rules.
+        A margin cannot do that: of rare events, which may be all the evidence there is, several standard errors leave nothing. If
+        the method does not choose among many rules, return it unchanged.
         """
         return self
 
     def simplify(self, test: T, sample: Sample, floor: float) -> T:
-        """Return a test that is easier to read and still forecast above ``floor``; the same one where none is."""
+        """Return a test that is easier to read and still forecast above ``floor``; without one, return the given test."""
         return test
 
     def proved(self, test: T, counts: C) -> Bound:
-        """Return what the counts prove of the claim's quantity."""
+        """Return the bound on the claim's quantity that the counts prove."""
         return Bound(self.claim.quantity, self.bound(test, counts), 1 - self.alpha, self.name, self.also(counts))
 
     def also(self, counts: C) -> dict[str, float]:
-        """Return what else the counts prove, together with the bound, by name."""
+        """Return the further bounds that the counts prove together with the bound, by name."""
         return {}
 
     def profile(self, counts: C) -> tuple[tuple[float, float], ...]:
-        """Return points (ε, δ), where δ is above the true one at any ε with probability at most alpha; none where not known.
+        """Return points (ε, δ). The probability that δ exceeds the true δ at any ε is at most alpha. None if not known.
 
-        They hold together with the bound, but for a divergence.
+        They hold together with the bound, except for a divergence.
         """
         return ()
 
     def interval(self, counts: C, error: float) -> Interval | None:
-        """Return limits of what the event truly shows, in units of the claim's quantity; more is worse.
+        """Return limits of the true loss on the event, in units of the claim's quantity; more is worse.
 
         Each limit is wrong with probability at most ``error``. None if counts give no upper limit.
         """

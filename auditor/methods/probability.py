@@ -38,7 +38,7 @@ class Reported:
         return ScoreCounts((seen, sample.size - seen), (0, 0))
 
     def report(self, counts: ScoreCounts) -> ObservedReport:
-        """See Test; ``confirmed`` where the other limit, which errs with probability alpha as well, keeps the claim."""
+        """See Test; ``confirmed`` if the other limit, which errs with probability alpha too, lies within the claim."""
         confirmed = self.claim.excess(self.limit(counts, lower=not self.claim.at_most)) <= 0
         return ObservedReport("the mechanism reports the event", Hits((counts.left[0], counts.trials)), confirmed)
 
@@ -53,7 +53,7 @@ class Reported:
 
 
 class Rate(Method[Probability, Reported, ScoreCounts]):
-    """The probability of the reported event by the Clopper-Pearson limit on the side on which it would break the claim."""
+    """The probability of the reported event by a Clopper-Pearson limit, on the side that could break the claim."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
         return Learned(Reported(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
 
     def bound(self, test: Reported, counts: ScoreCounts) -> float:
-        """Return a lower limit of the probability that errs with probability alpha; an upper one for claims of at least."""
+        """Return a lower limit of the probability that errs with probability alpha; an upper limit for claims with `at_least`."""
         return test.limit(counts, lower=self.claim.at_most)
 
     def proved(self, test: Reported, counts: ScoreCounts) -> Bound:

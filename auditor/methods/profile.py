@@ -30,7 +30,7 @@ class ProfileTest:
         return ObservedProfile("; ".join(point.description for point in points), points)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return how outputs lie along what each event looks at; alike for events that are alike."""
+        """Return a histogram of the outputs along the feature of each event; one histogram for equal events."""
         return tuple(dict.fromkeys(each for event in self.events for each in event.histograms(sample)))
 
 

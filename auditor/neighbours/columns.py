@@ -195,7 +195,7 @@ class Column:
         return self.corners()[0]
 
     def corners(self) -> list[Any]:
-        """Return the values to try first, the plainest first: ends, what is missing, and what programs trip over."""
+        """Return the values to try first, the plainest first: ends, missing values, and values that programs trip over."""
         return list(_corners(self))
 
     def ordinary(self) -> list[Any]:
@@ -221,7 +221,7 @@ class Column:
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
 
     def odd(self) -> list[Any]:
-        """Return what is missing, not finite, or outside the bounds, as far as it may occur; and −0.0."""
+        """Return the missing values, infinities, NaN and values outside the bounds that may occur; and −0.0."""
         odd: list[Any] = [None] * self.null + [math.nan] * self.nan + [math.inf, -math.inf] * self.infinite
         ends = self._range() if self.type in BOUNDED and self.choices is None else None
         if ends is None:

@@ -38,7 +38,7 @@ def require_memory(name: str, given: str, numbers: int) -> None:
 
 
 class Domain(Protocol):
-    """What the search needs of a domain. All pairs returned are neighbours. ``str`` describes the data sets in words."""
+    """The interface of a domain for the search. All pairs returned are neighbours. ``str`` describes the data sets in words."""
 
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
@@ -46,7 +46,7 @@ class Domain(Protocol):
     def simplest(self) -> list[Pair]:
         """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most.
 
-        Corners are in this order too. Only a domain that knows simpler ones than its corners has more than the first few.
+        Corners are in this order too. A domain has more than the first few only if it knows pairs simpler than its corners.
         """
         return self.corners()[:FIRST_CORNERS]
 
@@ -75,7 +75,9 @@ class Domain(Protocol):
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        """Return the pair of a vector of numbers and the one moved by so much; None if it is not known to be of this domain."""
+        """Return the pair of a vector and the vector moved by the given amounts; None unless the pair is known to be in this
+        domain.
+        """
         return None
 
 
@@ -84,7 +86,7 @@ P = ParamSpec("P")
 
 
 def retried(attempt: Callable[Concatenate[D, P], Pair | None]) -> Callable[Concatenate[D, P], Pair]:
-    """Let a method try until it returns a pair. It raises InvalidInputError after 1000 tries: the domain is as good as empty."""
+    """Repeat a method until it returns a pair. It raises InvalidInputError after 1000 tries: the domain is as good as empty."""
 
     @functools.wraps(attempt)
     def tries(domain: D, /, *arguments: P.args, **keywords: P.kwargs) -> Pair:
@@ -209,7 +211,9 @@ class _PairOf(Pairs):
 
 
 class DataSets(Domain):
-    """The data sets of another domain's pairs, one at a time, for claims about single ones. A pair here is its left side only."""
+    """The data sets of another domain's pairs, one at a time, for claims about single ones. A pair here stands for its left side
+    only.
+    """
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain

@@ -48,7 +48,7 @@ class TableForm(DataForm):
 
 
 def column_value(column: Column, value: Any) -> Any:
-    """Return the value of a column that stands in a report, where some text reads as a number that JSON lacks."""
+    """Return the value of a column from its form in a report. There, some text stands for numbers that JSON lacks."""
     if isinstance(value, float) and column.type in ("text", "categorical") and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return float(value) if column.type == "number" and value is not None else value
@@ -103,7 +103,7 @@ class ArrayColumns(TableForm):
 
 
 class Csv(TableForm):
-    """CSV text with a header; what is missing is empty."""
+    """CSV text with a header; missing values are empty."""
 
     is_json = True
     words = "CSV text"

@@ -120,7 +120,9 @@ class Frame(Table):
         return Pair(named[0], named[1], self._relation, self._form)
 
     def simplest(self) -> list[Pair]:
-        """See Domain. A person comes alone, then next to one other; with the most rows first, of one kind or of several."""
+        """See Domain. The first pairs add a person to an empty frame, then to a frame with one other person. Persons with the
+        most rows come first, of one kind or of several.
+        """
         least, each = int(self._shared.low), int(self._each.low)
         alone = [([self._usual] * least, self._changes(row)) for row in self._special]
         both = list(itertools.product(self._groups, repeat=2))

@@ -67,7 +67,7 @@ class Range:
         return sorted({self._typed(m) for m in marks if m in self})
 
     def few(self, most: int) -> list[Number]:
-        """Return all integers of the range in rising order, where they are integers and ``most`` at most; else none."""
+        """Return all integers of the range in rising order if there are at most ``most``; otherwise, and for real numbers, none."""
         if not self.integer or self.high - self.low >= most:
             return []
         return list(range(int(self.low), int(self.high) + 1))

@@ -15,7 +15,7 @@ Side = Literal["left", "right"]
 
 
 class Relation(StrEnum):
-    """What may differ between neighbours."""
+    """The relation between neighbours."""
 
     ADD_REMOVE = "add_remove"
     SUBSTITUTE = "substitute"
@@ -35,7 +35,8 @@ def relation_named(name: str, *others: Relation) -> Relation:
 
 
 class DataForm(Protocol):
-    """How the plain data that a pair holds is passed to mechanisms. ``str`` says it in words; ``mark`` stands before data shown.
+    """The form in which mechanisms receive the data of a pair. ``str`` describes the form in words. Reports write ``mark``
+    before data.
 
     ``is_json`` says whether programs can receive it.
     """
@@ -50,13 +51,13 @@ class DataForm(Protocol):
         """
 
     def code(self, built: Any) -> str:
-        """Return what was built in Python."""
+        """Return the object that mechanisms receive, in Python."""
         return repr(built)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrays(DataForm):
-    """NumPy arrays; each record has the ``shape``. Without a ``kind`` their type is that of the records."""
+    """NumPy arrays; each record has the ``shape``. Without a ``kind`` they have the type of the records."""
 
     mark: ClassVar[str] = "array "
     shape: tuple[int, ...] = ()
@@ -82,7 +83,7 @@ class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 
     Mechanisms receive the data sets in the ``form``; without one, as they are. ``grows`` says that right has one person more than
-    left, where the records do not show it. ``origin`` is read by the domain that made the pair, to make others from it.
+    left, if the records do not show it. ``origin`` is read by the domain that made the pair, to make others from it.
     """
 
     left: Any
@@ -133,7 +134,8 @@ def plain(data: Any) -> Any:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets. Runs of equal records are written once; of long data sets, what is near their difference.
+    """Write the two data sets. Runs of equal records are written once. Of long data sets, only the part near their difference is
+    written.
 
     >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
     '[0 × 199, 1] and [0 × 199]'
@@ -170,8 +172,8 @@ def _all_words(data: object) -> str:
 def data_words(data: object, most: int = 60, near: object = None) -> str:
     """Write a data set, cut if it is longer than ``most``. The length of a list that is cut is added.
 
-    It is cut in the middle, or to what lies around the first record in which it differs from the data set ``near``. Of many rows of
-    a frame the number and the columns are written.
+    It is cut in the middle. If ``near`` is given, the part around the first record that differs from it remains. For a frame with
+    many rows, the number of rows and the columns are written.
 
     >>> data_words([1, 22] * 20, 30)
     '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'

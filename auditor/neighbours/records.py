@@ -79,12 +79,12 @@ class RecordValues(Values):
         return list(self.marks) if self.range is None else self.range.few(most)
 
     def ordered(self) -> list[Any]:
-        """Return the values where they are few, the ends first; else those worth trying."""
+        """Return all values if they are few, the ends first; else the values worth trying."""
         values = self.few() or self.marks
         return list(dict.fromkeys([values[0], values[-1], *values]))
 
     def ends(self) -> list[Any]:
-        """Return the lowest and the highest value, and what lies next to zero between them."""
+        """Return the lowest and the highest value, and the values next to zero between them."""
         values = [self.marks[0], self.marks[-1]]
         if self.range is not None and self.range.low < 0 < self.range.high:
             one = 1 if self.range.integer else 1.0
@@ -172,7 +172,7 @@ class Records(Table):
         return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
 
     def all_records(self, most: int) -> list[Row]:
-        """Return all that a record may be, if these are ``most`` at most; else none."""
+        """Return all possible records, if there are at most ``most``; else none."""
         values = [column.few(most) for column in self._columns]
         return (
             [self._row(record) for record in itertools.product(*values)] if math.prod(map(len, values)) <= most else []

@@ -23,7 +23,7 @@ LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a search may spend: outputs in all, the fewest on a pair in a round, and the most pairs in the first round."""
+    """The budget of a search: outputs in all, the fewest outputs on a pair in a round, and the most pairs in the first round."""
 
     outputs: int
     least_each: int = LEAST_OUTPUTS
@@ -31,7 +31,7 @@ class Budget:
 
 
 class Found(NamedTuple):
-    """The pair with the most evidence, and its score in the last round; −∞ where nothing was spent."""
+    """The pair with the most evidence, and its score in the last round; −∞ if no outputs were spent."""
 
     pair: Pair
     score: float
@@ -42,10 +42,10 @@ def search_pairs(
 ) -> Found:
     """Return the pair with the most evidence.
 
-    The outputs are split evenly over rounds, or go to a single one where they are few. Every round draws fresh ones. The first
-    looks at the pairs of ``first``, all different, and at those of :func:`candidates`, up to ``budget.most_pairs`` in all. Each
-    later one looks at the best quarter so far, and at pairs one step away from those. If the domain has only one pair, nothing
-    is spent.
+    The outputs are split evenly over rounds. If they are few, there is one round. Every round draws fresh ones. The first round
+    looks at the pairs of ``first``, all different, and at the pairs of :func:`candidates`, up to ``budget.most_pairs`` in all.
+    Each later round looks at the best quarter so far, and at pairs one step away from these. If the domain has only one pair,
+    nothing is spent.
     """
     if has_one_pair(domain, rng):
         return Found(domain.corners()[0], -math.inf)
@@ -67,7 +67,7 @@ def search_pairs(
 
 
 def has_one_pair(domain: Domain, rng: np.random.Generator) -> bool:
-    """Return whether there is nothing to search for."""
+    """Return whether the domain has one pair only."""
     corners = domain.corners()
     return len(corners) == 1 and domain.random(rng).key() == corners[0].key()
 
@@ -89,7 +89,7 @@ def spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
 
 
 def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
-    """Return at most ``most`` pairs by the same move, each of which begins where the one before ends; this one is among them."""
+    """Return at most ``most`` pairs by the same move, this pair among them. Each begins where the pair before ends."""
     steps = [pair]
     for way in (1, -1):
         while len(steps) < most and (further := domain.step(steps[-1 if way == 1 else 0], way)) is not None:
@@ -98,5 +98,5 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 
 
 def best_first(scores: Sequence[float]) -> list[int]:
-    """Return the places of scores, the highest first, NaN last; of equal ones the first stays first."""
+    """Return the indices of scores, the highest first and NaN last. Equal scores keep their order."""
     return sorted(range(len(scores)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf)

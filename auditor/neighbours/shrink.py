@@ -21,7 +21,7 @@ GROUP = 8
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """The outputs that may be spent: in all, on each candidate, and in a last look at the simplest corners."""
+    """The budget of shrinking: outputs in all, on each candidate, and in a last look at the simplest corners."""
 
     outputs: int
     each: int

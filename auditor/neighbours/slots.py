@@ -46,7 +46,9 @@ def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> li
 
 
 def aligned_by_owner(left: Sequence[Row], right: Sequence[Row]) -> list[Slot]:
-    """Align the rows of persons. A person whose rows differ has none in common; the others have the same order on both sides."""
+    """Align the rows of persons. If a person's rows differ, none of these rows counts as common. The other persons have the same
+    order on both sides.
+    """
     sides = [{rows[unit[0]][0]: [rows[i] for i in unit] for unit in units_of(rows)} for rows in (left, right)]
     differ = {owner for owner in (*sides[0], *sides[1]) if repr(sides[0].get(owner)) != repr(sides[1].get(owner))}
     slots, i, j = list[Slot](), 0, 0
@@ -70,7 +72,7 @@ def units_of(rows: Sequence[Row]) -> list[list[int]]:
 def blocks(rows: Sequence[str]) -> Iterator[slice]:
     """Yield all, halves, quarters and so on down to single ones of rows, which are given by their spelling.
 
-    A block equal to the one before it is left out: without either, the same rows remain.
+    A block equal to the block before it is skipped: removing either block leaves the same rows.
     """
     size = len(rows)
     while size > 0:

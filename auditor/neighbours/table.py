@@ -49,7 +49,7 @@ class Values(Protocol):
 class Move:
     """One person, or row, is added, removed or replaced at the place that is ``at`` of the way through the table.
 
-    ``rows`` are those that come, without an owner. If ``to`` is given, they are spread over the way from ``at`` to it.
+    ``rows`` are the new rows, without an owner. If ``to`` is given, they are spread from ``at`` to ``to``.
     """
 
     op: str  # insert | remove | replace
@@ -63,7 +63,7 @@ Moves = tuple[Move, ...]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a pair was made of: the rows of both sides, before those of the right were ``turned``, and the moves if known."""
+    """The origin of a pair: the rows of both sides before the right side was ``turned``, and the moves if known."""
 
     left: Rows
     right: Rows

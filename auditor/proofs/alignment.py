@@ -117,7 +117,7 @@ class Aligner:
 
     @property
     def rates(self) -> dict[str, Fraction]:
-        """What a shift by 1 costs, for all noise that can be shifted. Symbols are added while pairs are traced."""
+        """The cost of a shift by 1, for all noise that can be shifted. Symbols are added while pairs are traced."""
         if self._seen < len(self.names.laws):
             new = list(self.names.laws.items())[self._seen :]
             self._rates |= {name: cost for name, law in new if (cost := rate(law)) is not None}
@@ -156,7 +156,7 @@ class Aligner:
         return any(law[0] == "geometric" for law in self.names.laws.values())
 
     def empty(self, cell: Cell, conditions: Sequence[Condition]) -> Aligned | None:
-        """Return a cell of one path as one that has no noise in it, if that can be shown."""
+        """Return a cell of one path as a cell without noise, if that can be shown."""
         given = [*conditions, *bound_conditions(self.names)]
         found = contradiction(given, self.names) if len(cell.left) == 1 else None
         return None if found is None else Aligned(cell, Fraction(0), empty=found)
@@ -164,7 +164,7 @@ class Aligner:
     def dearest(self, cell: Cell, moves: Box | Hull) -> Vector:
         """Return a difference without a shift of the cell, or else the one at which the cheapest shift costs most.
 
-        Of several, data that all move the same way: what each of them loses is then lost on one event.
+        Among several, prefer data that all move in one direction: then all their losses show on one event.
         """
         every = moves.points if isinstance(moves, Hull) else tuple(moves.vertices())
         points = every[:: max(1, len(every) // MOST_TO_FAIL)]
@@ -178,7 +178,7 @@ class Aligner:
         return max(found)[-1]
 
     def cost(self, shift: Shift) -> Fraction:
-        """Return what a shift costs."""
+        """Return the cost of a shift."""
         return sum((abs(by) * self.rates[name] for name, by in shift.by.items()), Fraction(0))
 
     # One difference --------------------------------------------------------------------------------------------------

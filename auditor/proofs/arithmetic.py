@@ -68,9 +68,9 @@ REAL = (
 
 
 def native(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a real function with constants. What it raises is what the mechanism raises.
+    """Call a real function with constants. Its exceptions are exceptions of the mechanism.
 
-    Raises NotProvedError for anything that is no constant: a function would fail on it where the mechanism does not.
+    Raises NotProvedError for a value that is not a constant: the function would fail on it, but not in the mechanism.
     """
     if not all(map(_is_real, (*arguments, *keywords.values()))):
         raise NotProvedError(f"{described_function(function)} has a value that is not modelled")
@@ -94,7 +94,9 @@ def described_function(function: Callable[..., Any]) -> str:
 
 
 def raised(function: Callable[..., Any], *examples: tuple[Any, ...]) -> Exception:
-    """Return what a real function raises for numbers as they are in some examples: the end of the attempt where these differ."""
+    """Return the exception that a real function raises on numbers of some examples. If the examples differ, return the end of the
+    attempt.
+    """
     found = []
     for example in examples:
         try:
@@ -107,7 +109,7 @@ def raised(function: Callable[..., Any], *examples: tuple[Any, ...]) -> Exceptio
 
 
 def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function of a list or a dict, which does not look at what it holds."""
+    """Call a method of a list or a dict that does not look at the items."""
     try:
         return function(*arguments, **keywords)
     except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own
@@ -117,7 +119,7 @@ def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> An
 
 
 def lazily(function: Callable[..., Any], *arguments: Any) -> Lazy:
-    """Return a real function of values, some of them lazy, as a lazy value."""
+    """Return the lazy result of a real function of values, some of them lazy."""
 
     def called(*given: Any) -> Any:
         try:
@@ -207,7 +209,7 @@ def _require_numbers(operation: str, *values: Any) -> None:
 
 
 def is_plus_zero(value: Any) -> bool | None:
-    """Whether a scalar that is 0 is not −0.0; None if that is not known."""
+    """Whether a scalar is 0.0 if it is 0, and not −0.0; None if unknown."""
     if isinstance(value, Term):
         return True if not is_float(value.kind) else value.plus_zero
     return value != 0 or math.copysign(1.0, value) > 0
@@ -266,10 +268,10 @@ def opaque(
     *,
     finite: bool = False,
 ) -> Term:
-    """Return a function of scalars of which nothing is known but that equal arguments give equal values.
+    """Return a function of scalars as an opaque term. The only fact used is that equal arguments give equal values.
 
-    ``function`` computes it on numbers, ``finite`` says that no value within the reach is NaN or infinite. What has no reach may be
-    too large for a float. Raises NotProvedError if an argument may be 0.0 or −0.0 for equal data.
+    ``function`` computes it on numbers, ``finite`` says that no value within the reach is NaN or infinite. A term without
+    ``reach`` may be too large for a float. Raises NotProvedError if an argument may be 0.0 or −0.0 for equal data.
     """
     forms = []
     for argument in arguments:
@@ -353,7 +355,7 @@ def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
 
 
 def is_nonzero(run: TracedRun, value: Any) -> bool:
-    """Whether a scalar is so far from 0 that a quotient by it is finite, but with probability 0."""
+    """Whether a scalar is so far from 0 that division by it gives a finite number with probability 1."""
     form = as_form(value)
     assert form is not None
     reach = run.names.reach(form) if not run.names.is_noisy(form) else None
@@ -455,7 +457,7 @@ def may_be_nan(value: Any) -> bool:
 
 
 def equal_items(run: TracedRun, item: Any, wanted: Any) -> Any:
-    """Return whether an item of a list is what is looked for."""
+    """Return whether an item of a list is the item looked for."""
     if may_be_nan(item) or may_be_nan(wanted):
         raise NotProvedError("a list with NaN is searched, and Python finds NaN by identity only; use math.isnan")
     return compare_scalars(run, "==", item, wanted)

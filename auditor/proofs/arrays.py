@@ -45,7 +45,7 @@ def is_known(value: Any) -> bool:
 
 
 def real(value: Any) -> Any:
-    """Return a value that real functions may have: of constants, with arrays of NumPy. Lazy ones are settled."""
+    """Return a value of constants as real functions take it, with arrays of NumPy. Lazy ones are settled."""
     if isinstance(value, Array):
         return to_numpy(value)
     if type(value) in (list, tuple):
@@ -60,7 +60,7 @@ def real(value: Any) -> Any:
 
 
 def ours(value: Any) -> Any:
-    """Return what a real function returned, with arrays of ours."""
+    """Return the result of a real function, with arrays of the evaluator."""
     if isinstance(value, np.ndarray):
         require_few(value.size)
         return from_numpy(value)
@@ -135,7 +135,7 @@ def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:  # noqa: PLR0
 
 
 def truncated(run: TracedRun, value: Term, kind: Kind) -> Any:
-    """Return a float without what is behind its point, as an integer."""
+    """Return a float as an integer, without its digits after the point."""
     if run.names.is_wild(value.form):
         raise NotProvedError("a number that may be NaN or infinite becomes an integer")
     reach = run.names.reach(value.form)
@@ -271,9 +271,8 @@ def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
 
 
 def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function of NumPy that only moves items, with numbers in their place; number 0 stands for a zero.
-
-    What it fills in is 0. A result that may be a view of an argument is one, and neither may be written after.
+    """Call a function of NumPy that only moves items, with the items' numbers in their place. Number 0 stands for a zero, which
+    NumPy may fill in. A result that may be a view of an argument is one, and neither may be written after.
     """
     pool: list[Any] = [0]
     origins: list[tuple[Array, np.ndarray[Any, Any]]] = []

@@ -42,7 +42,7 @@ class Written:
         return {"tree": self._tree, "outputs": [one for _, one in self._outputs.values()], "terms": self._terms}
 
     def row(self, form: Form, relation: str) -> Json:
-        """Return a condition. One on noise with a density is strict, but for noise of probability 0."""
+        """Return a condition. A condition on noise with a density is strict, except for noise of probability 0."""
         strict = relation == ">=" and self._trace.names.is_dense(form)
         return [self._form(form), ">" if strict else relation]
 
@@ -128,14 +128,14 @@ def written_form(form: Form) -> dict[str, str]:
 
 
 def trace_of_gaussian(one: Trace) -> Json:
-    """Return a trace as one path, which shows all that is looked at on any."""
+    """Return a trace as one path with everything that any path looks at."""
     what, forms = all_seen(one)
     outputs = [[_without_names(what), [written_form(form) for form in forms]]]
     return {"tree": {"output": 0}, "outputs": outputs, "terms": {}}
 
 
 def noise(names: Names) -> Json:
-    """Return the laws of all noise that is no finite draw."""
+    """Return the laws of all noise except finite draws."""
     return {
         name: [law[0], str(law[1] if len(law) > 1 else 1)] for name, law in names.laws.items() if law[0] != "finite"
     }

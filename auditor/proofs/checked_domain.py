@@ -43,7 +43,7 @@ def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
 
 
 def different(values: Any) -> Any:
-    """Return values, none of which is there twice."""
+    """Return values, and refuse a value that appears twice."""
     need(len({*map(json.dumps, values)}) == len(values), "different values")
     return values
 
@@ -100,7 +100,7 @@ def differences(domain: Any, entry: Any, whole: bool) -> list[list[dict[str, Fra
 
 
 def bounds(proof: Any) -> list[Any]:
-    """Return that all numbers of the data lie in their ranges, where they are symbols."""
+    """Return the conditions that all numbers of the data lie in their ranges, if they are symbols."""
     domain = {} if proof["listed"] else proof["domain"]
     ends = [(sign, i, end) for key, sign in (("low", 1), ("high", -1)) for i, end in enumerate(domain.get(key, ()))]
     return [[{f"x{i}": sign, "": -sign * Q(end)}, ">="] for sign, i, end in ends]

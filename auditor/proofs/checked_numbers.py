@@ -25,22 +25,22 @@ def Q(value: Any) -> Fraction:  # noqa: N802 - rationals are called so
 
 
 def decimal(value: Fraction) -> Decimal:
-    """Return a number with as many digits as are computed with."""
+    """Return a number rounded to the digits used in computations."""
     return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def exp_at_least(value: Fraction) -> Fraction:
-    """Return a number that is at least an exponential, also if that is too small for decimals."""
+    """Return a number that is at least the exponential, even if the exponential is too small for decimals."""
     return Fraction(DIGITS.exp(decimal(value))) * ROUNDED + TINY
 
 
 def exp_at_most(value: Fraction) -> Fraction:
-    """Return a number that is at most an exponential; that of 0 is exact."""
+    """Return a number that is at most the exponential; the exponential of 0 is exact."""
     return max(Fraction(DIGITS.exp(decimal(value))) / ROUNDED - TINY, Fraction(0)) if value else Fraction(1)
 
 
 def log_beyond(value: Fraction) -> Fraction:
-    """Return a number that is further from 0 than a logarithm; that of 1 is exact."""
+    """Return a number further from 0 than the logarithm; the logarithm of 1 is exact."""
     found = Fraction(DIGITS.ln(decimal(value))) * ROUNDED
     return found + (value > 1) * TINY - (value < 1) * TINY
 

@@ -66,13 +66,13 @@ def paths(proof: Any, trace: Any) -> list[tuple[list[Any], dict[str, str], Fract
 
 
 def symbols_of_path(trace: Any, path: Any) -> set[str]:
-    """Return the symbols in the conditions and in the output of a path, with those that its terms are computed from."""
+    """Return the symbols in the conditions and in the output of a path, and the symbols in its terms."""
     forms = [form for form, _ in path[0]] + trace["outputs"][path[3]][1]
     inside = [form for one in forms for name in one if name[:1] == "o" for form in trace["terms"][name]]
     return {name for form in forms + inside for name in form}
 
 
 def differ(ends: Any, others: Any) -> set[str]:
-    """Return the draws that end otherwise on two paths."""
+    """Return the draws with different outcomes on two paths."""
     each = [{(place.partition(" ")[0], label) for place, label in some.items()} for some in (ends, others)]
     return {name for name, _ in each[0] ^ each[1]}

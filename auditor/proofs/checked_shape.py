@@ -30,12 +30,12 @@ CELLS = ({"left", "never"}, CELL, CELL | {"weight"}, CELL | {"rows", "implied", 
 
 
 def keys(record: Any, allowed: Any, what: str) -> None:
-    """The keys of a record are those of one kind."""
+    """A record has the keys of one kind."""
     need(type(record) is dict and any({*record} == one for one in allowed), f"the keys of {what}")
 
 
 def shape(proof: Any) -> None:
-    """Raise ValueError if a record of a certificate has other keys than one kind of it."""
+    """Raise ValueError if the keys of a record are not the keys of any kind of this record."""
     rule, domain, listed = proof["rule"], proof["domain"], proof["listed"]
     need(rule in RULES and type(listed) is bool, "a rule")
     need(rule != "chain" or not listed, "all data sets at once")

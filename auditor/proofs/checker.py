@@ -41,9 +41,9 @@ def conditions(cell: Any, left: Any, right: Any) -> Any:
 
 
 def kept(trace: Any, some: Any, indices: Any, rows: Any) -> Any:
-    """Return the rows that a shift must keep, so that paths have the output that they had, part by part.
+    """Return the rows that a shift must keep for paths to keep their output, part by part.
 
-    The first part says what is computed, and of which terms; the others are conditions, the output, and each term's arguments.
+    The first part names the function and its terms. The other parts are the conditions, the output, and each term's arguments.
     """
     [output] = {some[i][3] for i in indices}
     what, numbers = trace["outputs"][output]
@@ -91,7 +91,7 @@ def _lost(form: Any, noise: Any) -> Fraction:
 
 
 def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
-    """Return ε, or μ² of Gaussian noise, on one pair or one set of differences, and what is lost beside it."""
+    """Return ε, or μ² of Gaussian noise, on one pair or one set of differences, and the δ that is lost in addition."""
     (ours, theirs), noise, new = (proof["traces"][at] for at in entry["traces"]), proof["noise"], entry["names"]
     text = json.dumps(theirs)
     found = {*SYMBOL.findall(text)}
@@ -140,7 +140,7 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
 
 
 def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
-    """Return ε and δ of one pair. Those of independent parts add up (composition), and mass that is missing counts for δ."""
+    """Return ε and δ of one pair. The losses of independent parts add up (composition). Missing mass counts for δ."""
     left, right = (proof["laws"][at] for at in entry["traces"])
     need(left.keys() == right.keys() == entry["epsilons"].keys(), "parts")
     delta = Fraction(0)
@@ -153,7 +153,7 @@ def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
 
 
 def chained(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
-    """Return ε and δ of a chain of comparisons: what is returned is a constant on each path."""
+    """Return ε and δ of a chain of comparisons, which returns a constant on each path."""
     [trace] = proof["traces"]
     every = paths(proof, trace)
     need(not any(ends for _, ends, _, _ in every) and not any(numbers for _, numbers in trace["outputs"]), "constants")

@@ -48,7 +48,7 @@ class Noting(np.random.Generator):
         self._inside = False  # of a method, which may call others
 
     def quietly(self, method: str, /, *arguments: Any, **keywords: Any) -> Any:
-        """Return what NumPy's own method draws, without a note."""
+        """Return the draw of NumPy's own method, without a note."""
         inside, self._inside = self._inside, True
         try:
             return getattr(np.random.Generator, method)(self, *arguments, **keywords)
@@ -56,7 +56,9 @@ class Noting(np.random.Generator):
             self._inside = inside
 
     def note(self, method: str, value: Any, parameters: Sequence[Any] = ()) -> Any:
-        """Note what a method draws, unless another one asked for it, and return it or what the script has in its place."""
+        """Note the draw of a method, unless another method asked for it. Return the draw, or the number of the script in its
+        place.
+        """
         if self._inside:
             return value
         values = value.ravel().tolist() if isinstance(value, np.ndarray) else [value]
@@ -88,7 +90,7 @@ class Noting(np.random.Generator):
         x[:] = [items[at] for at in order]
 
     def sampled(self, attempt: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        """Return what a sampler that retries returns, and note that alone."""
+        """Return the result of a sampler that retries. Only this result is noted."""
         value = retrying(attempt)(np.random.default_rng(self.quietly("integers", 2**62)), *arguments, **keywords)
         return self.note("sampled", value)
 
@@ -146,7 +148,7 @@ def _are_close(expected: Sequence[float], given: Sequence[float]) -> bool:
 
 
 class GuidedRun(TracedRun):
-    """A run on numbers: decisions are those that they make."""
+    """A run on numbers, which decide every branch."""
 
     def __init__(self, names: Names, data: Mapping[str, float], drawn: Iterable[Note]) -> None:
         super().__init__(names, ())
@@ -172,7 +174,7 @@ class GuidedRun(TracedRun):
         return float(form.constant) + math.fsum(float(value) * self._symbol(name) for name, value in form.terms.items())
 
     def error(self, form: Form) -> float:
-        """Return how far a form may be from what floats give."""
+        """Return how far a form may be from its value in floats."""
         sizes = [abs(float(form.constant)), *(abs(float(by) * self._symbol(name)) for name, by in form.terms.items())]
         precise = all(name[0] != OPAQUE for name in form.terms)
         return (PRECISE if precise else OPAQUE_CLOSE) * sum(sizes)
@@ -239,10 +241,10 @@ def confirmed(
     trace: Trace,
     noting: Noting,
 ) -> int | None:
-    """Run the function once on numbers, and return the place of the path that it takes; None if that is too close to say.
+    """Run the function once on numbers, and return the index of its path; None if a comparison is too close to call.
 
-    ``real`` is the data set that the function has, and ``data`` the numbers in it of a ``dataset`` of symbols. Raises
-    NotProvedError that says how the evaluator is wrong about it.
+    ``real`` is the data set of the function, and ``data`` are its numbers. ``dataset`` is the data set of symbols. Raises
+    NotProvedError that names the difference between the evaluator and the function.
     """
     keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": noting} | ({"size": 1} if mechanism.batched else {})
     with without_warnings():
@@ -358,7 +360,7 @@ def _same(said: Any, real: Any) -> bool:
 def compared_numbers(
     constants: Sequence[float], low: Sequence[Any], high: Sequence[Any], integer: bool
 ) -> list[list[float]]:
-    """Return data at the ends of ranges, and with one number at a constant of the code, one less and one more."""
+    """Return data at the ends of ranges, and data with one number at a constant of the code, one below it, or one above it."""
     middle = [(float(a) + float(b)) / 2 for a, b in zip(low, high, strict=True)]
     start = [float(math.floor(one)) if integer else one for one in middle]
     found = [[float(one) for one in low], [float(one) for one in high]]

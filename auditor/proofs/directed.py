@@ -90,9 +90,9 @@ class _Directed(GuidedRun):
 def confirm_each(
     mechanism: Mechanism, dataset: Dataset, trace: Trace, real: Real, integer: bool, known: set[int]
 ) -> None:
-    """Let the function take each path of a trace. ``known`` are the places of those that it took already.
+    """Let the function take each path of a trace. ``known`` are the indices of paths that it took already.
 
-    Raises NotProvedError if it does something other than the evaluator says, and for a path on which no numbers were found.
+    Raises NotProvedError if the function differs from the evaluator, or if no numbers lead to a path.
     """
     for place, path in enumerate(trace.paths):
         check_time()

@@ -38,7 +38,7 @@ class Vectors:
         return {"low": low, "high": high, "integer": self.integer, "relation": dict(self.relation)}
 
     def sets(self) -> list[Box | Hull]:
-        """Return the sets that x' − x of all neighbours x, x' lie in."""
+        """Return sets that hold x' − x for all neighbours x, x'."""
         [(kind, reach)] = self.relation.items()
         size = len(self.low)
         if kind == "steps":
@@ -50,7 +50,7 @@ class Vectors:
         return list(boxes) if low == -high else [*boxes, Box((-high,) * size, (-low,) * size)]
 
     def steps(self) -> Hull | None:
-        """Return all differences of integers, where these are few: what moves by integers only has no mixtures."""
+        """Return all differences of integers if these are few. Noise that moves by integers only has no mixtures."""
         [(kind, reach)] = self.relation.items()
         if kind == "steps":
             [steps] = self.sets()
@@ -70,7 +70,9 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Data sets one by one. ``pairs`` are numbers of two data sets and the pair, one way round; a checker lists ``data``."""
+    """Data sets one by one. ``pairs`` holds the numbers of two data sets and the pair, in one direction. A checker lists
+    ``data``.
+    """
 
     data: Mapping[str, Any]
     sets: int
@@ -84,7 +86,7 @@ class Listing:
 
 @singledispatch
 def vectors_of(domain: Domain) -> Vectors | None:
-    """Return a domain whose data sets are vectors of numbers as such; None for others."""
+    """Return a domain as data if its data sets are vectors of numbers; None for other domains."""
     return None
 
 
@@ -124,7 +126,7 @@ def _(domain: TotalsInCells) -> Vectors | None:
 
 
 def listing_of(domain: Domain) -> Listing:
-    """Return all data sets of a domain one by one where they are few, and else the pairs that are to be tried first."""
+    """Return all data sets of a domain one by one if they are few. Otherwise return the pairs to try first."""
     found = _every(domain)
     if found is not None and 0 < len(found.pairs) <= MOST_PAIRS:
         return found

@@ -30,7 +30,7 @@ class Evaluator(Expressions):
     """Walks functions for one run."""
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
-        """Return what a function returns."""
+        """Return the result of a function."""
         if isinstance(node, ast.Lambda):
             return self.value(node.body, frame)
         signal = self.block(node.body, frame)
@@ -223,7 +223,7 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
 
 
 def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Return what a mechanism returns, or what it raises. Raises NotProvedError with the line."""
+    """Return the result of a mechanism, or its exception. Raises NotProvedError with the line."""
     try:
         return evaluator.call(function, arguments, keywords)
     except RaisesError as error:

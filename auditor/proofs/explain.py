@@ -23,9 +23,9 @@ def cost_of(found: Sequence[Aligned]) -> Fraction:
 
 
 def pair_inside(domain: Domain, vectors: Vectors, failure: Failure) -> Pair | None:
-    """Return a pair of the domain with the difference of a failure, where the failing cell's noise is likeliest.
+    """Return a pair of the domain with the difference of a failure. On it the failing cell's noise is most likely.
 
-    Its data meet the cell's conditions without any noise, as closely as they can. Else they are in the middle of their ranges.
+    Its data come as close as possible to the cell's conditions without noise. Otherwise they are in the middle of their ranges.
     """
     given = [row.left for row in failure.cell.rows]
     # The data above the lowest that allows for the difference, of a range that allows for it.
@@ -82,7 +82,7 @@ def event_of(path: Path) -> str:
 
 
 def outputs_of(path: Path) -> tuple[Any, Any] | None:
-    """Return two outputs of a path, which differ in the numbers that hold symbols; None if some are chosen by coins."""
+    """Return two outputs of a path that differ in the numbers with symbols; None if coins choose some of these numbers."""
     try:
         return tuple(at_numbers(path.output, functools.partial(_number, share)) for share in (0.25, 0.75))
     except _CoinError:

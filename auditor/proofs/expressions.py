@@ -76,7 +76,7 @@ class Expressions:
         self._depth = 0
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
-        """Return what a function returns."""
+        """Return the result of a function."""
         raise NotImplementedError
 
     def at(self, node: ast.stmt | ast.expr, frame: CallScope) -> None:

@@ -59,7 +59,7 @@ class Form:
         return cls({}, value)
 
     def key(self) -> Key:
-        """Return what equal forms have in common, and no others."""
+        """Return a key that equal forms share, and different forms do not."""
         if self._key is None:
             self._key = (tuple(sorted(self.terms.items())), self.constant)
         return self._key

@@ -64,7 +64,7 @@ DEFINED |= {"erf": (None, False), "erfc": (None, False)}
 
 
 def is_defined(run: TracedRun, name: str, form: Form) -> bool:
-    """Whether a function is finite at all values of a form, but for noise of probability 2⁻¹⁰⁰."""
+    """Whether a function is finite at all values of a form, except for noise of probability 2⁻¹⁰⁰."""
     start, grows = DEFINED[name]
     reach = run.names.reach(form)
     if reach is None:
@@ -202,7 +202,7 @@ def to_float(run: TracedRun, value: Any) -> Any:
 def extreme(run: TracedRun, a: Any, b: Any, largest: bool, nan_wins: bool = True) -> Any:
     """Return the larger or smaller of two scalars, as ``np.maximum`` does: NaN wins.
 
-    Noise against a number that is known is post-processing. All else is decided here.
+    A comparison of noise with a known number is post-processing. Every other comparison is decided here.
     """
     if not isinstance(a, Term) and not isinstance(b, Term):
         function = np.maximum if largest else np.minimum
@@ -233,7 +233,7 @@ def _zero(value: Any) -> Any:
 
 
 def is_processing(run: TracedRun, *values: Any) -> bool:
-    """Whether all terms have noise, and all else is a finite constant."""
+    """Whether every term has noise, and every other value is a finite constant."""
     terms = [value for value in values if isinstance(value, Term)]
     rest = [value for value in values if not isinstance(value, Term)]
     return (
@@ -269,14 +269,14 @@ def bounded(run: TracedRun, name: str, function: Callable[..., Any], a: Any, b: 
 
 
 def clipped(run: TracedRun, value: Any, low: Any, high: Any) -> Any:
-    """Return a scalar, or the end of a range that it is beyond, as ``np.clip``."""
+    """Return a scalar limited to a range, as ``np.clip`` does."""
     if low is not None:
         value = extreme(run, value, low, largest=True)
     return value if high is None else extreme(run, value, high, largest=False)
 
 
 def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Callable[[Any], Any] | None) -> Any:
-    """Return ``max`` or ``min`` of Python: the first of those that no later one exceeds."""
+    """Return ``max`` or ``min`` of Python: the first item that no other item exceeds."""
     best, judged = items[0], items[0] if key is None else key(items[0])
     for item in items[1:]:
         if (
@@ -306,7 +306,7 @@ def all_opaque(
     *,
     between: bool = False,
 ) -> Any:
-    """Return a function of numbers that is not affine, or as many values of it as ``count`` says.
+    """Return a function of numbers that is not affine, or ``count`` values of it.
 
     If values lie ``between`` the smallest and the largest number, so does their range.
     """
@@ -353,7 +353,7 @@ def in_order(run: TracedRun, items: Sequence[Any], key: Callable[[Any], Any] | N
 
 
 def sorted_items(run: TracedRun, items: Sequence[Any]) -> list[Any]:
-    """Return scalars in rising order. Of noisy numbers alone that is post-processing."""
+    """Return scalars in rising order. For noisy numbers alone this is post-processing."""
     noisy = all(isinstance(item, Term) and run.names.is_noisy(item.form) for item in items)
     alike = len({kind_of(item) for item in items}) == 1
     if len(items) > FEW_TO_SORT and noisy and alike and not any(run.names.is_wild(item.form) for item in items):

@@ -32,7 +32,7 @@ class Moved:
 
 
 def all_seen(trace: Trace) -> tuple[str, list[Form]]:
-    """Return all that is looked at on any path, as affine forms, and what is computed from them."""
+    """Return the affine forms that any path looks at, and the terms computed from them."""
     texts: list[object] = []
     forms: list[Form] = []
     for path in trace.paths:
@@ -46,7 +46,7 @@ def all_seen(trace: Trace) -> tuple[str, list[Form]]:
 
 
 def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure | None:
-    """Return the shifts at the vertices of a set; None if there is too much to do."""
+    """Return the shifts at the vertices of a set; None if there are too many."""
     (what, ours), (same, theirs) = all_seen(left), all_seen(right)
     if what != same:
         return None

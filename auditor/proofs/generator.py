@@ -40,12 +40,14 @@ RNG = Generator()
 
 
 def scratch() -> np.random.Generator:
-    """Return a generator of NumPy for its checks and types."""
+    """Return a generator of NumPy. Only its checks and its types are used."""
     return np.random.Generator(np.random.PCG64(0))
 
 
 def checked(method: str, *arguments: Any, **keywords: Any) -> Any:
-    """Return what NumPy draws with constants, of which type and shape count. What NumPy raises the mechanism raises."""
+    """Draw from NumPy with constants, and return the result for its type and shape. Exceptions of NumPy are those of the
+    mechanism.
+    """
     return native(getattr(scratch(), method), *arguments, **keywords)
 
 
@@ -311,7 +313,7 @@ def _few(count: int) -> int:
 def integers(
     run: TracedRun, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> Any:
-    """Return integers from low up to high, which is itself possible only if it is the endpoint."""
+    """Return integers from low to high. ``high`` itself is possible only with ``endpoint``."""
     first, last, up_to = real(low), real(high), bool(real(endpoint))
     shown = checked("integers", first, last, size=_size(size), dtype=dtype, endpoint=up_to)
     first, last = (0, first) if last is None else (first, last)

@@ -57,7 +57,7 @@ def logarithm(run: TracedRun, name: str, form: Form) -> Form | None:
 
 
 def product(run: TracedRun, a: Any, b: Any) -> Form | None:
-    """Return a product of two scalars as Laplace noise, where it is that; None for any other."""
+    """Return a product of two scalars as Laplace noise; None if it is not Laplace noise."""
     (a, times), (b, more) = _unit(a), _unit(b)
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Term):
@@ -150,7 +150,7 @@ def _operation(run: TracedRun, form: Form, name: str) -> tuple[Form, ...] | None
 
 
 def require_unused(run: TracedRun, path: Path) -> None:
-    """Raise NotProvedError if a draw that noise is made of is used for anything else."""
+    """Raise NotProvedError if a draw from which noise is made is also used for something else."""
     if not run.consumed:
         return
     forms = [condition.form for condition in path.conditions]

@@ -34,19 +34,19 @@ class NotProvedError(Exception):
 
 
 def unmodelled(error: BaseException) -> NotProvedError:
-    """Return the end of an attempt where a call raises: what an exception says is part of an output, and is not modelled."""
+    """Return the end of an attempt for a call that raises. The text of an exception is part of an output, and is not modelled."""
     words = f"this raises {type(error).__name__} ({error}), whose text is not modelled; test for it with if"
     return NotProvedError(words)
 
 
 class Forking(Protocol):
-    """What a lazy value asks of the run it belongs to."""
+    """The interface of the run that a lazy value belongs to."""
 
     def states(self, name: str, cuts: Iterable[Fraction]) -> list[State]:
         """Return the outcomes of a finite or uniform source that are left, with their masses."""
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
-        """Fork over the outcomes of sources, and return those of this run."""
+        """Fork over the outcomes of sources, and return the outcomes of this run."""
 
 
 CURRENT: ContextVar[Forking] = ContextVar("the run that is traced")
@@ -84,7 +84,7 @@ class Lazy:
 
 
 class Numbered(Lazy):
-    """One of too many integers to list, each as likely: ⌊low + count·U⌋ of a uniform number U. It can be compared."""
+    """One of too many integers to list, all equally likely: ⌊low + count·U⌋ of a uniform number U. It can be compared."""
 
     __slots__ = ("count", "low", "name")
 
@@ -104,7 +104,7 @@ class Numbered(Lazy):
 
 
 def applied(operation: Callable[..., Any], *arguments: Any) -> Lazy:
-    """Return an operation on values, some of them lazy, as one that is lazy."""
+    """Return the lazy result of an operation on values, some of them lazy."""
     lazy = [argument for argument in arguments if isinstance(argument, Lazy)]
     sources = frozenset[str]().union(*(value.sources for value in lazy))
 

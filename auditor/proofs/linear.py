@@ -24,7 +24,7 @@ def solve(
     equal: Sequence[tuple[Sparse, Fraction]],
     integral: Sequence[bool],
 ) -> list[float] | None:
-    """Minimise costs·z over z ≥ 0 with rows·z ≥ limits and rows·z = limits; None if that cannot be met.
+    """Minimise costs·z over z ≥ 0 with rows·z ≥ limits and rows·z = limits; None if no z meets these.
 
     ``integral`` says which variables must be integers.
     """
@@ -67,9 +67,8 @@ def rational(value: float) -> Fraction:
 def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fraction]]) -> list[Fraction] | None:
     """Return rationals near ``values`` that solve the equations exactly; None if none do.
 
-    Variables are eliminated in turn, and those that no equation decides are rounded. Equations that contradict earlier ones
-    make it
-    None, so the caller asks again with fewer.
+    Variables are eliminated one after the other. Variables that no equation decides are rounded. If equations contradict earlier
+    ones, the result is None, and the caller asks again with fewer equations.
     """
     pivots: list[tuple[int, dict[int, Fraction], Fraction]] = []
     for row, limit in equations:

@@ -23,7 +23,7 @@ LONG, MOST_FOR_LONG = ("math.factorial", "math.comb", "math.perm"), 2_000
 
 
 class Caller(Protocol):
-    """What models ask of the evaluator."""
+    """The interface of the evaluator for models."""
 
     run: TracedRun
 
@@ -45,7 +45,7 @@ class Listed:
 
 
 class Iterated:
-    """What a loop goes over once: an iterator of values."""
+    """An iterator of values, which a loop can go over once."""
 
     def __init__(self, values: Iterator[Any]) -> None:
         self.values = values
@@ -116,7 +116,7 @@ def _are_same(some: list[Any], others: list[Any]) -> bool:
 
 
 def listed(values: Any) -> list[Any]:
-    """Return what an iterator gives as a list."""
+    """Return the items of an iterator as a list."""
     found = []
     for value in iterate(values):
         found.append(value)
@@ -125,7 +125,7 @@ def listed(values: Any) -> list[Any]:
 
 
 def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a function of the list: itself with constants, and else its model."""
+    """Call a function of the list: the function itself with constants, and its model otherwise."""
     known = all(map(is_known, arguments)) and all(map(is_known, keywords.values()))
     if entry.pure and known and all(not isinstance(one, Iterated) for one in arguments):
         return of_constants(entry.name, entry.real, arguments, keywords)
@@ -140,7 +140,7 @@ class _NoExampleError(Exception):
 
 
 def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-    """Raise NotProvedError if a real function raises with other numbers in place of those of the data and of noise."""
+    """Raise NotProvedError if a real function raises on other numbers than those of data and noise."""
     try:
         given, named = [_example(one) for one in arguments], {name: _example(one) for name, one in keywords.items()}
     except _NoExampleError:
@@ -169,7 +169,9 @@ def _example(value: Any) -> Any:
 
 
 def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a real function with constants. It has copies, so one that writes into an argument or returns it is refused."""
+    """Call a real function with constants. It gets copies of its arguments. A function that writes into an argument or returns it
+    is refused.
+    """
     given = [real(one) for one in arguments]
     if name in LONG and any(isinstance(one, int) and abs(one) > MOST_FOR_LONG for one in given):
         raise NotProvedError(
@@ -195,7 +197,7 @@ def _signature(model: Callable[..., Any]) -> inspect.Signature:
 
 
 def modelled(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a model. Arguments that it does not have end the attempt."""
+    """Call a model. If it does not have an argument, the attempt ends."""
     try:
         _signature(model).bind(*arguments, **keywords)
     except TypeError as error:
@@ -204,7 +206,7 @@ def modelled(name: str, model: Callable[..., Any], arguments: Sequence[Any], key
 
 
 def is_type(value: Any) -> bool:
-    """Whether a value is a type that may be asked for."""
+    """Whether a value is a type that isinstance() may test for."""
     return isinstance(value, type) and (
         value in (int, float, bool, str, list, tuple, dict, set) or issubclass(value, np.generic)
     )

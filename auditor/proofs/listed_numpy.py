@@ -44,7 +44,7 @@ from auditor.proofs.values import BOOL, FLOAT64, Array, Term, array_of, kind_of
 
 
 def item_by_item(function: Scalars, sample: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return the model of a ufunc with so many arguments."""
+    """Return the model of a ufunc with this number of arguments."""
 
     def model(caller: Caller, *operands: Any) -> Any:
         if len(operands) != count:
@@ -169,7 +169,7 @@ def _where(caller: Caller, condition: Any, *sides: Any) -> Any:
 
 
 def caller_places(caller: Caller, condition: Any) -> Any:
-    """Return the places at which a condition holds, after it is looked at."""
+    """Return the places at which a condition holds. This decides the condition."""
     array = as_array(caller.run, condition)
     flags = np.array([is_true(caller.run, item) for item in array.typed()], np.bool_).reshape(array.shape)
     return tuple(array_of(places.tolist(), places.shape, places.dtype) for places in np.nonzero(flags))

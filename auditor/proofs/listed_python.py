@@ -19,7 +19,7 @@ from auditor.proofs.values import Array, RaisesError, Term, is_constant, kind_of
 
 
 def one_number(name: str, function: Scalars) -> Callable[..., Any]:
-    """Return the model of a function of one number, which takes an array of one item as that item."""
+    """Return the model of a function of one number. It takes an array of one item as that item."""
 
     def model(caller: Caller, x: Any, /) -> Any:
         if isinstance(x, Array):
@@ -221,7 +221,7 @@ def _set(caller: Caller, values: Any = (), /) -> Any:
 
 
 def key_of(value: Any) -> Any:
-    """Return a key of a dict or an item of a set, which is a constant."""
+    """Return the constant that is a key of a dict or an item of a set."""
     if isinstance(value, Lazy):
         value = value.settled()
     if not is_known(value) or isinstance(value, Array | list | dict | set):

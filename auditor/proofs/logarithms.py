@@ -15,7 +15,8 @@ MARGIN = Fraction(1, 10**39)
 
 
 def log_above(value: Fraction) -> Fraction:
-    """Return a number that is at least ln(value), by less than 1e-38 relative to 1 and to ln(value), and by what a checker needs.
+    """Return a number that is at least ln(value), by less than 1e-38 relative to 1 and to ln(value), and short enough for a
+    checker.
 
     >>> log_above(Fraction(1)), 0 < log_above(Fraction(2)) - Fraction("0.693147180559945309417232") < Fraction(1, 10**23)
     (Fraction(0, 1), True)

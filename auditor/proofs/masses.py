@@ -40,7 +40,7 @@ def law_of(trace: Trace) -> OutputLaw | None:
 
 
 def unresolved(names: Names) -> Fraction:
-    """Return the largest probability that is missing of any draw."""
+    """Return the largest unresolved probability of any draw."""
     sums = [sum((mass for _, mass in law[1:]), Fraction(0)) for law in names.laws.values() if law[0] == "finite"]
     return max((1 - total for total in sums), default=Fraction(0))
 
@@ -66,9 +66,9 @@ def joined(law: OutputLaw) -> Masses | None:
 
 
 def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, ...] | None, str]:
-    """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output of these.
+    """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output with these parts.
 
-    If mass is missing on the left there is none either.
+    If mass is missing on the left, no output is missing either.
     """
     ratios, where = [], []
     for one, other in zip(left, right, strict=True):

@@ -23,7 +23,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Hull:
-    """The differences in the convex hull of some; these alone where ``alone``."""
+    """The differences in the convex hull of some vectors; with ``alone``, the vectors only."""
 
     points: tuple[Step, ...]
     alone: bool

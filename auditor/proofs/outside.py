@@ -21,7 +21,7 @@ NUMPY_FILES = str(pathlib.Path(np.__file__).parent)
 
 
 def is_original(function: Any) -> bool:
-    """Whether a function is Python's or NumPy's own, and not one that was put in its place before this module was loaded."""
+    """Whether a function is Python's or NumPy's own. A replacement made before this module was loaded is not."""
     inner = getattr(function, "_implementation", function)
     if type(inner) is types.FunctionType:
         return inner.__code__.co_filename.startswith(NUMPY_FILES)
@@ -35,14 +35,14 @@ READ_ONLY = (int, float, complex, str, bytes, bool, type(None), Enum)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Foreign:
-    """An object that the call did not make. Nothing may be done with it but what ``attribute_of`` allows."""
+    """An object from outside of the call. Only ``attribute_of`` may read it."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundMethod:
-    """A method of an object that the call did not make."""
+    """A method of an object from outside of the call."""
 
     function: types.FunctionType
     owner: Any
@@ -72,7 +72,7 @@ def seen(value: Any) -> Any:
 
 
 def given(value: Any) -> Any:
-    """Return an argument of the call, which is a copy of its own, as a value."""
+    """Return an argument of the call as a value. The argument is a copy."""
     met = set[int]()
     found = _given(value, met)
     if met and _holds_an_object(found):
@@ -103,7 +103,7 @@ def _given(value: Any, met: set[int]) -> Any:
 
 
 def attribute_of(value: Any, name: str) -> Any:
-    """Return an attribute of a module, or of an object that is plain: what its own dict or slot holds."""
+    """Return an attribute of a module, or of a plain object: the value in its own dict or slot."""
     if isinstance(value, types.ModuleType):
         if name not in vars(value):
             raise NotProvedError(f"the module {value.__name__} has no {name} of its own")
@@ -128,7 +128,7 @@ def attribute_of(value: Any, name: str) -> Any:
 
 
 def on_type(kind: type, name: str) -> Any:
-    """Return what a class, or one that it is made of, has under a name; None for what ``object`` has."""
+    """Return the attribute of a class or its base classes; None for attributes of ``object``."""
     # By the descriptors of Python itself, which no class can hide.
     every = type.__dict__["__mro__"].__get__(kind)
     spaces = (type.__dict__["__dict__"].__get__(one) for one in every if one is not object)
@@ -147,7 +147,7 @@ def _own_attributes(owner: Any) -> dict[str, Any]:
 
 
 def described(value: Any) -> str:
-    """Return words for a value that is used in a way that is not modelled."""
+    """Describe a value whose use is not modelled."""
     if isinstance(value, Foreign):
         more = " (write it as a tuple)" if type(value.value) is list else ""
         return f"a {type(value.value).__name__} from outside of the call{more}"
@@ -158,5 +158,5 @@ def described(value: Any) -> str:
 
 
 def builtin(name: str) -> Any:
-    """Return what Python itself calls so."""
+    """Return the builtin of Python with this name."""
     return vars(builtins).get(name)

@@ -30,8 +30,8 @@ FINE = 10**12  # the largest denominator of a weight
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """How the paths of two traces are paired: the cells and ε; what is assumed of noise, and the probability that this fails;
-    new names of the right side's noise.
+    """The pairing of the paths of two traces: the cells and ε; the assumption on noise, and the probability that it fails; new
+    names of the right side's noise.
     """
 
     found: Sequence[Aligned]
@@ -42,7 +42,7 @@ class Matched:
 
 
 class NotMatchedError(Exception):
-    """Paths without a counterpart: in words why, and where it showed."""
+    """Paths without a counterpart: the reason in words, and where it was found."""
 
     def __init__(self, reason: str, failure: Failure | None = None, path: Path | None = None) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class NotMatchedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Pairs the paths of traces. ``delta`` is what may be lost."""
+    """Pairs the paths of traces. ``delta`` is the probability that may be lost."""
 
     aligner: Aligner
     delta: Fraction
@@ -227,7 +227,7 @@ def _noise_of(trace: Trace) -> list[str]:
 
 
 def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
-    """Yield ways to name the right side's draws as the left side's, with a run of draws left out or added."""
+    """Yield ways to give the right side's draws the names of the left side's. A run of draws may be left out or added."""
     ours, theirs = _noise_of(left), _noise_of(right)
     gap = len(ours) - len(theirs)
     if not ours or not theirs:

@@ -32,9 +32,10 @@ Multipliers = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """What a shift must keep: left ``relation`` 0 must imply right ``relation`` 0. Both are equal but for data and constants.
+    """A row that a shift must keep: left ``relation`` 0 must imply right ``relation`` 0. Both sides are equal except for data and
+    constants.
 
-    Opaque terms in them stay as they are by rows for their arguments, and are not looked at here.
+    Rows for their arguments keep opaque terms unchanged, so these are not looked at here.
     """
 
     left: Form
@@ -45,11 +46,11 @@ class KeptRow:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Left paths, right paths, and the rows that take the ones into the others. ``kept`` are forms that must stay as they are.
+    """Left paths, right paths, and the rows that take left paths into right paths. ``kept`` are forms that must not change.
 
     ``implied`` has multipliers for each left path and row, ``excluded`` for each right path outside and (its conditions, rows).
     Both are empty unless it is ``joint``: paths of one output taken together. ``weight`` is the probability that goes from one
-    path to another whose finite draws end in another way.
+    path to a path with other outcomes of finite draws.
     """
 
     left: tuple[int, ...]
@@ -63,19 +64,19 @@ class Cell:
 
 
 def is_strict(form: Form, relation: str, names: Names) -> bool:
-    """Whether a condition holds strictly, but for noise of probability 0."""
+    """Whether a condition holds strictly with probability 1."""
     return relation == ">" or (relation == ">=" and names.is_dense(form))
 
 
 def bound_conditions(names: Names) -> list[Condition]:
-    """Return that the numbers of the data lie in their ranges, in the order in which a checker has them."""
+    """Return the conditions that the numbers of the data lie in their ranges, in the order of the checker."""
     low = [Condition(Form({name: Fraction(1)}, -ends[0]), ">=", "") for name, ends in names.bounds.items()]
     high = [Condition(Form({name: Fraction(-1)}, ends[1]), ">=", "") for name, ends in names.bounds.items()]
     return [*low, *high]
 
 
 def output_key(path: Path, names: Names) -> Key:
-    """Return what paths of one output have in common on two data sets, but for constants."""
+    """Return a key that paths of one output share on two data sets, whatever their constants."""
     leaves = tuple(names.spelled(leaf)[0] if isinstance(leaf, Form) else leaf for leaf in path.leaves)
     return (path.structure, leaves, path.law())
 
@@ -108,7 +109,7 @@ def cells(left: Trace, right: Trace) -> Iterator[tuple[list[int], list[list[Cell
 
 
 def crossed(left: Trace, right: Trace) -> Iterator[tuple[int, int, Cell]]:
-    """Yield cells of one path each whose outputs and conditions are alike, whichever way finite draws end."""
+    """Yield cells of one path each with equal outputs and conditions, for any outcomes of finite draws."""
     for (i, one), (j, two) in itertools.product(enumerate(left.paths), enumerate(right.paths)):
         pairs = list(zip(one.conditions, two.conditions, strict=False))
         if len(one.conditions) != len(two.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):

@@ -15,7 +15,7 @@ TOLERANCE = Fraction(1, 10**9)
 
 
 class Scope(StrEnum):
-    """What a proof is about."""
+    """The scope of a proof."""
 
     DOMAIN = "all data sets of the domain"
     PAIRS = "these pairs"
@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 
 def status_of(scope: str, reason: str | None) -> Status:
-    """Return how an attempt ended: only what covers the whole domain is proved."""
+    """Return how an attempt ended. Only a proof for the whole domain is ``proved``."""
     if reason is not None:
         return Status.NOT_PROVED
     return Status.PROVED if scope == Scope.DOMAIN else Status.PROVED_FOR_PAIRS
@@ -40,9 +40,9 @@ def status_of(scope: str, reason: str | None) -> Status:
 class Proof:
     """The end of an attempt at a proof.
 
-    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None if there is none. ``reason`` says
-    why the claim is not proved, ``pair`` and ``event`` where that showed. ``outputs`` are two of that event, which differ in the
-    numbers that hold noise. ``certificate`` can be checked without the mechanism.
+    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None if there is none. ``reason`` says why
+    the claim is not proved. ``pair`` and ``event`` are those on which the proof failed. ``outputs`` are two outputs of that
+    event. They differ in the numbers with noise. ``certificate`` can be checked without the mechanism.
     """
 
     mechanism: str
@@ -100,7 +100,7 @@ def rounded_up(bound: Fraction) -> float:
 
 
 def shown_above(bound: Fraction | float | None) -> str:
-    """Write a bound to four decimals, rounded up; what is above a decimal by rounding of parameters only counts as that decimal.
+    """Write a bound to four decimals, rounded up. An excess over a decimal by no more than the rounding of parameters is dropped.
 
     >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
     ('1.0000', '1.0000', '0.6667')

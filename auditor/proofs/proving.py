@@ -44,7 +44,7 @@ RANDOM, MOST_COMPARED = (
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Pairs of data sets that one proof covers: the traces of both sides, and what their data differ by.
+    """Pairs of data sets that one proof covers: the traces of both sides, and the differences of their data.
 
     ``sides`` are the numbers of the data sets in a certificate, and ``part`` the set of differences.
     """
@@ -59,7 +59,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an attempt is about: the domain as data, and how many pairs there are if they are listed."""
+    """The subject of an attempt: the domain as data, and the number of pairs if they are listed."""
 
     scope: Scope
     domain: Mapping[str, Any]

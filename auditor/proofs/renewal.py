@@ -44,9 +44,9 @@ class _Attempt(TracedRun):
 
 
 def sampled(run: TracedRun, sampler: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Return what a sampler returns that repeats attempts; see :func:`auditor.retrying`.
+    """Return the result of a sampler that repeats attempts; see :func:`auditor.retrying`.
 
-    An attempt is a function of its arguments alone: it may not be made inside of the mechanism, and what it refers to is constant.
+    An attempt is a function of its arguments alone. It may not be made inside of the mechanism, and may refer to constants only.
     """
     settled = [value.settled() if isinstance(value, Lazy) else value for value in arguments]
     named = {name: value.settled() if isinstance(value, Lazy) else value for name, value in keywords.items()}

@@ -25,7 +25,7 @@ def plain_data(dataset: Any) -> Any:
 
 
 def form_of(data: Any) -> str:
-    """Return in words how a data set arrives that was written as JSON."""
+    """Describe the form of a data set that was written as JSON."""
     return f"array of {data['dtype']}" if "array" in data else "value"
 
 

@@ -36,8 +36,8 @@ LIKELY = {
 class NoiseDraw:
     """A number that a method of the generator draws, with the parameters of its law in a run on numbers.
 
-    ``decode`` is the symbol's value for what NumPy gives, and ``encode`` what NumPy gives for an outcome. There is no ``name`` of a
-    symbol where nothing is random.
+    ``decode`` turns NumPy's number into the symbol's value. ``encode`` turns an outcome into NumPy's number. Without randomness,
+    there is no symbol and no ``name``.
     """
 
     method: str
@@ -49,14 +49,14 @@ class NoiseDraw:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What holds on a path: ``form`` ``relation`` 0, where the relation is >, >= or =. ``place`` is the line that asked."""
+    """A condition of a path: ``form`` ``relation`` 0, with the relation >, >= or =. ``place`` is its line."""
 
     form: Form
     relation: str
     place: str
 
     def key(self) -> Key:
-        """Return what equal conditions have in common."""
+        """Return a key that equal conditions share."""
         return (self.relation, self.form.key())
 
 
@@ -71,7 +71,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A decision: how a finite draw ended. ``outcomes`` are labels, each with its share of what was left."""
+    """A decision: how a finite draw ended. ``outcomes`` are labels, each with its share of the remaining outcomes."""
 
     name: str
     outcomes: tuple[tuple[str, Fraction], ...]
@@ -116,7 +116,7 @@ class Masses:
 class Names:
     """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
 
-    ``bounds`` are those of the numbers of the data. ``samplers`` are the laws of samplers that retry, by arguments.
+    ``bounds`` are the ranges of the numbers of the data. ``samplers`` are the laws of samplers that retry, by arguments.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Names:
         return name
 
     def symbols(self, form: Form) -> Iterator[str]:
-        """Yield the symbols of a form, with those of its opaque terms."""
+        """Yield the symbols of a form and of its opaque terms."""
         for name in form.terms:
             yield name
             if name[0] == OPAQUE:
@@ -183,12 +183,12 @@ class Names:
         )
 
     def is_dense(self, form: Form) -> bool:
-        """Whether a form has a density given all else, so that it equals no number with a probability above 0."""
+        """Whether a form has a density given all other symbols. Then it equals any number with probability 0."""
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
     def reach(self, form: Form) -> UnitInterval | None:
-        """Return the range of a form, but for noise of probability 2⁻¹⁰⁰ a draw; None if it has none."""
+        """Return the range of a form, except for noise of probability 2⁻¹⁰⁰ a draw; None without a range."""
         low = high = form.constant
         for name, value in form.terms.items():
             ends = self._ends(name)
@@ -212,9 +212,9 @@ class Names:
         return (Fraction(0) if law[0] == "exponential" else -end), end
 
     def spelled(self, form: Form) -> Spelled:
-        """Return a form as a text without any constant, and the affine forms that it is a function of; its own is the first.
+        """Return a form as text without constants, and the affine forms inside of it. The first is its own affine form.
 
-        If two forms have the same text, and each affine form of the one is equal to that of the other, then they are equal.
+        Two forms are equal if their texts are equal and their affine forms are equal, one by one.
         """
         key = form.key()
         if key not in self._spelled:
@@ -275,10 +275,10 @@ class TracedRun:
         return self.names.noise(self._draws - 1, law)
 
     def drew(self, draw: NoiseDraw) -> None:
-        """Note that a method of the generator drew a number. A run on numbers asks which one; see ``confirm``."""
+        """Note that a method of the generator drew a number. A run on numbers gets the number; see ``confirm``."""
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
-        """Note noise that is computed from draws. A run on numbers asks for its number."""
+        """Note noise that is computed from draws. A run on numbers gets its number."""
 
     def value(self, form: Form) -> float:
         """Return a form's value in a run on numbers."""
@@ -295,7 +295,7 @@ class TracedRun:
     # Decisions -------------------------------------------------------------------------------------------------------
 
     def fork(self, node: Compared | Drawn) -> int:
-        """Return which branch of a decision this run takes."""
+        """Return the branch of a decision that this run takes."""
         self.check_time()
         at = len(self.taken)
         choice = self._prefix[at] if at < len(self._prefix) else 0
@@ -311,7 +311,7 @@ class TracedRun:
         return (name, slope, form.constant) if self.names.laws.get(name) == ("uniform",) else None
 
     def is_above(self, form: Form, strict: bool) -> bool | Lazy:
-        """Decide whether a form is above 0 (or not below 0, unless ``strict``), now or when the answer is looked at."""
+        """Decide whether a form is above 0, or at least 0 unless ``strict``. The decision may wait until the answer is used."""
         self._require_finite(form)
         if not form.terms:
             return form.constant > 0 or (form.constant == 0 and not strict)
@@ -330,7 +330,7 @@ class TracedRun:
         return 0 in self._known(form)[1] and self._decide(form, ("=", ">", "<")) == 0
 
     def require_unused(self, form: Form) -> None:
-        """Raise NotProvedError if a draw is in a form that noise is computed from, which depends on it."""
+        """Raise NotProvedError if noise was computed from a draw in the form, since that noise depends on the draw."""
         if self.consumed and not self.consumed.keys().isdisjoint(self.names.symbols(form)):
             raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
 
@@ -385,7 +385,7 @@ class TracedRun:
         return [((a + b) / 2, (b - a) / (high - low)) for a, b in itertools.pairwise(ends)]
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
-        """Fork over the outcomes of sources, and return those of this run."""
+        """Fork over the outcomes of sources, and return the outcomes of this run."""
         settled = {}
         for name in sorted(sources):
             possible = self.states(name, cuts.get(name, frozenset()))

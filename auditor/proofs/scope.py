@@ -13,7 +13,7 @@ from auditor.proofs.source import Node
 
 @dataclass(slots=True, eq=False)
 class CallScope:
-    """The names of a call. Those of functions around it are in ``outer``, and those of a module in ``function``."""
+    """The names of a call. The names of enclosing functions are in ``outer``, and the names of the module in ``function``."""
 
     names: frozenset[str]
     file: str
@@ -22,7 +22,7 @@ class CallScope:
     values: dict[str, Any] = field(default_factory=dict)
 
     def bind(self, name: str, value: Any) -> None:
-        """Give a name a value, where the function that is evaluated binds it, or one around it that it writes to."""
+        """Give a name a value: in the function that is evaluated, or in the enclosing function that owns the name."""
         frame: CallScope | None = self
         while frame is not None:
             if name in frame.names:
@@ -82,7 +82,7 @@ class Closure:
 def bound_arguments(
     node: Node, arguments: list[Any], keywords: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the values of all parameters. Raises NotProvedError if a call does not fit."""
+    """Return the values of all parameters. Raises NotProvedError if the arguments do not fit."""
     given = node.args
     places = [one.arg for one in (*given.posonlyargs, *given.args)]
     found: dict[str, Any] = dict(zip(places, arguments, strict=False))

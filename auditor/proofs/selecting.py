@@ -38,7 +38,7 @@ def selection_of(trace: Trace) -> Selection | None:
 def known_of(
     trace: Trace, vectors: Vectors, claim: ApproximateDP, moves: Box | Hull, deadline: float
 ) -> Enclosed | None:
-    """Return what is known of δ at the claimed ε; None if the trace is no selection."""
+    """Return the bounds on δ at the claimed ε; None if the trace is not a selection."""
     selection = selection_of(trace)
     if selection is None or len(trace.paths) < 2:
         return None
@@ -70,7 +70,7 @@ def words(found: Enclosed, delta: float) -> str:
 
 
 def pair_of(found: Enclosed, domain: Domain, integer: bool) -> Pair | None:
-    """Return the pair at which δ is largest, as one of the domain."""
+    """Return the pair of the domain with the largest δ."""
     if found.pair is None:
         return None
     kind = int if integer else float

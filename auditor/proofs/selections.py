@@ -48,7 +48,7 @@ CURVATURE = 2 * PEAK * math.exp(-0.5)  # 2φ(1)
 
 
 def bound(selection: Selection, domain: DataRange, epsilon: Fraction, delta: float, deadline: float) -> Enclosed:
-    """Return what is known of δ(ε) over all pairs of a domain: by a chain if that is enough, else by a grid."""
+    """Return bounds on δ(ε) over all pairs of a domain: by a chain if that is enough, else by a grid."""
     first = chain(selection, domain, epsilon)
     if first.above is not None and first.above <= delta:
         return first
@@ -82,7 +82,7 @@ def _on_pair(law: StarLaw, left: Vector, right: Vector, epsilon: Fraction) -> En
 def lengths(
     conditions: Iterable[Halfspace], deviations: Mapping[str, Fraction], moves: Sequence[Vector]
 ) -> list[Fraction] | None:
-    """Return the least squared lengths, in standard deviations, of moves of the noise that do what moves of the data do."""
+    """Return the least squared lengths, in standard deviations, of moves of the noise with the effect of moves of the data."""
     basis: list[tuple[dict[str, Fraction], list[Fraction], Fraction]] = []
     for row in unique(conditions):
         noise = dict(row.noise)
@@ -225,7 +225,7 @@ class _Grid:
         return np.stack([line.ravel() for line in np.meshgrid(*lines, indexing="ij")], axis=-1)
 
     def impossible(self, beyond: int) -> Floats:
-        """Return infinity for what is more widths outside of the domain, and 0 for all else."""
+        """Return infinity for data outside of the domain by more than the given widths, and 0 for all others."""
         places = np.indices(self.shape())
         outside = np.zeros(self.shape(), dtype=bool)
         if self.pinned:

@@ -176,7 +176,7 @@ def _require_plain(node: ast.AST, is_root: bool) -> None:
 
 
 def bound_names(node: Node) -> frozenset[str]:
-    """Return the names that a function binds: its parameters, and what it assigns."""
+    """Return the names that a function binds: its parameters, and the names that it assigns."""
     given = node.args
     own = {node, *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg}
     for inner in ast.walk(node):

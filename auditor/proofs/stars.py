@@ -45,7 +45,7 @@ StarPath = tuple[Halfspace, ...]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """For each output its paths, of which at most one is followed, and the standard deviations of all noise.
+    """The paths of each output, and the standard deviations of all noise. At most one path of an output is followed.
 
     The paths of all outputs together are followed with probability 1.
     """
@@ -66,13 +66,13 @@ class DataRange:
     steps: tuple[Vector, ...] = ()
 
     def ends(self) -> list[Vector]:
-        """Return differences that all others are between."""
+        """Return differences between which all others lie."""
         return [self.least, self.most] if self.most else list(self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosed:
-    """``below`` ≤ δ(ε) ≤ ``above``; None if nothing is known, which the sentence explains. ``pair`` attains ``below``."""
+    """``below`` ≤ δ(ε) ≤ ``above``; None if no bound is known. The sentence gives the reason. ``pair`` attains ``below``."""
 
     above: float | None
     sentence: str
@@ -110,7 +110,7 @@ def _normal(offsets: Floats, moved: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """Noise that hangs together in a path: ∫ φ(z) Π leaf(z) dz."""
+    """Connected noise in a path: ∫ φ(z) Π leaf(z) dz."""
 
     leaves: tuple[_Leaf, ...]
     nodes: Floats
@@ -125,7 +125,7 @@ class Star:
         return np.clip(product @ self.weights, 0.0, 1.0)
 
     def off_by(self, reach: Floats) -> float:
-        """Return how far a mass may be off where |x| ≤ ``reach``: quadrature, Φ, and arguments that are rounded."""
+        """Return a bound on the error of a mass for |x| ≤ ``reach``. It covers quadrature, Φ, and the rounding of arguments."""
         sides = [side for leaf in self.leaves for side in (*leaf.above, *leaf.below)]
         sizes = sum(float(np.abs(side[:-1]) @ reach) + abs(float(side[-1])) for side in sides)
         sizes += 8 * sum(abs(leaf.slope) * (1 + bool(leaf.below)) for leaf in self.leaves)
@@ -134,7 +134,7 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class StarLaw:
-    """The stars of each path of each output. None is 1 less all others."""
+    """The stars of each path of each output. None stands for 1 minus all other masses."""
 
     outputs: tuple[tuple[tuple[Star, ...], ...] | None, ...]
     conditions: tuple[Halfspace, ...]  # what the stars are made of, with ``places`` numbered from 0
@@ -157,7 +157,7 @@ class StarLaw:
         return np.clip(found, 0.0, 1.0)
 
     def off_by(self, reach: Floats) -> float:
-        """Return how far the mass of any set of outputs may be off, where |x| ≤ ``reach``."""
+        """Return a bound on the error of the mass of any set of outputs, for |x| ≤ ``reach``."""
         return sum(star.off_by(reach) for paths in self.outputs for path in paths or () for star in path)
 
 
@@ -301,7 +301,7 @@ def _quadrature(leaves: Sequence[_Leaf]) -> tuple[Floats, Floats, float] | None:
 
 
 def compared_values(paths: Iterable[StarPath]) -> dict[str, Halfspace] | None:
-    """Return values with one noise each, such that all conditions say which of two is larger."""
+    """Return values with one noise each. Every condition must compare two of them."""
     rows = unique(row for path in paths for row in path)
     if any(len(row.noise) != 2 or math.prod(row.noise.values()) >= 0 for row in rows):
         return None

@@ -48,7 +48,7 @@ class Trace:
     _places: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False, compare=False)
 
     def place(self, taken: tuple[int, ...]) -> int | None:
-        """Return the place of the path with these decisions, or with the first of them; None if there is none."""
+        """Return the index of the path with these decisions, or with the first of these decisions; None without such a path."""
         if not self._places:
             self._places.update((path.taken, at) for at, path in enumerate(self.paths))
         starts = (taken[:end] for end in range(len(taken) + 1))
@@ -63,7 +63,7 @@ def symbols(bounds: Mapping[str, UnitInterval], integer: bool) -> Dataset:
 
 
 def numbers(dataset: Any) -> Dataset:
-    """Return a data set as it is. Raises NotProvedError for one that is not modelled."""
+    """Return a data set as it is. Raises NotProvedError for a data set that is not modelled."""
     return lambda: given(dataset)
 
 

@@ -29,7 +29,7 @@ LARGEST_INTEGER = 2**53  # of the data or of noise: floats hold these exactly
 
 
 class RaisesError(Exception):
-    """What the mechanism itself raises, which is its output then."""
+    """An exception of the mechanism itself. It is then the output."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
@@ -40,8 +40,8 @@ class RaisesError(Exception):
 class Term:
     """A number from data or noise, of a type.
 
-    ``plus_zero`` says that where it is 0, it is not −0.0. It is False if the sign of 0 is that of an opaque symbol, and None
-    where it is not known. The types that terms have are TERM_KINDS.
+    ``plus_zero`` says that the number is never −0.0. It is False if the sign of 0 comes from an opaque symbol, and None if it is
+    unknown. The types that terms have are TERM_KINDS.
     """
 
     form: Form
@@ -55,7 +55,7 @@ class Term:
             raise NotProvedError(f"a number from data or noise has the type {self.kind}; use int64 or float64")
 
     def __bool__(self) -> bool:
-        raise AssertionError("a term has no truth")
+        raise AssertionError("a term is used as a condition")
 
     def __eq__(self, other: object) -> bool:
         raise AssertionError("terms are compared by the run")
@@ -123,7 +123,7 @@ class Typed(Lazy):
 
 
 def from_numpy(value: Any) -> Any:
-    """Return an array of NumPy as one of ours, and all else as it is."""
+    """Return an array of NumPy as an array of the evaluator, and any other value unchanged."""
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.kind not in "biufUS" or type(value) is not np.ndarray:
@@ -142,7 +142,7 @@ def to_numpy(value: Any) -> Any:
 
 
 def constant(value: Any) -> Any:
-    """Return a value that is looked at: a lazy one is settled. Raises NotProvedError for a term."""
+    """Return a value that is looked at. A lazy value is settled. Raises NotProvedError for a term."""
     if isinstance(value, Lazy):
         return value.settled()
     if isinstance(value, Term):
@@ -187,9 +187,9 @@ def made_constant(value: Fraction, kind: Kind) -> Any:
 
 
 def as_form(value: Any) -> Form | None:
-    """Return a scalar number as a form; None for infinities, NaN and what is no number.
+    """Return a scalar number as a form; None for infinities, NaN and values that are not numbers.
 
-    Raises NotProvedError for numbers that NumPy computes with in a type of their own.
+    Raises NotProvedError for numbers that NumPy computes in other types.
     """
     if isinstance(value, Term):
         return value.form
@@ -202,7 +202,7 @@ def as_form(value: Any) -> Form | None:
 
 
 def is_safe(term: Term, names: Names) -> bool:
-    """Whether equal values of a term are one value: −0.0 and 0.0 are not."""
+    """Whether equal values of a term are identical: 0.0 and −0.0 are equal, but not identical."""
     form = term.form
     if not is_float(term.kind) or term.plus_zero or names.is_dense(form):
         return True

@@ -44,7 +44,7 @@ LookAgain = Callable[[AuditResult], AuditResult]
 
 
 class ChangeKind(StrEnum):
-    """What a change means for a release."""
+    """The meaning of a change for a release."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -61,7 +61,8 @@ class Change:
 
 
 def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None) -> list[Change]:
-    """Return the changes of all audits, matched by name: first those of the new run in its order, then those that vanished.
+    """Return the changes of all audits, matched by name: first the audits of the new run in its order, then the audits that
+    vanished.
 
     If a bound rose on a different pair, ``look_again`` gives today's result on the earlier pair.
     """
@@ -219,10 +220,10 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def shown(audit: AuditResult, error: float) -> Interval | None:
-    """Return limits, each wrong with probability at most ``error / 2``, of what the event truly shows.
+    """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
 
-    They are in units of the claim's quantity, and more is always worse: for probabilities that are promised to be large, the
-    sign is turned. None if the counts give no upper limit.
+    They are in units of the claim's quantity, and more is always worse: for claims with `at_least`, the sign is reversed. None if
+    the counts give no upper limit.
     """
     match audit.event:
         case None | ObservedBets() | ObservedCanaries():

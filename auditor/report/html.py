@@ -59,7 +59,7 @@ def to_cards(audits: Sequence[AuditResult]) -> str:
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return what reads the templates. All text is made visible and escaped, except Markup."""
+    """Return the environment that reads the templates. It makes all text visible and escapes it, except Markup."""
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
@@ -83,7 +83,7 @@ def _file(name: str) -> str:
 
 
 def style(*names: str) -> Markup:
-    """Return style sheets in a row."""
+    """Return style sheets joined into one text."""
     return Markup("".join(map(_file, names)))
 
 
@@ -93,7 +93,7 @@ def tone(shown: AuditResult | RunResult) -> str:
 
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
-    """Return what is known of an audit, by name."""
+    """Return the facts about an audit, by name."""
     known = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
@@ -198,7 +198,7 @@ def _bound_caption(audit: AuditResult) -> str:
 
 
 def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
-    """Return what is known of the smallest pair, by name."""
+    """Return the facts about the smallest pair, by name."""
     what, event = pair_or_data_set(small.pair), small.event.description
     return [(what, pair_words(small.pair)), ("Event", event), ("Proved", smallest_proved(claim, small))]
 
@@ -214,7 +214,7 @@ def share(hits: int, trials: int) -> str:
 
 
 def tried(audit: AuditResult) -> list[str]:
-    """Say where an audit looked, and what it would have caught."""
+    """Say where an audit looked, and which violations it detects."""
     lines = []
     if audit.tried is not None:
         lines.append(f"Data sets: {audit.tried.neighbours}.")

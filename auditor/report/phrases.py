@@ -25,7 +25,7 @@ from auditor.verdict import Verdict, is_weak
 
 
 def verdict_words(verdict: Verdict) -> str:
-    """Return the verdict as a reader says it.
+    """Return the verdict in words.
 
     >>> verdict_words(Verdict.NO_VIOLATION_FOUND)
     'no violation found'
@@ -95,7 +95,7 @@ COLUMNS: dict[str, Callable[[AuditResult], str]] = {
 
 
 def in_columns(audit: AuditResult) -> dict[str, str]:
-    """Return what stands in the columns."""
+    """Return the entries of the columns."""
     return {heading: words(audit) for heading, words in COLUMNS.items()}
 
 
@@ -126,7 +126,7 @@ def ended(audit: AuditResult) -> str:
 
 
 def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
-    """Put the audits that did not end as expected first, and else keep the order."""
+    """Put audits that did not end as expected first; otherwise keep the order."""
     return sorted(audits, key=lambda audit: audit.passed)
 
 
@@ -358,7 +358,7 @@ def _few(names: list[str], most: int = 4) -> str:
 
 
 def relation_words(relation: Relation) -> str:
-    """Say in what neighbours differ, and so whose privacy a claim is about."""
+    """Say how neighbours differ, and so whose privacy the claim protects."""
     return {
         Relation.ADD_REMOVE: "one record or person, added or removed",
         Relation.SUBSTITUTE: "one record or person, replaced by another",

@@ -8,7 +8,7 @@ from auditor.results.result import AuditResult
 
 
 def headline(audit: AuditResult) -> str:
-    """Say how the audit ended, what was expected where that differs, and what was claimed."""
+    """Say how the audit ended, the expected verdict if it differs, and the claim."""
     return f"{ended(audit)}; the claim is {audit.claim}"
 
 

@@ -250,7 +250,7 @@ class _Row(NamedTuple):
 
 
 def bound_plot(name: str, audit: AuditResult) -> Markup:
-    """Return what is claimed and what is proved of a quantity, as intervals on one line; the audit must have a bound."""
+    """Return a plot of the claimed and the proved values of a quantity, as intervals on one line. The audit must have a bound."""
     rows = _rows(audit)
     height = 0.55 + ROW * len(rows)
 

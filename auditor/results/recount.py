@@ -20,9 +20,9 @@ SHOWN = 60
 
 
 def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str]:
-    """Yield a line for each value of a report that is not as it was made again: its place, and both values.
+    """Yield a line for each value of a report that differs from the value made again: its place, and both values.
 
-    Both are what report.json holds, as JSON reads it. NaN is written as text there, so equal values are the same.
+    Both arguments hold report.json as JSON reads it. NaN is written as text there, so equal values are the same.
 
     >>> list(not_as_reported({"bound": {"value": 1.2}, "seed": 1}, {"bound": {"value": 1.1}, "seed": 1}))
     ['bound.value: reported 1.2, made again 1.1']
@@ -54,7 +54,7 @@ def _short(value: Any) -> str:
 
 
 def frozen_test(event: Observed) -> Test[Any] | None:
-    """Return the test that a report holds: what it counts in any outputs. None if the event is not a rule that was learned.
+    """Return the test of a report, which can count in any outputs. None if its event is not a learned rule.
 
     Raises InvalidInputError if an earlier auditor wrote the report, without the rule.
     """
@@ -70,7 +70,7 @@ def frozen_test(event: Observed) -> Test[Any] | None:
 
 
 def counted(test: Test[Any], samples: Iterable[Sample]) -> Any:
-    """Return what a test counts in all of these outputs.
+    """Return the counts of a test in all of these outputs.
 
     Raises InvalidInputError if there are none.
     """

@@ -89,10 +89,10 @@ class Smallest:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of the search: what it looked at, on how many pairs, with how many outputs in all.
+    """A stage of the search: its subject, the number of pairs, and the number of outputs in all.
 
     ``caught`` is the smallest value of the claim's quantity that the outputs of one pair would have shown to exceed the claim, with
-    a chance of 95 %, if all outputs on that pair speak of it. It is larger where only some do.
+    a chance of 95 %, if all outputs on that pair speak of it. It is larger if only some outputs do.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Where an audit looked: the neighbours in words, the number of pairs tried, and the kinds of events.
+    """The scope of an audit: the neighbours in words, the number of pairs tried, and the kinds of events.
 
     ``search`` is the number of outputs of the search, if a time limit set it. The same number repeats the search.
     """
@@ -168,7 +168,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """One audit: its verdict, bound, event and power, and what they rest on.
+    """One audit: its verdict, bound, event and power, with the data behind them.
 
     ``name`` is the audit's name, ``mechanism`` the name of the mechanism, ``claim`` the claim tested, and ``expected`` the
     expected verdict. ``exact`` is the true value on the pair, if it is known. ``smallest`` is None unless the claim
