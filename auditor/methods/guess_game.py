@@ -63,7 +63,7 @@ def caught_by_bets(claim: Guessable, guesses: int, trials: int, bettors: int, al
 
 
 def quick_bettors(claim: PrivacyClaim, places: int = 1) -> int:
-    """Return the number of quick bettors that share the wealth: for each place and quantile, one bettor for each of both guesses."""
+    """Return the number of quick bettors that share the wealth: for each place and quantile, one bettor for each guess."""
     return 2 * places * (1 if isinstance(claim, GaussianDP) else len(QUANTILES))
 
 
