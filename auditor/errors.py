@@ -26,7 +26,7 @@ class NoAnswerError(MechanismError):
 
 
 class WorkerLostError(MechanismError):
-    """A worker process that ended while it ran a mechanism, which leaves no output to audit."""
+    """A worker process ended while it ran a mechanism. So there is no output to audit."""
 
 
 class MachineError(AuditorError):

@@ -32,10 +32,10 @@ def log_below(value: Fraction) -> Fraction:
 
 
 def exp_above(value: Fraction) -> Fraction:
-    """Return a number that is at least e^value, by less than 1e-50 of it."""
+    """Return an upper limit of e^value, with a relative error below 1e-50."""
     return Fraction(_UP.next_plus(_UP.exp(_decimal(value, _UP))))
 
 
 def exp_below(value: Fraction) -> Fraction:
-    """Return a number that is at most e^value, by less than 1e-50 of it."""
+    """Return a lower limit of e^value, with a relative error below 1e-50."""
     return Fraction(_DOWN.next_minus(_DOWN.exp(_decimal(value, _DOWN))))

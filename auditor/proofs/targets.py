@@ -76,7 +76,7 @@ def _epsilon_at(mu: float, claimed: float, delta: float) -> Fraction | None:
 
 
 def root_above(square: Fraction) -> Fraction:
-    """Return a number that is at least the square root, by less than 1e-15 of it.
+    """Return an upper limit of the square root, with a relative error below 1e-15.
 
     >>> root_above(Fraction(4)), root_above(Fraction(2)) ** 2 >= 2
     (Fraction(2, 1), True)
