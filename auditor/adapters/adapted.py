@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, cast
 
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError, did_you_mean
@@ -25,6 +25,8 @@ ADAPTERS = {
     "opendp": "auditor.adapters.opendp:from_opendp",
     "pure_ldp": "auditor.adapters.pure_ldp:from_pure_ldp",
 }
+# For any callable with a ``dp_event``, whatever its module.
+BY_EVENT = "auditor.adapters.dp_event:from_dp_event"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,16 @@ def what_was_chosen(library: str, values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def adapter_of(thing: object) -> Adapter | None:
-    """Return the adapter for an object, by the modules of its class and of those that it derives from; None if it has none."""
+    """Return the adapter for an object, by the modules of its class and of those that it derives from; None if it has none.
+
+    An object of no such module has one if it states an event of dp-accounting.
+    """
     for kind in type(thing).__mro__:
         library = kind.__module__.partition(".")[0]
         if library not in sys.stdlib_module_names and (adapter := _adapter_for(library)) is not None:
             return adapter
+    if hasattr(thing, "dp_event") and callable(thing) and not isinstance(thing, type):
+        return cast(Adapter, resolve_name(BY_EVENT))
     return None
 
 
