@@ -35,6 +35,7 @@ from auditor.neighbours.totals_by_key import TotalsByKey
 
 # Chosen where an object does not say it.
 SIZE, RANGE, CELLS, CHOICES, ORDER = (0, 20), 100, 3, ("a", "b", "c"), 2.0
+MANY = 64  # outputs of one composition
 DELTAS = (0.1, 0.01, 1e-3, 1e-6)
 OUTSIDE = "none of these"  # a text that is not a category
 # Metrics in which a record that is exchanged counts twice, and those in which it counts once.
@@ -81,7 +82,8 @@ def from_opendp(
     except Exception as error:  # of OpenDP, where its map or its domain does not allow what is asked
         text = " ".join(str(error).split())
         raise InvalidInputError(f"OpenDP does not say what an audit of {thing.input_domain} needs: {text}") from error
-    return Adapted(OpenDPCall(thing), claim, neighbours, (*what_was_chosen("OpenDP", space.chosen), *space.noted))
+    mechanism = Answer(thing) if is_query else Releases(thing)
+    return Adapted(mechanism, claim, neighbours, (*what_was_chosen("OpenDP", space.chosen), *space.noted))
 
 
 # --- The mechanism ---
@@ -89,18 +91,9 @@ def from_opendp(
 
 @dataclass(frozen=True)
 class OpenDPCall:
-    """A measurement or transformation as a function of a data set, which may come as NumPy arrays or lists."""
+    """An object of OpenDP as a function of a data set, which may come as NumPy arrays or lists."""
 
     made: Any
-
-    def __call__(self, dataset: Any) -> Any:
-        answer = self.made(self._form(dataset))
-        return sorted(_as_rows(answer), key=repr) if self._answers_rows else answer
-
-    @functools.cached_property
-    def _answers_rows(self) -> bool:
-        """Whether it is a transformation that answers with records, or counts by key: rows in any order."""
-        return _name(getattr(self.made, "output_metric", "")) in (*BY_RECORDS, *BY_CHANGES, *KEYED)
 
     @functools.cached_property
     def _form(self) -> Any:
@@ -110,9 +103,39 @@ class OpenDPCall:
     def __reduce__(self) -> Any:
         features = tuple(sorted(import_module("opendp.mod").GLOBAL_FEATURES))
         try:
-            return _read_again, (_opendp().serialize(self.made), features)
+            return _read_again, (type(self), _opendp().serialize(self.made), features)
         except Exception as error:  # OpenDP raises plain exceptions
             raise pickle.PicklingError(f"OpenDP cannot write it as JSON: {error}") from None
+
+
+class Releases(OpenDPCall):
+    """A measurement, for many outputs a call."""
+
+    def __call__(self, dataset: Any, size: int) -> list[Any]:
+        data, found = self._form(dataset), list[Any]()
+        while self._many is not None and size - len(found) >= MANY:
+            found += self._many(data)
+        return found + [self.made(data) for _ in range(size - len(found))]
+
+    @functools.cached_property
+    def _many(self) -> Any:
+        """The composition of MANY copies: one call of the library for as many outputs, which takes a third of the time.
+
+        None if OpenDP composes no such measurements.
+        """
+        try:
+            return _opendp().c.make_composition([self.made] * MANY)
+        except Exception:  # of OpenDP, whatever it lacks
+            return None
+
+
+class Answer(OpenDPCall):
+    """A transformation. Records, and counts by key, are answered as rows, since they are compared in any order."""
+
+    def __call__(self, dataset: Any) -> Any:
+        answer = self.made(self._form(dataset))
+        in_rows = _name(self.made.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED)
+        return sorted(_as_rows(answer), key=repr) if in_rows else answer
 
 
 def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
@@ -127,9 +150,9 @@ def _opendp() -> Any:
     return import_module("opendp.prelude")
 
 
-def _read_again(text: str, features: Sequence[str]) -> OpenDPCall:
+def _read_again(kind: type[OpenDPCall], text: str, features: Sequence[str]) -> OpenDPCall:
     _opendp().enable_features(*features)
-    return OpenDPCall(_opendp().deserialize(text))
+    return kind(_opendp().deserialize(text))
 
 
 def _typed(carrier: str) -> Any:

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from adapters.libraries import library
 
 import auditor
 from auditor.adapters.adapted import adapt
-from auditor.adapters.opendp import OpenDPCall, from_opendp
+from auditor.adapters.opendp import MANY, Releases, from_opendp
 from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 
@@ -185,7 +186,7 @@ def test_a_measurement_travels_as_the_json_of_opendp(name: str) -> None:
             pickle.dumps(adapted.mechanism)
         return
     again = pickle.loads(pickle.dumps(adapted.mechanism))
-    assert isinstance(again, OpenDPCall)
+    assert isinstance(again, Releases)
     assert str(from_opendp(again.made).claim) == str(adapted.claim)
 
 
@@ -195,6 +196,23 @@ def test_workers_have_the_measurement() -> None:
     make, _ = WRONG["count"]
     assert auditor.audit(make(1.0), **options).verdict == "no_violation_found"
     assert auditor.audit(make(0.3), auditor.PureDP(1.0), **options).verdict == "violation"
+
+
+@every_measurement
+def test_many_outputs_a_call_are_as_many_and_of_the_same_kind(
+    make: Callable[[], Any], claim: str, neighbours: str
+) -> None:
+    release, pair = Releases(make()), planned(make(), None, None).domain.corners()[0]
+    outputs = release(pair.left, 2 * MANY + 3)
+    assert len(outputs) == 2 * MANY + 3
+    assert {type(output) for output in outputs} == {type(release(pair.left, 1)[0])}
+
+
+def test_outputs_of_one_call_are_independent() -> None:
+    """Of 3,000 pairs of adjacent outputs, and of pairs MANY apart, the correlation is below 0.1: 5.5 standard errors."""
+    outputs = np.array(Releases(dp.m.make_laplace(*REALS, scale=1.0))(0.0, 3000 + MANY))
+    for apart in (1, MANY):
+        assert abs(np.corrcoef(outputs[:3000], outputs[apart : 3000 + apart])[0, 1]) < 0.1
 
 
 # --- What is said ---
