@@ -58,7 +58,7 @@ class Files:
 
     def imported(self, *arguments: str, status: tuple[int, ...] = (0,)) -> set[str]:
         """Carry out a command as if nothing had been imported before; return what it imported."""
-        mechanism.load.cache_clear()
+        mechanism.find.cache_clear()
         kill_all()  # processes in which a mechanism is loaded
         for name, module in [*sys.modules.items()]:
             if str(getattr(module, "__file__", None)).startswith(str(self.folder)):
