@@ -12,6 +12,8 @@ SAMPLES = 1_000_000
 BATCH = 65_536
 # −1 is one for each core.
 WORKERS = -1
+# Enough to tell a search that sees half of the faults from one that sees nearly all, at the cost of some looks.
+PLANTED = 5
 # Fewer outputs cannot support a useful bound.
 FEWEST = 100
 
@@ -107,6 +109,15 @@ class SettingsKeywords(ExecutionKeywords, total=False):
             "The parts that events look at: values, and bits, the floating-point representation.",
             ("values",),
             key="audit",
+        ),
+    ]
+    planted: Annotated[
+        int,
+        About(
+            "After a pass: how many faults are planted in the mechanism, to see which of them the same search finds; 0 for none.",
+            PLANTED,
+            least=0,
+            option="N",
         ),
     ]
     shrink: Annotated[bool, About("Whether to look for the smallest pair that still breaks a refuted claim.", True)]

@@ -70,11 +70,17 @@ def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
 WEAK = 2.0
 
 
-def is_weak(claim: Claim, power: Mapping[str, float] | None) -> bool:
-    """Whether a violation of WEAK times the claim might not have been caught, with 95 % chance.
+# A pass is weak as well if its search finds a smaller share of the faults that are planted in the mechanism.
+ENOUGH_FOUND = 0.8
 
-    A claim of 0 has no such multiple, nor has a probability.
+
+def is_weak(claim: Claim, power: Mapping[str, float] | None, found: float | None = None) -> bool:
+    """Whether a violation of WEAK times the claim might not have been caught, with 95 % chance, or too few planted faults were.
+
+    A claim of 0 has no such multiple, nor has a probability. ``found`` is the share of the planted faults that the search found.
     """
+    if found is not None and found < ENOUGH_FOUND:
+        return True
     return power is not None and isinstance(claim, PrivacyClaim) and 0 < WEAK * claim.value < power["95%"]
 
 

@@ -63,7 +63,7 @@ def test_what_the_readme_shows_of_a_run_is_what_is_printed_of_its_report() -> No
     report = read_report(PROJECT / "reports" / block.note.removeprefix("result:") / "report.json")
     # The first audits of several.
     shown = [audit for audit in report.audits if f"  {audit.name} " in block.text]
-    print_result(replace(report, audits=shown), Console(file=printed, width=140))
+    print_result(replace(report, audits=shown), Console(file=printed, width=160))
     assert alike(f"{block.text}…", printed.getvalue()), printed.getvalue()
 
 

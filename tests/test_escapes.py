@@ -136,7 +136,7 @@ def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_even
 def test_a_value_that_repeats_on_one_side_may_do_so_by_luck(times: int, most: float) -> None:
     """Where noise is cut off, its ends are such values: often seen twice on one side of a look, and never on the other."""
     rng = np.random.default_rng(1)
-    noise = [rng.laplace(size=64) for _ in range(4)]
+    noise = [rng.laplace(size=300) for _ in range(4)]
     noise[0][:times] = 3.4
     choice = rare_choice(Place("output"), sides(noise[0], noise[1]), sides(noise[2], noise[3]), METHOD)
     assert choice is not None

@@ -73,6 +73,7 @@ def audit(
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
+        planted (int): after a pass, how many faults are planted in the mechanism, to see which of them the same search finds.
         prove (bool | str): whether to try a proof as well, in this process; or "only" a proof, without any outputs; or "briefly",
             in another process, for 3 seconds and without a message if it fails.
         seed (int): the root of all randomness.

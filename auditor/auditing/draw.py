@@ -1,10 +1,11 @@
 """The effects of one audit: outputs are drawn, counted and kept, time passes, and the listener hears of it."""
 
 import functools
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from auditor.auditing.plan import Listener, Plan, Progress
 from auditor.auditing.tally import Counted, Tally
@@ -16,7 +17,7 @@ from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Share
 from auditor.methods.method import Test
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, plain
 from auditor.results.result import OutputsSpent, Stage
 
 T = TypeVar("T")
@@ -25,12 +26,29 @@ T = TypeVar("T")
 TIME, DRAWN_BY = "time", "drawn by"
 
 
+class LookedAt(NamedTuple):
+    """What a look in a search goes by: the data sets, and what observed their outputs."""
+
+    left: str
+    right: str
+    by: str
+
+    @classmethod
+    def of(cls, batch: Batch, observe: Callable[[Sample], Any]) -> "LookedAt":
+        """Return what a look at a batch goes by."""
+        pair = batch.pair
+        return cls(repr(plain(pair.left)), repr(plain(pair.right)), type(observe).__name__)
+
+
 @dataclass
 class Draw:
     """Draws the outputs of one audit, and keeps count of outputs and time. Only its own methods change it.
 
-    ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
+    ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone. A search on
+    neighbours ends if a look promises ``enough``.
     """
+
+    enough: ClassVar[float] = math.inf
 
     plan: Plan
     listener: Listener
@@ -42,6 +60,9 @@ class Draw:
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     share: Share = field(default_factory=Share)
     pace: Pace = field(default_factory=Pace)
+    observed: dict[LookedAt, list[Any]] = field(
+        default_factory=dict
+    )  # in the search, for faults that are planted later
     so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
 
     def knows_whether_reproducible(self, reproducible: bool) -> None:
@@ -60,7 +81,9 @@ class Draw:
     def aside(self) -> "Draw":
         """Return a ``Draw`` for outputs that are used for nothing else: they are not kept, not reported and not counted."""
         plan = replace(self.plan, store=AuditStore())
-        return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[])
+        return replace(
+            self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[], observed={}
+        )
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None
@@ -87,6 +110,9 @@ class Draw:
         """Draw the batches of one round of the search or of shrinking. All rounds together have ``planned`` outputs."""
         phase = batches[0].phase
         seen = list(self.sampler().map(batches, observe))
+        if phase is Phase.SEARCH and self.plan.settings.planted:
+            for batch, one in zip(batches, seen, strict=True):
+                self.observed.setdefault(LookedAt.of(batch, observe), []).append(one)
         self.spend(phase, sum(batch.size for batch in batches))
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
         return seen

@@ -8,6 +8,7 @@ from auditor.auditing.implied import smaller_noise
 from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.auditing.plan import Plan
+from auditor.auditing.probe import probe
 from auditor.auditing.proof_attempt import brief_proof
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.events.selection import VALUES
@@ -39,6 +40,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
         exceptions(plan, seen),
         (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
         proof or brief_proof(plan),
+        probe(plan, seen, draw) if has_evidence and not refuted else None,
     )
 
 

@@ -3,7 +3,7 @@
 Each look is on fresh outputs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -15,19 +15,21 @@ from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
+from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Prospect, utilities_of_all
 from auditor.claims import PrivacyClaim
-from auditor.methods.method import AnyMethod
+from auditor.methods.method import AnyMethod, ManyNumbers
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND, find_edges
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Stage
 
 T = TypeVar("T")
 
-# Standard errors on the safe side, by round. A pair that looks good by luck is found out in the next round; one that is dismissed
-# is not looked at again.
-MARGINS = (1.0, 1.5, 2.0, 3.0)
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
+# How many pairs are the simplest. They are looked at with more outputs, since what is rare shows on them as well.
+CLOSELY = 6
+# Of fewer outputs on a side nothing can be learned and judged.
+FEWEST_ON_SIDE = 4
 # The chance for which a stage says what it would have caught.
 CHANCE = 0.95
 
@@ -50,6 +52,7 @@ class Looks:
         address = Phase.SEARCH, self.stage
         self.rng = rng_at(self.plan.settings.seed, *address)
         self.before = self.draw.spent.search
+        self.simple = {pair.key() for pair in self.plan.domain.simplest()[:CLOSELY]}
 
     @property
     def spent(self) -> int:
@@ -60,14 +63,25 @@ class Looks:
         """Return the method for a claim of some size, on data sets ``steps`` moves apart."""
         return self.plan.method(outputs_at_distance(self.sizes.bound, steps), claim)
 
-    def on_pairs(self, name: str, pairs: Sequence[Pair], outputs_each: int, forecast: "Forecast") -> list[float]:
-        """Return the forecast for each pair; ``name`` is the name of the stage."""
-        seen = self.on(pairs, pairs, outputs_each, _PairScore(forecast))
+    def on_pairs(
+        self, name: str, pairs: Sequence[Pair], outputs_each: int, claim: PrivacyClaim, known: "Mapping[str, Look]"
+    ) -> "tuple[Look, ...]":
+        """Look at pairs for a claim of some size; ``name`` is that of the stage, and ``known`` has earlier looks by pair."""
+        method = self.method(claim)
+        seen = self.on(pairs, pairs, outputs_each, _PairLook(method))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing about its other outputs, and may raise on the next look or not.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
-        self.enter(name, len(pairs), outputs_each, forecast.method.claim)
-        return [forecast for forecast, _, _ in seen]
+        self.enter(name, len(pairs), outputs_each, claim)
+        return tuple(
+            known.get(pair.key(), Look(pair, simple=pair.key() in self.simple)).joined(evidence, method)
+            for pair, (evidence, _, _) in zip(pairs, seen, strict=True)
+        )
+
+    def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
+        """Return what outputs on pairs of data sets promise that are no pairs of the search, such as the ends of a path."""
+        seen = self.on([], drawn_on, outputs_each, Shown(method))
+        return utilities_of_all([method.prospects(one) for one in seen], method.claim.value)
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
         """Note what a stage looked at."""
@@ -119,32 +133,56 @@ def ends(along: Sequence[Pair]) -> Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers.
+class Look:
+    """What all looks at a pair show, and what that promises, the events that most outputs show first."""
 
-    With ``held_out`` the forecast uses outputs from which the test was not learned.
-    """
+    pair: Pair
+    evidence: ManyNumbers = ()
+    prospects: tuple[Prospect, ...] = ()
+    simple: bool = False
 
-    method: AnyMethod
-    alone: bool = False
-    held_out: bool = False
-
-    def __call__(self, sample: Sample) -> float:
-        """Return the forecast; −∞ where there are too few outputs."""
-        if min(sample.left.size, sample.right.size) < 4 and not self.alone:
-            return -np.inf
-        return self.method.forecast_held_out(sample) if self.held_out else self.method.learn(sample).forecast
+    def joined(self, evidence: ManyNumbers, method: AnyMethod) -> "Look":
+        """Return the same with one more look."""
+        together = method.joined(self.evidence, evidence)
+        least = UNLIKE_IF_SIMPLE if self.simple else 0.0
+        promised = tuple(one._replace(unlike=max(one.unlike, least)) for one in method.prospects(together))
+        return Look(self.pair, together, promised, self.simple)
 
 
 @dataclass(frozen=True, slots=True)
-class _PairScore:
-    """Score a pair by the bound it is forecast to give; return its kind as well, and whether it raised."""
+class Forecast:
+    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
 
-    forecast: Forecast
+    method: AnyMethod
+    alone: bool = False
 
-    def __call__(self, sample: Sample) -> tuple[float, str, bool]:
-        # A plain tuple, as it comes back from a store.
-        return self.forecast(sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
+    def __call__(self, sample: Sample) -> float:
+        """Return the forecast; −∞ where there are too few outputs."""
+        return -np.inf if _too_few(sample) and not self.alone else self.method.learn(sample).forecast
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What outputs show of the loss."""
+
+    method: AnyMethod
+
+    def __call__(self, sample: Sample) -> ManyNumbers:
+        return () if _too_few(sample) else self.method.evidence(sample)
+
+
+@dataclass(frozen=True, slots=True)
+class _PairLook:
+    """What outputs on a pair show of the loss, the kind of the pair, and whether it raised."""
+
+    method: AnyMethod
+
+    def __call__(self, sample: Sample) -> tuple[ManyNumbers, str, bool]:
+        return Shown(self.method)(sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
+
+
+def _too_few(sample: Sample) -> bool:
+    return min(sample.left.size, sample.right.size) < FEWEST_ON_SIDE
 
 
 def kind_of_outputs(sample: Sample) -> str:

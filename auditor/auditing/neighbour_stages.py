@@ -1,98 +1,59 @@
-"""The search on neighbours, in stages of known purpose: simple pairs, corners, what outputs react to, and halving on the best.
+"""The search on neighbours, in stages of known purpose: simple pairs, corners, what outputs react to, and the rivals of the best.
 
 Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
-outputs enough for it.
+outputs enough for it. All pairs that were looked at stay in the race, by what their last look promises.
 """
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
-from auditor.auditing.stages import Given, Known, ScoredPair, SearchStage, in_stages, look_at
+from auditor.auditing.looks import CLOSELY, Looks, ends
+from auditor.auditing.stages import LEAST_LOOK, Given, Known, SearchStage, in_stages, look_at
+from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.neighbours.edges import MOST_EDGES, OUTPUTS_FOR_KIND
 from auditor.neighbours.edges import MOST_STEPS as MOST_HALVINGS
 from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import (
-    LEAST_OUTPUTS,
-    SURVIVORS,
-    Budget,
-    Found,
-    best_first,
-    candidates,
-    has_one_pair,
-    search_pairs,
-    spread,
-)
+from auditor.neighbours.search import SURVIVORS, Found, best_first, candidates, has_one_pair, spread
 
-# With fewer outputs a search has one stage.
-LEAST_STAGED = 4_000
+# With fewer outputs there is no search.
+LEAST_SEARCHED = 8 * LEAST_LOOK
 # What edges take at most. They are looked for if it fits into their share.
 MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
-# How many of the simplest pairs are looked at with more outputs, since what is rare shows on them as well.
-CLOSELY = 6
 # The share of a first look at reactions, its outputs each, and how many of them are followed up.
-OF_FIRST_LOOK, OUTPUTS_FOR_REACTION, MOST_REACTIONS = 0.67, 32, 3
-# Standard errors on the safe side for the last choice, which is by outputs that the test was not learned from.
-LAST_MARGIN = 3.0
+OF_FIRST_LOOK, OUTPUTS_FOR_REACTION, MOST_REACTIONS = 0.67, 16, 3
+# Rounds of the rivals. Each has the same outputs, and looks at a quarter of the pairs of the one before and at pairs near them.
+ROUNDS = 3
 
 
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
-    """Find the neighbours with the best forecast among the pairs given and the pairs of the domain."""
+    """Find the neighbours that promise most, after looking at the pairs given and everywhere in the domain."""
     domain, outputs = looks.plan.domain, round(given.outputs)
-    if has_one_pair(domain, looks.rng):
-        return replace(known, found=Found(domain.corners()[0], -np.inf))
-    if outputs < LEAST_STAGED:
-        few = distinct([*known.first, *known.along, *_few(looks)])
-        return replace(known, found=_halving(looks, known, outputs, few))
-    return in_stages(given.parts, looks, known, outputs)
-
-
-def _few(looks: Looks) -> list[Pair]:
-    """Return candidates where there is no room for stages: simple pairs and corners in turn."""
-    domain = looks.plan.domain
-    tried = itertools.zip_longest(domain.simplest(), candidates(domain, looks.rng))
-    return distinct(pair for pair in itertools.chain.from_iterable(tried) if pair is not None)
-
-
-def _cautious(looks: Looks, known: Known, margin: float) -> Forecast:
-    """Return the forecast of the audit's method, ``margin`` standard errors on the safe side."""
-    return Forecast(looks.method(known.claim).with_margin(margin))
+    if has_one_pair(domain, looks.rng) or outputs < LEAST_SEARCHED:
+        return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
+    known = in_stages(given.parts, looks, known, outputs)
+    if known.found is None:  # a look promised enough, and the last comparison was left out
+        look, promised = known.best()[0]
+        known = replace(known, found=Found(look.pair, promised))
+    return known
 
 
 def _simplest(looks: Looks, known: Known, given: Given) -> Known:
-    simple = looks.plan.domain.simplest()
-    # A few are looked at with more outputs below.
-    pairs = simple if len(simple) > CLOSELY else ()
-    forecast = _cautious(looks, known, MARGINS[0])
-    return replace(known, simplest=look_at(looks, given, pairs, forecast))
+    return look_at(looks, known, given, [*known.first, *known.along, *looks.plan.domain.simplest()])
 
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
-    seen = {pair.key() for pair, _ in known.simplest}
-    corners = [pair for pair in candidates(looks.plan.domain, looks.rng) if pair.key() not in seen]
-    first = [*known.first, *known.along]
-    if not known.simplest:
-        # Where there are no simpler pairs than corners, halving begins with all of these.
-        tried = (*first, *corners)
-        return replace(known, tried=tried, best=tried)
-    room = max(1, int(given.outputs) // LEAST_OUTPUTS - len(first))
+    corners = [pair for pair in candidates(looks.plan.domain, looks.rng) if pair.key() not in known.seen]
+    room = max(1, int(given.outputs) // LEAST_LOOK)
     # Corners are in order of size: most of the small ones, and some of all others.
     small = min(len(corners), 2 * room // 3)
-    tried = (*first, *corners[:small], *spread(corners[small:], room - small))
-    forecast = _cautious(looks, known, MARGINS[0])
-    scored = look_at(looks, given, tried, forecast)
-    best = tuple(pair for pair, _ in (*_best_quarter(known.simplest), *_best_quarter(scored)))
-    return replace(known, tried=tried, best=best)
+    return look_at(looks, known, given, [*corners[:small], *spread(corners[small:], room - small)])
 
 
 def _closely(looks: Looks, known: Known, given: Given) -> Known:
-    simple, forecast = looks.plan.domain.simplest()[:CLOSELY], _cautious(looks, known, MARGINS[0])
-    seen = look_at(looks, given, simple, forecast)
-    return replace(known, closely=seen)
+    return look_at(looks, known, given, looks.plan.domain.simplest()[:CLOSELY])
 
 
 def _reactions(looks: Looks, known: Known, given: Given) -> Known:
@@ -105,53 +66,51 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
     tried = int(OF_FIRST_LOOK * outputs) // OUTPUTS_FOR_REACTION
     paths = [path for _ in range(tried) if len(path := domain.rearranged(looks.rng)) > 0]
     halvings = max(map(len, paths), default=1).bit_length()
-    followed = min(MOST_REACTIONS, int((1 - OF_FIRST_LOOK) * outputs) // (2 * LEAST_OUTPUTS * halvings))
+    followed = min(MOST_REACTIONS, int((1 - OF_FIRST_LOOK) * outputs) // (2 * LEAST_LOOK * halvings))
     if not paths or followed == 0:
         return known
-    forecast = _cautious(looks, known, MARGINS[0])
-    scores = looks.on([], [*map(ends, paths)], OUTPUTS_FOR_REACTION, forecast)
-    best = [paths[i] for i in best_first(scores)[:followed]]
+    best = _most_promising(looks, known, paths, OUTPUTS_FOR_REACTION)[:followed]
     each = int((1 - OF_FIRST_LOOK) * outputs) // (2 * followed * halvings)
     while any(len(path) > 1 for path in best):
         halves = [half for path in best for half in halves_of(path)]
-        scores = looks.on([], [*map(ends, halves)], each, forecast)
-        best = [halves[i] if scores[i] >= scores[i + 1] else halves[i + 1] for i in range(0, len(halves), 2)]
+        ranked = _most_promising(looks, known, halves, each)
+        best = [max(halves[i : i + 2], key=lambda half: -ranked.index(half)) for i in range(0, len(halves), 2)]
     looks.enter(given.name, len(paths), OUTPUTS_FOR_REACTION, known.claim)
-    return replace(known, reacting=tuple(path[0] for path in best))
+    return replace(known, proposed=(*known.proposed, *(path[0] for path in best)))
 
 
 def _edges(looks: Looks, known: Known, given: Given) -> Known:
-    return replace(known, best=(*looks.edges(known.tried), *known.best))
+    tried = [look.pair for look in known.seen.values()]
+    return replace(known, proposed=(*known.proposed, *looks.edges(tried)))
 
 
-def _best(looks: Looks, known: Known, given: Given) -> Known:
-    pairs = distinct([*known.reacting, *known.best])
-    return replace(known, found=_halving(looks, known, round(given.outputs), pairs))
-
-
-def _halving(looks: Looks, known: Known, outputs: int, first: Sequence[Pair]) -> Found:
-    """Spend outputs on fewer and fewer pairs, and on pairs near the best."""
-    name = "the best of these, and pairs near them" if looks.draw.stages else "simple pairs and corners"
-    margins = itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
-
-    def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
-        return looks.on_pairs(name, pairs, each, _cautious(looks, known, next(margins)))
-
-    return search_pairs(looks.plan.domain, evaluate, Budget(outputs, most_pairs=len(first)), looks.rng, first)
+def _rivals(looks: Looks, known: Known, given: Given) -> Known:
+    """Look again and again at the pairs that promise most, with ever more outputs, and at pairs near them."""
+    per_round, pairs = given.outputs / ROUNDS, math.ceil(len(known.seen) * SURVIVORS)
+    for number in range(ROUNDS):
+        best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:pairs]]
+        near = [looks.plan.domain.mutate(pair, looks.rng) for pair in best]
+        tried = distinct([*known.proposed, *best, *(near if number < ROUNDS - 1 else ())])
+        known = look_at(looks, known, replace(given, outputs=per_round), tried, proposed=())
+        pairs = max(1, math.ceil(pairs * SURVIVORS))
+    return known
 
 
 def _last(looks: Looks, known: Known, given: Given) -> Known:
-    assert known.found is not None
-    finalists = distinct([known.found.pair, *known.first, *(pair for pair, _ in _best_quarter(known.closely, 2))])
-    forecast = replace(_cautious(looks, known, LAST_MARGIN), held_out=True)
-    scored = look_at(looks, given, finalists, forecast)
-    return replace(known, found=Found(*max(scored, key=lambda one: one[1])))
+    """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected."""
+    likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
+    simple = [look for look in likeliest if look.simple]
+    surest, _ = known.best()[0]
+    finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
+    known = look_at(looks, known, given, finalists)
+    keys = {pair.key() for pair in finalists}
+    best, promised = next((look, promised) for look, promised in known.best() if look.pair.key() in keys)
+    return replace(known, found=Found(best.pair, promised))
 
 
-def _best_quarter(scored: Sequence[ScoredPair], least: int = 1) -> list[ScoredPair]:
-    """Return the best quarter of the pairs, the best first; at least ``least`` of them."""
-    order = best_first([score for _, score in scored])
-    return [scored[i] for i in order[: max(least, math.ceil(len(scored) * SURVIVORS))]]
+def _most_promising(looks: Looks, known: Known, paths: Sequence[Sequence[Pair]], outputs: int) -> list[Sequence[Pair]]:
+    """Return paths by what outputs at their ends promise, the best first."""
+    return [paths[i] for i in best_first(looks.promised([*map(ends, paths)], outputs, looks.method(known.claim)))]
 
 
 def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
@@ -161,29 +120,27 @@ def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
 
 
 ON_NEIGHBOURS = (
-    SearchStage("the simplest pairs", 0.08, _simplest, "most faults show on one or two records"),
-    SearchStage("corners and random pairs", 0.18, _corners, "others show at the ends of ranges, or anywhere"),
+    SearchStage("the simplest pairs", 0.10, _simplest, "most faults show on one or two records"),
+    SearchStage("corners and random pairs", 0.16, _corners, "others show at the ends of ranges, or anywhere"),
     SearchStage(
-        "the simplest pairs, with more outputs", 0.10, _closely, "rare faults show on one or two records as well"
+        "the simplest pairs, with more outputs", 0.22, _closely, "rare faults show on one or two records as well"
     ),
     SearchStage(
-        "the same records in another order", 0.06, _reactions, "a mechanism may depend on the order of records"
+        "the same records in another order", 0.10, _reactions, "a mechanism may depend on the order of records"
     ),
     SearchStage(
         "where the kind of output changes",
-        0.20,
+        0.15,
         _edges,
         "a mechanism that refuses small data sets leaks most at the smallest accepted size",
         only="only if its share is enough for a bisection; it uses far less than its share",
         when=lambda looks, known, given: given.outputs > MOST_FOR_EDGES,
     ),
     SearchStage(
-        "the best of these, and pairs near them", None, _best, "most outputs go to the pairs with the most evidence"
+        "the most promising of these, and pairs near them",
+        None,
+        _rivals,
+        "most outputs go to the pairs with the best chance to refute the claim",
     ),
-    SearchStage(
-        "the best of all, and of the simplest pairs",
-        0.08,
-        _last,
-        "the best of many scores is partly luck, so it is measured again",
-    ),
+    SearchStage("the best of all", 0.26, _last, "the best of many looks was lucky, so it is looked at again"),
 )

@@ -13,8 +13,18 @@ from auditor.blackbox.sample import Sample
 from auditor.claims import ApproximateDP, Claim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
-from auditor.results.result import AuditResult, ExactValue, Judgement, ProofFound, Provenance, Smallest, Stage, Tried
-from auditor.verdict import WEAK, Verdict, holm_levels, is_weak, smallest_level
+from auditor.results.result import (
+    AuditResult,
+    ExactValue,
+    Judgement,
+    Probed,
+    ProofFound,
+    Provenance,
+    Smallest,
+    Stage,
+    Tried,
+)
+from auditor.verdict import ENOUGH_FOUND, WEAK, Verdict, holm_levels, is_weak, smallest_level
 
 
 class Evidence(ABC):
@@ -84,6 +94,7 @@ class Outcome:
     if_violated: tuple[str, ...] = ()
     if_passed: tuple[str, ...] = ()
     proof: ProofFound | None = None
+    planted: Probed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,9 @@ class Ended:
         plan, seen = outcome.plan, outcome.seen
         settings = plan.settings
         stages = _by_name(draw.stages)
-        tried = Tried(str(plan.neighbours), max(1, len(draw.pairs)), settings.events, seen.sizes.fitted, stages)
+        tried = Tried(
+            str(plan.neighbours), max(1, len(draw.pairs)), settings.events, seen.sizes.fitted, stages, outcome.planted
+        )
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, seconds, seen.drawn_by, tried=tried))
 
@@ -124,7 +137,11 @@ class Ended:
         judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
         violated = judgement.verdict is Verdict.VIOLATION
         smallest = outcome.smallest if violated else None
-        first = () if violated else (*outcome.if_passed, *_weak_power(plan.claim, judgement))
+        first = (
+            ()
+            if violated
+            else (*outcome.if_passed, *_weak_power(plan.claim, judgement), *_weak_search(outcome.planted))
+        )
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
             plan.name,
@@ -169,6 +186,16 @@ def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
     return (
         f"weak: the audit may miss {claim.symbol} of {WEAK:g} times the claim: the smallest violation it detects with 95 % "
         f"probability is {power['95%']:.3g}; {more}",
+    )
+
+
+def _weak_search(planted: Probed | None) -> tuple[str, ...]:
+    """Return a warning if the search finds too few of the faults that are planted in the mechanism."""
+    if planted is None or planted.share >= ENOUGH_FOUND:
+        return ()
+    return (
+        f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; raise `samples`, "
+        "or write a smaller domain",
     )
 
 

@@ -8,23 +8,21 @@ How large a loss to look for is what the claim says, if that is near the truth. 
 nothing, a first search on neighbours shows how much the mechanism loses there.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import MARGINS, Forecast, Looks, ends
+from auditor.auditing.looks import Looks, Shown, ends
 from auditor.auditing.neighbour_stages import ON_NEIGHBOURS, halves_of, on_neighbours
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Sizes
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages
+from auditor.bounds.prospect import outlooks, utilities_of_all
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs
 
-# At a distance, evidence is strong enough for one margin.
-MARGIN_AT_DISTANCE = 1.0
 # The most pairs in the first round of the search for a small loss.
 MOST_PAIRS = 96
 # A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
@@ -32,18 +30,21 @@ FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 # Fewer pairs are not a search.
 FEWEST_PAIRS = 24
 MOST_STEPS = 101
+# What neighbours must promise to be preferred to what shows at a distance, where evidence is much stronger.
+LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPair:
     """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
 
-    ``claim`` is the claim of the size that was searched for.
+    ``claim`` is the claim of the size that was searched for, and ``promised`` what the looks at the pair promise (see ``Known``).
     """
 
     pair: Pair
     claim: PrivacyClaim
     outputs: int  # spent on the search
+    promised: float
     path: Sequence[Pair] = ()
 
 
@@ -53,11 +54,12 @@ def find_pair(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> FoundPair
     assert isinstance(claim, PrivacyClaim)
     known = in_stages(SEARCH, looks, Known(claim, plan.candidates), sizes.search)
     assert known.found is not None
-    if not known.along or known.found.score > known.by_step:
-        return FoundPair(known.found.pair, known.claim, looks.spent)
+    if not known.along or known.found.score > max(known.by_step, LIKELY):
+        return FoundPair(known.found.pair, known.claim, looks.spent, known.found.score)
     along = known.along
     # What is known of all steps together is known best of the middle one.
-    return FoundPair(along[len(along) // 2], known.claim, looks.spent, along if len(along) > 1 else ())
+    middle, far = along[len(along) // 2], along if len(along) > 1 else ()
+    return FoundPair(middle, known.claim, looks.spent, known.by_step, far)
 
 
 def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:
@@ -70,7 +72,9 @@ def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
     # Of a single pair nothing is seen.
     if not looks.spent or seen.found is None:
         return known
-    return Known(_shown(known.claim, seen.found.score), (*known.first, seen.found.pair))
+    pair = seen.found.pair
+    _, bounds = outlooks(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
+    return Known(_shown(known.claim, bounds.max(initial=0.0)), (*known.first, pair))
 
 
 def _of_the_size(looks: Looks, known: Known, given: Given) -> Known:
@@ -145,37 +149,36 @@ def _small_loss(looks: Looks, known: Known, given: Given) -> Known:
         steps, budget = steps_apart(claim), Budget(outputs, most_pairs=MOST_PAIRS)
         best = search_pairs(domain, lambda pairs, each: _at_distance(looks, claim, pairs, each), budget, looks.rng)
         return replace(known, along=tuple(path(domain, best.pair, steps)), by_step=best.score)
-    few, method = affordable_pairs(claim, outputs), looks.method(claim).with_prior()
-    margins = itertools.chain(MARGINS, itertools.repeat(MARGINS[-1]))
+    few = affordable_pairs(claim, outputs)
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
-        forecast = Forecast(method.with_margin(next(margins)))
-        return looks.on_pairs("few pairs, for a small violation", pairs, each, forecast)
+        seen = looks.on_pairs("few pairs, for a small violation", pairs, each, claim, {})
+        return utilities_of_all([look.prospects for look in seen], claim.value)
 
     best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
     return replace(known, along=(best.pair,), by_step=best.score)
 
 
 def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-    """Return the forecast by step for the ends of a path through each pair."""
-    steps = steps_apart(claim)
-    paths = [path(looks.plan.domain, pair, steps) for pair in pairs]
-    # The best of many forecasts is a lucky one, the more so where a path is short.
-    forecast = Forecast(looks.method(claim, steps).with_margin(MARGIN_AT_DISTANCE), held_out=True)
-    seen = looks.on(pairs, [*map(ends, paths)], outputs_each, forecast)
+    """Return what the ends of a path through each pair promise, by step."""
+    steps, exponent = steps_apart(claim), claim.group_exponent or 1
+    method, paths = looks.method(claim, steps), [path(looks.plan.domain, pair, steps) for pair in pairs]
+    seen = looks.on(pairs, [*map(ends, paths)], outputs_each, Shown(method))
     looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each, claim)
-    exponent = claim.group_exponent or 1
-    return [score / len(along) ** exponent for score, along in zip(seen, paths, strict=True)]
+    by_step = [
+        [one.of_steps(len(along) ** exponent) for one in method.prospects(evidence)]
+        for evidence, along in zip(seen, paths, strict=True)
+    ]
+    return utilities_of_all(by_step, claim.value)
 
 
 def _most_lossy_step(looks: Looks, known: Known, given: Given) -> Known:
     """Find the step of the path on which most is lost, by bisection: all may be lost on a single one."""
     along: Sequence[Pair] = known.along
     each = round(given.outputs) // (2 * len(along).bit_length())
-    forecast = Forecast(looks.method(known.claim).with_margin(MARGIN_AT_DISTANCE))
     while len(along) > 1:
         halves = halves_of(along)
-        scores = looks.on([], [*map(ends, halves)], each, forecast)
+        scores = looks.promised([*map(ends, halves)], each, looks.method(known.claim))
         along = halves[0] if scores[0] >= scores[1] else halves[1]
     return replace(known, first=(*known.first, along[0]))
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from auditor.auditing.sizes import Sizes, sizes_for
 from auditor.blackbox.sampling import Execution
-from auditor.defaults import FEWEST, SAMPLES, EventKind, MethodName, Prove, SettingsKeywords
+from auditor.defaults import FEWEST, PLANTED, SAMPLES, EventKind, MethodName, Prove, SettingsKeywords
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
@@ -39,11 +39,11 @@ class Search:
 class Settings:
     """How an audit is carried out.
 
-    ``samples`` counts the outputs of the bound, both sides together; ``outputs`` counts the outputs of search, selection and
-    bound together, if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at.
-    ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or
-    "only" a proof; "briefly" tries for a few seconds, and does not report a failed attempt. ``seed`` is the root of all
-    randomness.
+    ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
+    if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
+    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
+    for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass. ``seed`` is the
+    root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -56,6 +56,7 @@ class Settings:
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
     outputs: int | None = None
+    planted: int = PLANTED
 
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
@@ -66,6 +67,7 @@ class Settings:
         if self.outputs is not None:
             _require_integer("outputs", self.outputs, FEWEST)
         _require_integer("seed", self.seed, 0)
+        _require_integer("planted", self.planted, 0)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Settings":

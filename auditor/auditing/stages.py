@@ -1,35 +1,56 @@
 """A search as a list of stages, which is data: what each looks at, by which share of the outputs, and why."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from auditor.auditing.looks import Forecast, Looks
+from auditor.auditing.looks import Look, Looks
+from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, prior_of_all, utilities_of_all
 from auditor.claims import PrivacyClaim
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, Found
+from auditor.neighbours.search import Found, best_first
 
-ScoredPair = tuple[Pair, float]
+# The outputs of a first look at one of many pairs. A gross violation shows in so few.
+LEAST_LOOK = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The knowledge of a search between two stages. ``claim`` is the claim of the size that is looked for. ``first`` are pairs
-    that are always part of the last comparison. If a small loss showed at a distance, ``along`` is the path of pairs, and
-    ``by_step`` the score for each of its steps. ``best`` are the pairs for the next stage, and ``found`` is the best pair so far.
+    """What a search knows between two of its stages.
+
+    ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
+    distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
+    each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``found`` is the pair that the search ends with.
     """
 
     claim: PrivacyClaim
     first: tuple[Pair, ...] = ()
     along: tuple[Pair, ...] = ()
     by_step: float = -np.inf
-    simplest: tuple[ScoredPair, ...] = ()
-    closely: tuple[ScoredPair, ...] = ()
-    tried: tuple[Pair, ...] = ()
-    reacting: tuple[Pair, ...] = ()
-    best: tuple[Pair, ...] = ()
+    seen: Mapping[str, Look] = field(default_factory=dict)
+    proposed: tuple[Pair, ...] = ()
     found: Found | None = None
+
+    def with_looks(self, looks: Sequence[Look], **changes: Any) -> "Known":
+        """Return what is known after more looks."""
+        return replace(self, seen={**self.seen, **{look.pair.key(): look for look in looks}}, **changes)
+
+    def promises(self, enough: float) -> bool:
+        """Return whether some look promises enough."""
+        return enough < np.inf and bool(self.seen) and self.best()[0][1] >= enough
+
+    @property
+    def prior(self) -> Prior:
+        """What is known of the losses of most pairs."""
+        return prior_of_all([look.prospects for look in self.seen.values()])
+
+    def best(self, worth: float = WORTH_OF_BOUND) -> list[tuple[Look, float]]:
+        """Return all looks and what they promise, those first that promise most; ``worth`` is that of a bound."""
+        looks = list(self.seen.values())
+        promised = utilities_of_all([look.prospects for look in looks], self.claim.value, worth)
+        return [(looks[i], promised[i]) for i in best_first(promised)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +81,11 @@ class SearchStage:
 
 
 def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs: int) -> Known:
-    """Carry out stages in their order, and return the knowledge after them."""
+    """Carry out stages in their order, until a look promises enough, and return what is known then."""
     before = looks.spent
     for number, stage in enumerate(stages):
+        if known.promises(looks.draw.enough):
+            break
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
         left = round((1 - later) * outputs) - (looks.spent - before)
         share = left if stage.share is None else stage.share * outputs
@@ -88,11 +111,12 @@ def planned_stages(
         yield from planned_stages(stage.parts, share, depth + 1)
 
 
-def look_at(looks: Looks, given: Given, pairs: Sequence[Pair], forecast: Forecast) -> tuple[ScoredPair, ...]:
-    """Score as many pairs as the outputs of the stage allow; return each with its forecast."""
+def look_at(looks: Looks, known: Known, given: Given, pairs: Sequence[Pair], **changes: Any) -> Known:
+    """Look at pairs, as far as a stage has outputs for them; return what is known then."""
     outputs = int(given.outputs)
-    pairs = pairs[: max(1, outputs // LEAST_OUTPUTS)]
+    pairs = pairs[: max(1, outputs // LEAST_LOOK)]
     if not pairs:
-        return ()
-    scores = looks.on_pairs(given.name, pairs, outputs // len(pairs), forecast)
-    return tuple(zip(pairs, scores, strict=True))
+        return replace(known, **changes)
+    return known.with_looks(
+        looks.on_pairs(given.name, pairs, outputs // len(pairs), known.claim, known.seen), **changes
+    )

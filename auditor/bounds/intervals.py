@@ -1,5 +1,8 @@
 """Clopper-Pearson limits of a binomial proportion, and the textbook bound made of two of them."""
 
+import math
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -86,6 +89,9 @@ def _two_limits(counts: Counts, alpha: float) -> tuple[float, float]:
     from statsmodels.stats.proportion import proportion_confint
 
     # proportion_confint is two-sided: at level alpha each of its limits errs with probability alpha/2.
-    low, _ = proportion_confint(counts.hits_left, counts.trials_left, alpha=alpha, method="beta")
-    _, high = proportion_confint(counts.hits_right, counts.trials_right, alpha=alpha, method="beta")
-    return float(low), float(high)
+    with warnings.catch_warnings():
+        # At levels below 1e-100, as p-values ask for, its root finder may warn, and give NaN.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        low, _ = proportion_confint(counts.hits_left, counts.trials_left, alpha=alpha, method="beta")
+        _, high = proportion_confint(counts.hits_right, counts.trials_right, alpha=alpha, method="beta")
+    return 0.0 if math.isnan(low) else float(low), 1.0 if math.isnan(high) else float(high)

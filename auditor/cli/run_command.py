@@ -83,6 +83,7 @@ def add_commands(commands: Commands) -> None:
             "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
         )
         parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
+        parser.add_argument("--strict", action="store_true", help="end with exit status 1 if a pass is weak")
         parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
         parser.add_argument(
             "--json",
@@ -206,7 +207,7 @@ def _audit(
             if options.quiet:
                 say(closing_line(result, timed=True))
             results.append(result)
-            statuses.append(_status(result))
+            statuses.append(_status(result, options.strict))
             annotate(result, str(configuration.file))
             if baselines:
                 file, baseline = baselines[configuration.name]
@@ -284,8 +285,8 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
         raise
 
 
-def _status(result: "RunResult") -> int:
+def _status(result: "RunResult", strict: bool) -> int:
     if result.passed:
-        return AS_EXPECTED
+        return UNEXPECTED if strict and any(audit.weak for audit in result.audits) else AS_EXPECTED
     wrong = [audit for audit in result.audits if not audit.passed]
     return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED

@@ -2,13 +2,14 @@
 
 import os.path
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from auditor import __version__
 from auditor.blackbox.inputs import content
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.store import NAMED
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file
 from auditor.neighbours.canaries import Canaries
@@ -52,24 +53,30 @@ def identity(configuration: Configuration) -> dict[str, Any]:
         "Python": platform.python_version(),
         "command line": {key: value for key, value in configuration.overrides.items() if key not in WHERE},
         "audits run": [plan.name for plan in configuration.plans],
-        "contents": {
-            os.path.relpath(path, folder): content(str(path))
-            for path in sorted({path.resolve() for path in _files(configuration)})
-        },
+        "contents": _contents(_files(configuration), folder),
+        NAMED: _contents(_named(configuration), folder),
         "file": {**file, "audits": by_name},
     }
 
 
+def _contents(files: Iterable[Path], folder: Path) -> dict[str, str]:
+    return {os.path.relpath(path, folder): content(str(path)) for path in sorted({path.resolve() for path in files})}
+
+
 def _files(configuration: Configuration) -> Iterator[Path]:
-    """Yield the files of mechanisms, scores and data sets, the locks next to them, and files that parameters name."""
+    """Yield the files of mechanisms, scores and data sets, and the locks next to them."""
     canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
     scores = [PythonSource(each.score, {}, each.search_path) for each in canaries if isinstance(each.score, str)]
     for source in [*(plan.source for plan in configuration.plans), *scores, *configuration.code]:
         for file in source.files():
             yield file
             yield from (lock for name in LOCKS if (lock := file.parent / name).is_file())
-        # A library that opens such a file in C is not seen.
-        for value in source.parameters.values():
+
+
+def _named(configuration: Configuration) -> Iterator[Path]:
+    """Yield the files that parameters name. A library that opens such a file in C is not seen."""
+    for plan in configuration.plans:
+        for value in plan.source.parameters.values():
             named = configuration.file.parent / value if isinstance(value, str) else ""
             if os.path.isfile(named):  # noqa: PTH113 - any text may be asked about
                 yield Path(named)

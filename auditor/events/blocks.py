@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import Floats
+from auditor.bounds.prospect import HeldOut
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
@@ -71,6 +72,9 @@ class Forecaster(Protocol):
     @property
     def claimed(self) -> float:
         """The value that a bound must exceed to refute the claim."""
+
+    def better(self, frequent: GuessCounts, rare: HeldOut) -> bool:
+        """Return whether a rare rule promises more than a frequent one, by what they won on outputs that did not suggest them."""
 
     def with_margin(self, caution: float) -> "Forecaster":
         """Return the estimator with forecasts ``caution`` standard errors on the safe side."""

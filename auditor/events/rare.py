@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.blackbox.sample import Sample
+from auditor.bounds.prospect import HeldOut
 from auditor.events.blocks import Choice, Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
@@ -20,21 +21,18 @@ from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn, sorted_sides
 
 Sides = tuple[SortedColumn, SortedColumn]
-# In a column with more values that repeat, or with more of its numbers in them, repetition is nothing special.
-MOST_REPEATED, MOST_SHARE = 64, 0.5
-# Of one atom; a more frequent one is left to the blocks. In a column with more atoms, the luckiest of them would win.
-RARE, MOST_RARE_ATOMS = 0.05, 64
+# The share of outputs up to which a value is rare; more frequent ones are left to the blocks. In a column with more rare values,
+# the luckiest of them would win.
+RARE, MOST_RARE = 0.05, 64
 # Outputs beyond the other side's support, in the half that did not place the threshold. From fewer the ends are mostly luck.
 LEAST_BEYOND = 12
 
 
 @dataclass(frozen=True, slots=True)
 class RareChoice(Choice):
-    """A rule on rare events. ``careful`` is its forecast with the margin of all other rules. A few wins are not enough for this
-    margin.
-    """
+    """A rule on rare events, and what it won on outputs other than those that suggested it."""
 
-    careful: float
+    seen: HeldOut
 
 
 def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> RareChoice | None:
@@ -82,10 +80,10 @@ class _Judged:
         counts = (self.left_wins, self.left_losses, self.right_wins, self.right_losses)
         left_wins, left_losses, right_wins, right_losses = (np.array([float(n)]) for n in counts)
         careful = float(forecaster.forecast(RuleCounts(left_wins, left_losses, right_wins, right_losses, trials))[0])
+        seen = HeldOut(self.wins, self.wins + self.losses, trials, (self.left_wins > 0) + (self.right_wins > 0))
         if self.losses:
-            return RareChoice(event, careful, careful)
-        sides = (self.left_wins > 0) + (self.right_wins > 0)
-        return RareChoice(event, forecaster.forecast_unbeaten(self.wins, trials, sides), careful)
+            return RareChoice(event, careful, seen)
+        return RareChoice(event, forecaster.forecast_unbeaten(self.wins, trials, seen.directions), seen)
 
 
 def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
@@ -113,14 +111,14 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
 
 
 def _repeated(left: SortedColumn, right: SortedColumn) -> dict[float, tuple[int, int]]:
-    """Return the numbers that occur more than once, and how often on either side; none where that is nothing special."""
+    """Return the rare numbers that occur more than once, and how often on either side; none if there are many."""
     numbers = (left + right).numbers
     if not len(numbers):
         return {}
     begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     times = np.diff(begins, append=len(numbers))
-    again = times > 1
-    if np.count_nonzero(again) > MOST_REPEATED or times[again].sum() > MOST_SHARE * len(numbers):
+    again = (times > 1) & (times <= RARE * (left.size + right.size))
+    if np.count_nonzero(again) > MOST_RARE:
         return {}
     values = numbers[begins[again]]
     counts = [np.subtract(*reversed(side.ends(values))).tolist() for side in (left, right)]
@@ -131,7 +129,7 @@ def _rare_atoms(left: SortedColumn, right: SortedColumn) -> dict[str, tuple[int,
     seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
     most = RARE * (left.size + right.size)
     rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= most}
-    return rare if len(rare) <= MOST_RARE_ATOMS else {}
+    return rare if len(rare) <= MOST_RARE else {}
 
 
 def _at_values(guess: Mapping[float | str, float]) -> Cells:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor.blackbox.outputs import OutputColumn, Outputs
+from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats, Ints
 from auditor.defaults import EventKind
@@ -45,6 +45,7 @@ from auditor.events.halves import Halves
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.pooled import pooled_evidence
 from auditor.events.rare import RareChoice, Sides, rare_choice
+from auditor.events.separating import FEW_OUTPUTS, separating_event
 from auditor.events.thresholds import WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
@@ -62,6 +63,8 @@ MOST_REGRESSED = 32
 # Below this many outputs, regression has nothing to add to the features themselves.
 LEAST_TO_LEARN = 500
 
+# What is guessed where nothing was learned.
+ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
 # Features that were learned from one half of the outputs.
 LEARNED = (EvidenceSum, LogisticScore)
 # Features that are preferred to others that forecast hardly more.
@@ -83,54 +86,64 @@ def select_event(
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
     are ``given`` are looked at too. Neither sample may serve for the bound. With nothing to learn from, the event guesses left
-    always. A rare event is returned if it is better with the same margin, or if its forecast refutes the claim and the best
-    event's forecast does not.
+    always. A rare event is returned if it promises more.
     """
-    choice, rare = _select(fit, judge, forecaster, kinds, given)
-    refutes = beaten_at(forecaster.claimed)
-    if rare is not None and (rare.careful > beaten_at(choice.forecast) or rare.forecast > refutes >= choice.forecast):
-        return rare
-    return choice
-
-
-def _select(
-    fit: Sample, judge: Sample, forecaster: Forecaster, kinds: Sequence[str], given: Sequence[Feature]
-) -> tuple[Choice, RareChoice | None]:
-    """Return the best of all events, and the best rare one."""
-    always = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-    best, on_best = Choice(always, -np.inf), None
     halves = Halves.of(fit, judge)
-    features, rare_places = _promising(halves, kinds, given, forecaster.forecast)
+    choice = _frequent(halves, forecaster, kinds, given)
+    rare = _rare(halves, forecaster) if VALUES in kinds else None
+    return rare if rare is not None and forecaster.better(choice.test.count(judge), rare.seen) else choice
+
+
+def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
+    """Return the rule on rare events of one place of the output with the best forecast; None if one side alone shows nothing."""
+    return _rare(Halves.of(*sample.halves()), forecaster)
+
+
+def frequent_event(
+    sample: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()
+) -> Event:
+    """Return the event with the best forecast, by rules that many outputs decide. Of few outputs it is one threshold."""
+    if sample.size < FEW_OUTPUTS:
+        outputs = concatenate([sample.left, sample.right])
+        return separating_event([*given, *_features(outputs, kinds)], sample) or ALWAYS
+    return _frequent(Halves.of(*sample.halves()), forecaster, kinds, given).test
+
+
+def _rare(halves: Halves, forecaster: Forecaster) -> RareChoice | None:
+    places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
+    if len(places) > MOST_RARE_PLACES:
+        one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
+        places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
+    found = [_Extracted.of(place, halves).rare(forecaster) for place in places]
+    return max(filter(None, found), key=lambda choice: choice.forecast, default=None)
+
+
+def _frequent(halves: Halves, forecaster: Forecaster, kinds: Sequence[str], given: Sequence[Feature]) -> Choice:
+    best, on_best = Choice(ALWAYS, -np.inf), None
+    features = _promising(halves, kinds, given, forecaster.forecast)
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
         only = _Extracted.of(features[0], halves)
-        placed = _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
-    else:
-        for feature in features:
-            extracted = _Extracted.of(feature, halves)
-            choice = _best_rule(extracted, forecaster.forecast)
-            # Where all show little, what is gained by a simpler event is lost many times over.
-            is_free = isinstance(feature, SIMPLE) or best.forecast < WORTH_KEEPING
-            needed = best.forecast if is_free else beaten_at(best.forecast)
-            if choice is not None and choice.forecast > needed:
-                best, on_best = choice, extracted
-        placed = _placed(on_best or _Extracted.of(always.feature, halves), lambda: best, forecaster)
-    rare = [_Extracted.of(place, halves).rare(forecaster) for place in rare_places]
-    return placed, max(filter(None, rare), key=lambda choice: choice.forecast, default=None)
+        return _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
+    for feature in features:
+        extracted = _Extracted.of(feature, halves)
+        choice = _best_rule(extracted, forecaster.forecast)
+        # Where all show little, what is gained by a simpler event is lost many times over.
+        is_free = isinstance(feature, SIMPLE) or best.forecast < WORTH_KEEPING
+        needed = best.forecast if is_free else beaten_at(best.forecast)
+        if choice is not None and choice.forecast > needed:
+            best, on_best = choice, extracted
+    return _placed(on_best or _Extracted.of(ALWAYS.feature, halves), lambda: best, forecaster)
 
 
-def _promising(
-    halves: Halves, kinds: Sequence[str], given: Sequence[Feature], forecast: RuleForecast
-) -> tuple[list[Feature], list[Feature]]:
-    """Return the features that promise most, the simplest first, and places that may hold rare events."""
+def _promising(halves: Halves, kinds: Sequence[str], given: Sequence[Feature], forecast: RuleForecast) -> list[Feature]:
+    """Return the features that promise most, the simplest first."""
     few = halves.first(SCREENED)
     known = [*given, *_features(few.fit, kinds)]
     if not known:
-        return [], []
+        return []
     if len(known) <= KEPT and sum(isinstance(feature, Place) for feature in known) < 2:
-        return known, [feature for feature in known if isinstance(feature, Place)]
-    blocks = few.coarse(known, look_for_rare=True)
-    suspects = [i for i, feature in enumerate(known) if isinstance(feature, Place) and blocks.one_sided[i]]
-    suspects = sorted(suspects, key=lambda i: -blocks.one_sided[i])[:MOST_RARE_PLACES]
+        return known
+    blocks = few.coarse(known)
     promised = blocks.promises(forecast, are_learned=False)
     order = np.argsort(-promised, kind="stable").tolist()
     learned = list(_learned([known[i] for i in order], halves))
@@ -142,7 +155,7 @@ def _promising(
     kept = {*range(len(given)), *order[:KEPT], *simplest[:1]}
     if few is not halves:  # what is learned from all outputs may be too weak to show on the first of them
         kept |= {*range(len(known), len(features))}
-    return [features[i] for i in sorted(kept)], [known[i] for i in suspects]
+    return [features[i] for i in sorted(kept)]
 
 
 def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:

@@ -18,15 +18,25 @@ from auditor.bounds.intervals import (
     two_intervals_epsilon,
 )
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
+from auditor.bounds.prospect import (
+    UNLIKE_IF_RARE,
+    UNLIKE_OTHERS,
+    HeldOut,
+    Prospect,
+    fitted_prior,
+    utilities,
+)
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import RuleCounts
 from auditor.events.event import Event
-from auditor.events.selection import select_event
+from auditor.events.rare import RARE
+from auditor.events.selection import frequent_event, rare_event, select_event
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
     ExactNumber,
     Interval,
     Learned,
+    ManyNumbers,
     Method,
     Truth,
     log_ratio,
@@ -77,14 +87,45 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         choice = select_event(*sample.halves(), self, self.events, self.given)
         return Learned(choice.test, choice.forecast)
 
-    def forecast_held_out(self, sample: Sample) -> float:
-        """See Method; each half of the outputs judges the rule that is learned from the other."""
+    def evidence(self, sample: Sample) -> ManyNumbers:
+        """See Method; for a rule on frequent outputs and one on rare ones.
+
+        Each half of the outputs judges the frequent rule that is learned from the other. A rare rule judges itself.
+        """
         one, other = sample.halves()
-        counts = self.learn(one).test.count(other) + self.learn(other).test.count(one)
-        forecast = float(self.forecast(RuleCounts.seen(counts))[0])
-        if counts.wins < counts.guesses or not counts.wins:
-            return forecast
-        return max(forecast, self.forecast_unbeaten(counts.wins, counts.trials, counts.directions))
+        counts = self._frequent(one).count(other) + self._frequent(other).count(one)
+        rare = rare_event(sample, self)
+        is_rare = rare is not None and rare.seen.guesses <= RARE * sample.size
+        return held_out(counts), rare.seen if rare is not None and is_rare else HeldOut(0, 0, sample.size, 1)
+
+    def _frequent(self, sample: Sample) -> Event:
+        return frequent_event(sample, self, self.events, self.given)
+
+    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+        if not (one and other):
+            return one or other
+        return tuple(HeldOut(*map(int, a)).joined(HeldOut(*map(int, b))) for a, b in zip(one, other, strict=True))
+
+    def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
+        found = [HeldOut(*map(int, seen)) for seen in evidence]
+        unlike = (UNLIKE_OTHERS, UNLIKE_IF_RARE)
+        return [
+            self.promised(seen)._replace(unlike=share)
+            for seen, share in zip(found, unlike, strict=False)
+            if seen.guesses
+        ]
+
+    def better(self, frequent: GuessCounts, rare: HeldOut) -> bool:
+        """Return whether a rare rule promises more than a frequent one."""
+        usual, unusual = self.prospects((held_out(frequent), rare)) if frequent.guesses else (None, None)
+        if usual is None or unusual is None:
+            return True
+        of_frequent, of_rare = utilities([usual, unusual], fitted_prior([usual]), self.claimed)
+        return bool(of_rare > of_frequent)
+
+    @abstractmethod
+    def promised(self, seen: HeldOut) -> Prospect:
+        """Return what is promised by what a rule won on outputs from which it was not learned."""
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
@@ -109,6 +150,11 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
 
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
+
+    def _log_odds(self, counts: HeldOut) -> tuple[float, float]:
+        """Return ln of the odds to win, with half a guess more on either side, and its standard error (nats)."""
+        wins, losses = counts.wins + 0.5, counts.guesses - counts.wins + 0.5
+        return math.log(wins / losses), math.sqrt(1 / wins + 1 / losses)
 
 
 # The least that a rule is taken to show before it is seen to show more: a claim of ε = 0 allows nothing.
@@ -149,6 +195,20 @@ class Guesses(_EpsilonMethod):
         """See Method; exact, by the power of the test."""
         counts = imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
+
+    def promised(self, seen: HeldOut) -> Prospect:
+        """See _RuleMethod; by the rate of wins that refutes the claim, which the normal approximation gives."""
+        # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
+        fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
+        epsilon, free = self.claim.epsilon, seen.directions * self.claim.delta / 2 * seen.trials / fewest
+        allowed = (math.exp(epsilon) + free) / (1 + math.exp(epsilon))
+        loss, error = self._log_odds(seen)
+        guesses = seen.guesses * self.planned / seen.trials
+        needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
+        if not needed < 1:
+            return Prospect(loss, error, math.inf, 0.0)
+        short = math.log(needed / (1 - needed)) - epsilon
+        return Prospect(loss, error, short, 1 / math.sqrt(guesses * needed * (1 - needed)))
 
     def forecast(self, seen: RuleCounts) -> Floats:
         wins = seen.left_wins + seen.right_wins
@@ -197,6 +257,15 @@ class TwoIntervals(_EpsilonMethod):
         """See Method; exact, by the power of the test."""
         return self._detectable(imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned).left, chance)
 
+    def promised(self, seen: HeldOut) -> Prospect:
+        """See _RuleMethod; both intervals take their part."""
+        loss, error = self._log_odds(seen)
+        share = self.planned / seen.trials
+        noise = error / math.sqrt(share)
+        allowed = self.claim.delta * self.planned / 2 / max(1.0, seen.wins * share)
+        short = z_of(self.alpha / 2) * math.sqrt(2) * noise - math.log(max(1e-300, 1 - allowed))
+        return Prospect(loss, error, short, noise) if allowed < 1 else Prospect(loss, error, math.inf, 0.0)
+
     def forecast(self, seen: RuleCounts) -> Floats:
         half = seen.trials / 2
         is_left = seen.right_wins + seen.right_losses == 0
@@ -244,6 +313,22 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         """See Method; a rule that never abstains has no share."""
         return detectable_mu(imagined(0.5, 1.0, self.planned), self.claim.mu, self.alpha, chance)
 
+    def promised(self, seen: HeldOut) -> Prospect:
+        """See _RuleMethod; by the normal approximation of the rate of wins."""
+        from scipy.special import ndtr, ndtri
+
+        trials = seen.trials + 1
+        rate = (seen.wins + 0.5) / trials
+        density = math.exp(-(float(ndtri(rate)) ** 2) / 2) / math.sqrt(2 * math.pi)
+        error = 2 * math.sqrt(rate * (1 - rate) / trials) / density
+        allowed = float(ndtr(self.claim.mu / 2))
+        needed = allowed + z_of(self.alpha) * math.sqrt(allowed * (1 - allowed) / self.planned)
+        if not needed < 1:
+            return Prospect(mu_from_rate(rate), error, math.inf, 0.0)
+        return Prospect(
+            mu_from_rate(rate), error, mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
+        )
+
     def interval(self, counts: GuessCounts, error: float) -> Interval:
         low, high = limits(counts.wins, counts.guesses, error)
         return mu_from_rate(low), mu_from_rate(high)
@@ -258,6 +343,11 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         # What a curve expects on each block are fractions, and their sum is rounded.
         never_abstains = wins + seen.left_losses + seen.right_losses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
+
+
+def held_out(counts: GuessCounts) -> HeldOut:
+    """Return what a rule won on outputs from which it was not learned."""
+    return HeldOut(counts.wins, counts.guesses, counts.trials, counts.directions)
 
 
 def imagined(rate: float, share: float, outputs: int) -> GuessCounts:

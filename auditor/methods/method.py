@@ -10,6 +10,7 @@ import numpy as np
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
+from auditor.bounds.prospect import Prospect
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
@@ -18,6 +19,8 @@ from auditor.events.observed import Observed
 from auditor.events.selection import BITS, VALUES
 
 Interval = tuple[float, float]
+# Evidence as plain numbers, one tuple for each kind of event: it travels between processes, and to a store.
+ManyNumbers = tuple[tuple[float, ...], ...]
 C = TypeVar("C")
 K = TypeVar("K", bound=Claim)
 T = TypeVar("T")
@@ -110,14 +113,25 @@ class Method(ABC, Generic[K, T, C]):
     def learn(self, sample: Sample) -> Learned[T]:
         """Learn a test from outputs that will not serve for the bound."""
 
-    def forecast_held_out(self, sample: Sample) -> float:
-        """Return the forecast of a test that was learned from a part of the outputs. The forecast uses its counts in the other
-        part.
+    def evidence(self, sample: Sample) -> ManyNumbers:
+        """Return what outputs show of the loss on a pair, as plain numbers.
 
-        The forecast of ``learn`` is the largest of many rules' forecasts. This forecast is about a single rule. If a method has no
-        forecast from counts, it is the forecast of ``learn``.
+        A method that has no counts of rules gives its own forecast, as if that stood one standard error from the loss.
         """
-        return self.learn(sample).forecast
+        bold, safe = (self.with_margin(margin).learn(sample).forecast for margin in (0.0, 1.0))
+        return ((bold, max(bold - safe, 1e-9)),) if safe > -np.inf else ()
+
+    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+        """Return what two looks at one pair show together."""
+        if not (one and other):
+            return one or other
+        weights = np.array([1 / found[0][1] ** 2 for found in (one, other)])
+        mean = np.average([found[0][0] for found in (one, other)], weights=weights)
+        return ((float(mean), float(weights.sum() ** -0.5)),)
+
+    def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
+        """Return what evidence promises of the bound, the events that most outputs show first."""
+        return [Prospect(loss, error, 0.0, 0.0) for loss, error in evidence]
 
     @abstractmethod
     def bound(self, test: T, counts: C) -> float:

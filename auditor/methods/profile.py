@@ -6,12 +6,13 @@ from typing import ClassVar
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import ProfileCounts
 from auditor.bounds.profiles import privacy_profile
+from auditor.bounds.prospect import Prospect
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.methods.guessing import Guesses
-from auditor.methods.method import Interval, Learned, Method, profile_points
+from auditor.methods.method import Interval, Learned, ManyNumbers, Method, profile_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,21 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
         return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
-    def forecast_held_out(self, sample: Sample) -> float:
-        return max(method.forecast_held_out(sample) - method.claim.epsilon for method in self._methods())
+    def evidence(self, sample: Sample) -> ManyNumbers:
+        """See Method; that of each point, one after the other."""
+        return tuple(seen for method in self._methods() for seen in method.evidence(sample))
+
+    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+        return self._methods()[0].joined(one, other)
+
+    def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
+        """See Method; the quantity is the excess over a point."""
+        methods, found = self._methods(), list[Prospect]()
+        each = len(evidence) // len(methods)
+        for i, method in enumerate(methods):
+            promised = method.prospects(evidence[i * each : (i + 1) * each])
+            found += [one._replace(loss=one.loss - method.claim.epsilon) for one in promised]
+        return found
 
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
         each = zip(self._methods(), test.events, strict=True)

@@ -21,7 +21,7 @@ from auditor.events.observed import (
 from auditor.neighbours.pair import Relation, pair_words
 from auditor.proofs.proof import Scope, shown_above
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
-from auditor.verdict import Verdict, is_weak
+from auditor.verdict import Verdict
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -91,6 +91,7 @@ COLUMNS: dict[str, Callable[[AuditResult], str]] = {
     "proved": _both_ends,
     "exact": lambda audit: "" if audit.exact is None else number(audit.exact.value),
     "would catch": _would_catch,
+    "faults": lambda audit: f"{len(audit.planted.found)}/{audit.planted.all}" if audit.planted else "",
 }
 
 
@@ -121,8 +122,7 @@ def proof_words(audit: AuditResult) -> str | None:
 def ended(audit: AuditResult) -> str:
     """Write the verdict, whether it is weak, and the expected one where it differs."""
     surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
-    weak = audit.verdict is Verdict.NO_VIOLATION_FOUND and is_weak(audit.claim, audit.power)
-    return f"{verdict_words(audit.verdict)}{' (weak)' if weak else ''}{surprise}"
+    return f"{verdict_words(audit.verdict)}{' (weak)' if audit.weak else ''}{surprise}"
 
 
 def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
@@ -133,7 +133,21 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    return " ".join(filter(None, [by_outputs, proof_words(audit)]))
+    return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit)]))
+
+
+# Planted faults that are named if they were missed.
+MOST_NAMED = 3
+
+
+def planted_words(audit: AuditResult) -> str | None:
+    """Say which of the planted faults the search found; None if none were planted."""
+    planted = audit.planted
+    if planted is None:
+        return None
+    missed = list(planted.missed[:MOST_NAMED]) + ["others"] * (len(planted.missed) > MOST_NAMED)
+    not_seen = f"; not seen: {'; '.join(missed)}" if missed else ""
+    return f"Planted faults found: {len(planted.found)} of {planted.all}{not_seen}."
 
 
 def _found(audit: AuditResult) -> str:

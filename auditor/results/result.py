@@ -13,7 +13,7 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField
-from auditor.verdict import Verdict
+from auditor.verdict import Verdict, is_weak
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,7 +23,20 @@ FORMAT = 1
 IN_SHORT, AS_CARDS = "auditor.report.plain_text:in_short", "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
-    *("name", "mechanism", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "smallest", "reproduce"),
+    *(
+        "name",
+        "mechanism",
+        "verdict",
+        "weak",
+        "expected",
+        "passed",
+        "claim",
+        "bound",
+        "pair",
+        "event",
+        "smallest",
+        "reproduce",
+    ),
     *("exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
     "illustration",
 )
@@ -39,6 +52,11 @@ class OutputsSpent:
     selection: Count = 0
     bound: Count = 0
     shrink: Count = 0
+
+    @property
+    def total(self) -> int:
+        """The outputs of all phases."""
+        return self.search + self.selection + self.bound + self.shrink
 
     def to_dict(self) -> dict[str, int]:
         """Return the numbers by name."""
@@ -102,10 +120,33 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Probed:
+    """The faults that were planted in the mechanism, in words: those that the same search ``found``, and those it ``missed``.
+
+    ``outputs`` were drawn for this, in addition to those of the audit.
+    """
+
+    found: Sequence[str]
+    missed: Sequence[str]
+    outputs: Count
+
+    @property
+    def all(self) -> int:
+        """How many faults were planted."""
+        return len(self.found) + len(self.missed)
+
+    @property
+    def share(self) -> float:
+        """The share of the faults that was found."""
+        return len(self.found) / self.all
+
+
+@dataclass(frozen=True, slots=True)
 class Tried:
     """The scope of an audit: the neighbours in words, the number of pairs tried, and the kinds of events.
 
-    ``search`` is the number of outputs of the search, if a time limit set it. The same number repeats the search.
+    ``search`` is the number of outputs of the search, if a time limit set it. The same number repeats the search. ``planted`` says
+    which faults the search finds that are planted in the mechanism; None if none were.
     """
 
     neighbours: str
@@ -113,6 +154,7 @@ class Tried:
     events: Sequence[str]
     search: Annotated[Count | None, Field(exclude_if=lambda outputs: outputs is None)] = None
     stages: Annotated[Sequence[Stage], Field(exclude_if=lambda stages: not stages)] = ()
+    planted: Annotated[Probed | None, Field(exclude_if=lambda planted: planted is None)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +303,18 @@ class AuditResult:
         return self.provenance.tried
 
     @property
+    def planted(self) -> Probed | None:
+        """The faults that were planted in the mechanism after a pass, and which of them the search found."""
+        return self.tried.planted if self.tried else None
+
+    @property
+    def weak(self) -> bool:
+        """Whether this is a pass that may have missed much: a violation of twice the claim, or one planted fault in five."""
+        passed = self.verdict is Verdict.NO_VIOLATION_FOUND
+        share = self.planted.share if self.planted else None
+        return passed and is_weak(self.claim, self.power, share)
+
+    @property
     def passed(self) -> bool:
         """Whether the audit ended as expected."""
         return self.verdict == self.expected
@@ -268,7 +322,7 @@ class AuditResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
-        flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed}
+        flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
         flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
         if self.smallest is not None:
             flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])

@@ -195,7 +195,7 @@ def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyP
         before_the_bound = drawn <= trial + 0.25 * 2000
         return np.full(size, bit) if before_the_bound else rng.integers(2, size=size)
 
-    result = run(plan(honest_at_last, execution=IN_THIS_PROCESS))
+    result = run(plan(honest_at_last, execution=IN_THIS_PROCESS, planted=0))
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert drawn - trial == result.outputs.search + result.outputs.selection + result.outputs.bound
 
@@ -335,7 +335,7 @@ def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
     container: str, verdict: str, told: list[str]
 ) -> None:
     few = auditor.Records((0, 10), size=(0, 3), container=container)
-    result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000)
+    result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000, planted=0)
     assert result.verdict == verdict
     assert len(result.warnings) == len(told)
     for part in (
@@ -488,7 +488,7 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
 
 
-@pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5, None])
+@pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5])
 def test_neighbours_that_are_none_are_told_what_they_may_be(neighbours: Any) -> None:
     with pytest.raises(auditor.InvalidInputError, match=r"neighbours is .* a list of pairs .* auditor.Records"):
         audit(response, neighbours=neighbours)

@@ -156,9 +156,9 @@ def test_a_file_that_a_parameter_names_is_part_of_a_run(tmp_path: Path) -> None:
     file = tmp_path / "audits.yaml"
     given = "parameters: {data: data.parquet, long: " + "a" * 5_000 + ", other: b, number: 3}"
     file.write_text(file.read_text().replace("mechanism: m.py:noisy", f"mechanism: m.py:noisy, {given}"))
-    contents = identity(load_configuration(file))["contents"]
-    assert contents["data.parquet"] == content(str(tmp_path / "data.parquet"))
-    assert set(contents) == {"data.parquet", "m.py", "pairs.py", "uv.lock"}
+    known = identity(load_configuration(file))
+    assert known["files that parameters name"] == {"data.parquet": content(str(tmp_path / "data.parquet"))}
+    assert set(known["contents"]) == {"m.py", "pairs.py", "uv.lock"}
 
 
 # --- What one process sees ---

@@ -343,6 +343,7 @@ ENTRY = {
 }
 ENTRY_BEYOND = {
     "mechanism",
+    "weak",
     "budget",
     "exact",
     "smallest",
@@ -356,6 +357,7 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "version": int,
     "auditor": str,
     "passed": bool,
+    "weak": bool,
     "verdict": str,
     "expected": str,
     "name": str,

@@ -257,14 +257,15 @@ def halved(left: bool, size: int, rng: np.random.Generator) -> Any:
     ids=str,
 )
 def test_what_is_held_out_knows_no_luck(claim: Any) -> None:
-    """Where both sides are alike, forecasts one standard error on the safe side pass 0 for one in six pairs at most.
+    """Where both sides are alike, a loss one standard error on the safe side passes 0 for one in six pairs at most.
 
     Of 25 pairs 16 or more would do so with a chance below 1e-6. The luckiest of many rules passes 0 on nearly all.
     """
     method = method_for(claim, "fixed", 0.05, 10**7).with_margin(1.0)
     samples = [draw(vectors, 1_000, np.random.default_rng(seed)) for seed in range(25)]
     assert sum(method.learn(sample).forecast > 0 for sample in samples) >= 23
-    assert sum(method.forecast_held_out(sample) > 0 for sample in samples) < 16
+    seen = [method.prospects(method.evidence(sample))[0] for sample in samples]
+    assert sum(one.loss - one.error > 0 for one in seen) < 16
 
 
 @pytest.mark.parametrize("name", ["fixed", "two-intervals"])
@@ -272,6 +273,6 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
     """Wins at 2/3 of 40,000 outputs are ln 2 within .02, six standard errors."""
     method = method_for(auditor.PureDP(0.1), name, 0.05, 10**9).with_margin(1.0)
     sample = draw(halved, 20_000, np.random.default_rng(1))
-    assert method.forecast_held_out(sample) == pytest.approx(math.log(2), abs=0.08)
+    assert method.prospects(method.evidence(sample))[0].loss == pytest.approx(math.log(2), abs=0.08)
     profile = ProfileGuesses(auditor.PrivacyProfile([(0.1, 0.0), (0.5, 0.0)]), 0.05, 10**9, 1.0)
-    assert profile.forecast_held_out(sample) == pytest.approx(math.log(2) - 0.1, abs=0.08)
+    assert profile.prospects(profile.evidence(sample))[0].loss == pytest.approx(math.log(2) - 0.1, abs=0.08)

@@ -553,7 +553,7 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: Totals(cells=1.5, values=(0, 1), contribution={"l1": 1}), "cells is 1.5"),  # type: ignore[arg-type]
     (lambda: Totals(cells=2, values=(1, 0), contribution={"l1": 1}), "values goes from 1 to 0"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={}), "{l1: s}, {l2: s} or {linf: s}"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={"l2": 1}), "{l1: s}, {l2: s} or {linf: s}"),
+    (lambda: Totals(cells=2, values=(0, 1), contribution={"l3": 1}), "{l1: s}, {l2: s} or {linf: s}"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1, "linf": 1}), "{l1: s}, {l2: s} or {linf: s}"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0}), "contribution l1 is 0"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": math.nan}), "contribution l1 is nan"),

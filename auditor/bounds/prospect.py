@@ -1,0 +1,165 @@
+"""What a look at a pair promises: the chance that the bound, with the outputs that it will have, passes the claim.
+
+A search is for refuting. So pairs are compared by that chance, and by nothing else as long as it matters. A frequent event on
+which a pair just keeps the claim has the chance α. A rare one that is half known to break it has half.
+
+The best of many looks is a lucky one. A prior for the losses of pairs takes that luck away. It is fitted to all looks of a
+search, since most pairs lose about as much as the others. Many lose just what is claimed, since mechanisms are calibrated to that.
+Some pairs are those at which the mechanism breaks: these may lose anything.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from auditor.bounds.intervals import Floats
+
+# The share of pairs that may lose anything, and how far that reaches (standard deviation, nats). One in twenty: of a hundred looks
+# at a sound mechanism some five are pursued, which costs little; and a fault on one pair of a hundred is not explained away.
+# Most faults show on one or two records: of the simplest pairs one in five. What is rare is unlike what most outputs show: of such
+# events one in four may lose anything.
+UNLIKE_OTHERS, UNLIKE_IF_SIMPLE, UNLIKE_IF_RARE, REACH = 0.05, 0.2, 0.25, 4.0
+# What a bound of the size of the claim is worth next to the certainty to refute it. A chance below a tenth is not worth giving up
+# what is measured.
+WORTH_OF_BOUND = 0.1
+# What it is worth as long as outputs go where they may change the decision.
+WORTH_TO_EXPLORE = 0.01
+# The least spread of losses between pairs (nats): with none, a look would count for nothing.
+LEAST_SPREAD = 0.02
+
+
+class Prospect(NamedTuple):
+    """What is estimated from outputs that the test was not learned from, in units of the claim's quantity.
+
+    The loss is ``loss`` ± ``error``. The bound will fall short of it by ``short``, ± ``noise``: infinite if so few outputs will
+    show the event that no number of them refutes the claim. ``unlike`` is the chance that the event is unlike those on which
+    most pairs lose most.
+    """
+
+    loss: float
+    error: float
+    short: float
+    noise: float
+    unlike: float = UNLIKE_OTHERS
+
+    def of_steps(self, steps: int) -> "Prospect":
+        """Return what is promised of one of so many equal steps, over which this loss adds up."""
+        return Prospect(self.loss / steps, self.error / steps, self.short / steps, self.noise / steps, self.unlike)
+
+
+class Prior(NamedTuple):
+    """The losses of most pairs: normal, with this centre and spread (units of the claim's quantity)."""
+
+    centre: float
+    spread: float
+
+
+def fitted_prior(prospects: Sequence[Prospect]) -> Prior:
+    """Return the prior of most pairs: the median of the losses seen, and their spread beyond the errors of the looks.
+
+    >>> fitted_prior([Prospect(1.0, 0.1, 0.0, 0.0)] * 5)
+    Prior(centre=1.0, spread=0.02)
+    """
+    known = [one for one in prospects if math.isfinite(one.loss) and math.isfinite(one.error)]
+    if not known:
+        return Prior(0.0, REACH)
+    losses, errors = np.array([one.loss for one in known]), np.array([one.error for one in known])
+    weights = 1 / (errors + LEAST_SPREAD)
+    centre = _weighted_median(losses, weights)
+    # The median, since a few pairs may be unlike all others. Of a normal variable it is .67 standard deviations from the centre.
+    beyond = np.maximum(0.0, (np.abs(losses - centre) / 0.6745) ** 2 - errors**2)
+    return Prior(centre, max(LEAST_SPREAD, math.sqrt(_weighted_median(beyond, weights))))
+
+
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
+def prior_of_all(looks: Sequence[Sequence[Prospect]]) -> Prior:
+    """Return the prior by the frequent events of looks, which come first in each."""
+    return fitted_prior([look[0] for look in looks if look])
+
+
+class HeldOut(NamedTuple):
+    """What a rule won on outputs from which it was not learned. ``directions`` is 2 if it guesses either side.
+
+    Of looks at one pair these add up. A tuple of numbers, as it comes back from a store.
+    """
+
+    wins: int
+    guesses: int
+    trials: int
+    directions: int
+
+    def joined(self, other: "HeldOut") -> "HeldOut":
+        """Return what was won in both looks."""
+        return HeldOut(
+            self.wins + other.wins,
+            self.guesses + other.guesses,
+            self.trials + other.trials,
+            max(self.directions, other.directions),
+        )
+
+
+def utilities(prospects: Sequence[Prospect], prior: Prior, claimed: float, worth: float = WORTH_OF_BOUND) -> Floats:
+    """Return how much each look promises: the chance to refute a claim, and a little for the bound that is expected.
+
+    It is between 0 and 1, but for bounds far above the claim.
+    """
+    chance, bound = outlooks(prospects, prior, claimed)
+    return np.asarray(chance + worth * bound / max(claimed, LEAST_SPREAD))
+
+
+def utilities_of_all(looks: Sequence[Sequence[Prospect]], claimed: float, worth: float = WORTH_OF_BOUND) -> list[float]:
+    """Return how much each look promises by its best event; the prior is that of the frequent events of all looks.
+
+    A look at which nothing could be learned promises nothing.
+    """
+    prior = prior_of_all(looks)
+    every = utilities([one for look in looks for one in look], prior, claimed, worth)
+    ends = np.cumsum([len(look) for look in looks])
+    return [float(part.max(initial=-np.inf)) for part in np.split(every, ends[:-1])] if looks else []
+
+
+def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:
+    """Return for each look the chance to refute a claim, and the bound that is expected; 0 if none is."""
+    loss, error, short, noise, unlike = np.array(prospects, np.float64).reshape(-1, 5).T
+    known = np.isfinite(error) & np.isfinite(loss)
+    loss, variance = np.where(known, loss, prior.centre), np.where(known, error, 1e6) ** 2
+    parts = [
+        _posterior(loss, variance, centre, spread**2, share)
+        for centre, spread, share in (
+            (prior.centre, prior.spread, (1 - unlike) / 2),
+            (claimed, 0.0, (1 - unlike) / 2),
+            (prior.centre, prior.spread + REACH, unlike),
+        )
+    ]
+    evidence = np.stack([log for _, _, log in parts])
+    weights = np.exp(evidence - evidence.max(axis=0))
+    weights /= weights.sum(axis=0)
+    chance, expected = np.zeros(len(loss)), np.zeros(len(loss))
+    for (mean, spread, _), weight in zip(parts, weights, strict=True):
+        chance += weight * _exceeds(mean - short - claimed, np.sqrt(spread + noise**2))
+        expected += weight * mean
+    return chance, np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
+
+
+def _posterior(
+    loss: Floats, variance: Floats, centre: float, spread: float, share: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return mean and variance of the loss under one part of the prior, and ln of how well that part explains what was seen."""
+    gain = spread / (spread + variance)
+    together = spread + variance
+    log_evidence = np.log(share) - ((loss - centre) ** 2 / together + np.log(together)) / 2
+    return centre + gain * (loss - centre), gain * variance, log_evidence
+
+
+def _exceeds(mean: Floats, spread: Floats) -> Floats:
+    """Return the chance that a normal variable is positive."""
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(mean / np.maximum(spread, 1e-12)))

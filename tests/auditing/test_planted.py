@@ -1,0 +1,127 @@
+"""Faults that are planted in a mechanism after a pass, and what the same search finds of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.auditing.planted import EFFECTS, Planted, PlantedFault, planted_faults
+from auditor.blackbox.canonical import from_batch, from_list
+from auditor.blackbox.outputs import Outputs
+from auditor.blackbox.sample import Sample
+from auditor.cli import main
+from auditor.neighbours.facts import Fact
+from auditor.neighbours.pair import Pair
+
+Rng = np.random.Generator
+PEOPLE = auditor.Records((0.0, 1.0), size=(0, 10))
+OPTIONS: dict[str, Any] = {"samples": 20_000, "seed": 1, "workers": 1, "isolate": False}
+EMPTY = PlantedFault(Fact("no records", None), EFFECTS[0])
+
+
+def count(records: Any, size: int, rng: Rng) -> Any:
+    return len(records) + rng.laplace(size=size)
+
+
+def broken(records: Any, size: int, rng: Rng) -> Any:
+    return len(records) + rng.laplace(0, 0.2, size)
+
+
+def numbers(size: int, shape: tuple[int, ...] = ()) -> Outputs:
+    return from_batch(np.random.default_rng(0).laplace(size=(size, *shape)), size)
+
+
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.words)
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_an_effect_changes_the_outputs_that_are_hit_and_no_others(effect: Any, shape: tuple[int, ...]) -> None:
+    outputs, hit = numbers(200, shape), np.arange(200) % 3 == 0
+    changed = effect.change(outputs, hit)
+    if changed is None:
+        assert shape == () and effect.words.startswith("a part is missing")
+        return
+    assert changed.size == 200
+    names = [column.name for column in changed.columns]
+    same = [_row(changed, names, i) == _row(outputs, names, i) for i in range(200)]
+    assert np.array_equal(same, ~hit)
+
+
+def _row(outputs: Outputs, names: list[str], i: int) -> list[Any]:
+    columns = [outputs.column(name) for name in names]
+    return [c.numbers[i] if c.codes is None or c.codes[i] < 0 else c.atoms[c.codes[i]] for c in columns]
+
+
+def test_outputs_of_texts_can_only_be_null() -> None:
+    texts = from_list(["yes", "no"] * 50)
+    changed = [effect.words for effect in EFFECTS if effect.change(texts, np.ones(100, np.bool_)) is not None]
+    assert changed == [effect.words for effect in EFFECTS if "null" in effect.words]
+
+
+def test_a_fault_shows_on_data_with_the_fact_only() -> None:
+    assert EMPTY.touched(Pair([], [1])) == (True, False)
+    assert EMPTY.touched(Pair([2], [1])) == (False, False)
+    sample = Sample(numbers(100), numbers(100))
+
+    def means(seen: Sample) -> tuple[float, float]:
+        return seen.left.column("output").numbers.mean(), seen.right.column("output").numbers.mean()
+
+    left, right = Planted(EMPTY, (True, False), means)(sample)
+    assert right == means(sample)[1]
+    assert left > means(sample)[0] + 5
+
+
+def test_faults_tell_neighbours_apart_and_are_the_same_for_a_seed() -> None:
+    faults = [planted_faults(PEOPLE, numbers(100), np.random.default_rng(3), 12) for _ in range(2)]
+    assert [str(fault) for fault in faults[0]] == [str(fault) for fault in faults[1]]
+    assert len({str(fault) for fault in faults[0]}) == 12
+    rng = np.random.default_rng(4)
+    pairs = [*PEOPLE.corners(), *(PEOPLE.random(rng) for _ in range(1000))]
+    for fault in faults[0]:
+        assert any(left != right for left, right in map(fault.touched, pairs)), fault
+
+
+def test_a_pass_says_what_the_search_found_of_planted_faults() -> None:
+    result = auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=6, **OPTIONS)
+    planted = result.planted
+    assert result.verdict == "no_violation_found" and planted is not None
+    assert 3 <= planted.all <= 6
+    assert len(planted.found) >= 3
+    assert str(result).splitlines()[1].startswith(f"Planted faults found: {len(planted.found)} of {planted.all}")
+    assert planted.outputs <= 2 * sum(result.outputs.to_dict().values())
+    assert result.to_dict()["tried"]["planted"]["found"] == list(planted.found)
+    again = auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=6, **OPTIONS)
+    assert again.planted == planted
+
+
+def test_faults_change_nothing_else_of_the_audit() -> None:
+    with_faults, without = (
+        auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=planted, **OPTIONS) for planted in (4, 0)
+    )
+    assert without.planted is None
+    assert with_faults.bound == without.bound
+    assert with_faults.pair == without.pair
+    assert with_faults.outputs == without.outputs
+
+
+def test_nothing_is_planted_after_a_violation_or_if_there_is_one_pair() -> None:
+    assert auditor.audit(broken, auditor.PureDP(1.0), PEOPLE, **OPTIONS).planted is None
+    assert auditor.audit(count, auditor.PureDP(1.0), [([], [1.0])], **OPTIONS).planted is None
+
+
+def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 750 outputs of a search most of what is planted is not seen."""
+    domain = auditor.Records((0, 9), integer=True, size=(0, 10))
+    few = OPTIONS | {"samples": 2_000}
+    result = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(1.0), domain, **few)
+    assert result.planted is not None and result.planted.share < 0.8
+    assert result.weak
+    assert any(warning.startswith("weak: the search found") for warning in result.warnings)
+    (tmp_path / "coin.py").write_text("def coin(value, size, rng):\n    return rng.integers(0, 2, size)\n")
+    (tmp_path / "coin.yaml").write_text(
+        "version: 1\nsamples: 2_000\nseed: 1\nexecution: {workers: 1}\naudits:\n"
+        "  - {name: coin, mechanism: coin.py:coin, claim: {epsilon: 1.0},\n"
+        "     neighbours: {domain: records, record: {integer: true, low: 0, high: 9}, size: {low: 0, high: 10}}}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "coin.yaml", "--quiet"]) == 0
+    assert main(["run", "coin.yaml", "--quiet", "--strict"]) == 1

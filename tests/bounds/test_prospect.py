@@ -1,0 +1,95 @@
+"""What looks promise: the chance to refute a claim, by evidence and prior."""
+
+import math
+
+import numpy as np
+import pytest
+
+from auditor.bounds.prospect import (
+    UNLIKE_IF_RARE,
+    HeldOut,
+    Prior,
+    Prospect,
+    fitted_prior,
+    outlooks,
+    utilities,
+    utilities_of_all,
+)
+from auditor.claims import ApproximateDP, PureDP
+from auditor.methods.guessing import Guesses
+
+WIDE = Prior(1.0, 0.2)
+
+
+def promised(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Prospect:
+    claim = ApproximateDP(1.0, delta) if delta else PureDP(1.0)
+    return Guesses(claim, 0.001, 100_000).promised(HeldOut(wins, guesses, trials, 1))
+
+
+def chance(prospect: Prospect, prior: Prior = WIDE) -> float:
+    [found], _ = outlooks([prospect], prior, 1.0)
+    return float(found)
+
+
+def test_what_is_seen_clearly_decides() -> None:
+    """With an error far below all distances, the chance is that of the bound's own outputs."""
+    assert chance(Prospect(1.5, 0.001, 0.1, 0.01)) > 0.999
+    assert chance(Prospect(1.05, 0.001, 0.1, 0.01)) < 0.001
+
+
+def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is_half_known_a_large_one() -> None:
+    on_the_claim = promised(round(10_000 * math.e / (1 + math.e)), 10_000, 10_000)
+    rare = promised(6, 6, 4_000)._replace(unlike=UNLIKE_IF_RARE)
+    assert chance(on_the_claim) < 0.02
+    assert chance(rare) > 0.1
+    assert np.argmax(utilities([on_the_claim, rare], WIDE, 1.0)) == 1
+
+
+def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -> None:
+    prospect = promised(1, 1, 50_000)
+    assert prospect.short == math.inf
+    assert chance(prospect) == 0
+
+
+@pytest.mark.parametrize(("wins", "allowed"), [(100, True), (300, False)])
+def test_what_delta_allows_is_no_evidence(wins: int, allowed: bool) -> None:
+    """Of 20,000 outputs δ = .01 gives 100 on one side for free."""
+    assert (chance(promised(wins, wins, 20_000, 0.01)) < 0.5) == allowed
+
+
+def test_the_best_of_many_lucky_looks_promises_less_than_a_look_that_stands_out() -> None:
+    """The losses of 300 sound looks are spread by their errors only, and the prior takes the luck of the best away."""
+    rng = np.random.default_rng(1)
+    sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
+    faulty = Prospect(4.0, 1.0, 0.05, 0.02)
+    found = utilities([*sound, faulty], fitted_prior([*sound, faulty]), 1.0)
+    assert np.argmax(found) == 300
+    assert max(found[:300]) < 0.5
+
+
+@pytest.mark.parametrize(("centre", "spread"), [(0.5, 0.3), (2.0, 0.02)])
+def test_the_prior_is_fitted_beyond_the_errors_of_the_looks(centre: float, spread: float) -> None:
+    """Of 4,000 looks the median errs by .01, and the spread by .02 or so; six standard errors."""
+    rng = np.random.default_rng(2)
+    losses = rng.normal(centre, spread, 4_000) + rng.normal(0, 0.2, 4_000)
+    prior = fitted_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
+    assert prior.centre == pytest.approx(centre, abs=0.06)
+    assert prior.spread == pytest.approx(spread, abs=0.12)
+
+
+def test_more_evidence_of_a_loss_promises_more() -> None:
+    found = [chance(promised(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
+    assert found == sorted(found)
+    assert found[0] < 0.5 < found[-1]
+
+
+def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts() -> None:
+    weak, strong = promised(60, 100, 200), promised(100, 100, 200)
+    nothing, both, alone = utilities_of_all([[], [weak, strong], [weak]], 1.0)
+    assert nothing == -math.inf
+    assert both > alone
+    assert utilities_of_all([], 1.0) == []
+
+
+def test_looks_at_one_pair_add_up() -> None:
+    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2)
