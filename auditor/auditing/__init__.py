@@ -126,12 +126,12 @@ def planned(
             f"the mechanism is a {type(mechanism).__name__} of {type(mechanism).__module__}, which cannot be called and has no "
             "adapter; give a function that calls it"
         )
-    if claim is None or neighbours is None:
+    if claim is None or (neighbours is None and adapted is not None):
         missing = "a claim" if claim is None else "neighbours"
         raise InvalidInputError(
             f"{source.name} needs {missing}; {(adapted and adapted.wanting) or 'only objects of libraries say it themselves'}"
         )
-    if not (isinstance(neighbours, Sequence | Canaries) or hasattr(neighbours, "corners")):
+    if neighbours is None or not (isinstance(neighbours, Sequence | Canaries) or hasattr(neighbours, "corners")):
         raise InvalidInputError(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
             "auditor.Records((0, 10), size=(0, 20))"
