@@ -513,7 +513,7 @@ def test_a_line_that_never_ends_and_lines_without_end_are_cut(folder: Path, monk
     ("body", "why"),
     [
         ("while True: sys.stdout.write('1'); sys.stdout.flush(); time.sleep(0.01)", "no answer within the time limit"),
-        ("while True: os.write(1, b'1' * 100)", "no answer within the time limit"),
+        ("while True: os.write(1, b'1')", "no answer within the time limit"),
         ("while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')", "no answer within the time limit"),
         ("while True: os.write(2, b'x' * 65536)", "no answer within the time limit"),
         ("os.write(1, b'1'); time.sleep(60)", "no answer within the time limit"),
