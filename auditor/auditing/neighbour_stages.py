@@ -74,7 +74,7 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
     while any(len(path) > 1 for path in best):
         halves = [half for path in best for half in halves_of(path)]
         ranked = _most_promising(looks, known, halves, each)
-        best = [max(halves[i : i + 2], key=lambda half: -ranked.index(half)) for i in range(0, len(halves), 2)]
+        best = [min(halves[i : i + 2], key=ranked.index) for i in range(0, len(halves), 2)]
     looks.enter(given.name, len(paths), OUTPUTS_FOR_REACTION, known.claim)
     return replace(known, proposed=(*known.proposed, *(path[0] for path in best)))
 

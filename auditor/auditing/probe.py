@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from auditor.auditing.draw import Draw, LookedAt
+from auditor.auditing.looks import CHANCE
 from auditor.auditing.outcome import Seen
 from auditor.auditing.pair_search import LIKELY, find_pair
 from auditor.auditing.plan import Plan
@@ -24,8 +25,6 @@ T = TypeVar("T")
 KEPT = "planted faults"
 # Stands for the stage in the address of the stream by which faults are picked.
 PICKING = 98
-# The chance to refute a planted fault, if the search finds it.
-CHANCE = 0.95
 # What a look must promise for a fault to be found without more of them: nothing but chance could take it away again.
 CERTAIN = 0.99
 

@@ -69,10 +69,6 @@ class Forecaster(Protocol):
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
         """Return the bound forecast for a rule that never lost; it guesses one or both sides (``directions``)."""
 
-    @property
-    def claimed(self) -> float:
-        """The value that a bound must exceed to refute the claim."""
-
     def better(self, frequent: GuessCounts, rare: HeldOut) -> bool:
         """Return whether a rare rule promises more than a frequent one, by what they won on outputs that did not suggest them."""
 

@@ -61,11 +61,6 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
-    @property
-    def claimed(self) -> float:
-        """The value that a bound must exceed to refute the claim."""
-        return self.claim.value
-
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
         """Return the bound forecast for a rule that never lost; −∞ where such a rule cannot serve.
 
@@ -120,7 +115,7 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         usual, unusual = self.prospects((held_out(frequent), rare)) if frequent.guesses else (None, None)
         if usual is None or unusual is None:
             return True
-        of_frequent, of_rare = utilities([usual, unusual], fitted_prior([usual]), self.claimed)
+        of_frequent, of_rare = utilities([usual, unusual], fitted_prior([usual]), self.claim.value)
         return bool(of_rare > of_frequent)
 
     @abstractmethod

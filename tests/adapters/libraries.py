@@ -10,6 +10,17 @@ import pytest
 ENVIRONMENTS = Path(__file__).parent.parent.parent / ".libraries"
 
 
+# A short audit, which cries wolf once in 10⁹ runs.
+QUICK: dict[str, Any] = {
+    "samples": 6000,
+    "search": 3000,
+    "workers": 1,
+    "isolate": False,
+    "seed": 1,
+    "confidence": 1 - 1e-9,
+}
+
+
 def library(module: str, environment: str) -> Any:
     """Import a module, if need be from the environment of that name; skip the tests if it is nowhere.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from adapters.libraries import library
+from adapters.libraries import QUICK, library
 
 import auditor
 from auditor.auditing import planned
@@ -16,14 +16,6 @@ from auditor.errors import InvalidInputError
 
 dp = library("diffprivlib.mechanisms", "diffprivlib")
 
-QUICK: dict[str, Any] = {
-    "samples": 6000,
-    "search": 3000,
-    "workers": 1,
-    "isolate": False,
-    "seed": 1,
-    "confidence": 1 - 1e-9,
-}
 BOUNDS = {"lower": 0, "upper": 4}
 PAIRWISE = [["a", "b", 1], ["a", "c", 2], ["b", "c", 1]]
 NUMBER, INTEGER = (

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from adapters.libraries import library
+from adapters.libraries import QUICK, library
 
 import auditor
 from auditor.adapters.pure_ldp import from_pure_ldp
@@ -21,15 +21,6 @@ xxhash = library("xxhash", "pure-ldp")
 
 # Of the library: it passes a float for an integer.
 pytestmark = pytest.mark.filterwarnings("ignore:non-integer arguments:DeprecationWarning")
-
-QUICK: dict[str, Any] = {
-    "samples": 6000,
-    "search": 3000,
-    "workers": 1,
-    "isolate": False,
-    "seed": 1,
-    "confidence": 1 - 1e-9,
-}
 
 
 def hash_to(size: int, seed: int) -> Callable[[Any], int]:

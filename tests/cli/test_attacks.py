@@ -159,6 +159,16 @@ def meta(**change: Any) -> Callable[[str, bytes], bytes]:
     return spoil
 
 
+def one_row_for(size: int) -> Callable[[str, bytes], bytes]:
+    """Keep one row of a batch, which says that it has ``size``."""
+
+    def spoil(name: str, content: bytes) -> bytes:
+        kept = array(np.zeros(1)) if "numbers" in name else array(np.zeros(1, np.int32)) if "codes" in name else content
+        return meta(size=size)(name, kept)
+
+    return spoil
+
+
 def executed(folder: Path) -> bool:
     return (folder / "executed").exists()
 
@@ -373,34 +383,12 @@ ATTACKS = [
     ),
     Attack(
         "one output that stands for 10¹⁵",
-        kept(
-            rezipped(
-                lambda name, content: meta(size=10**15)(
-                    name,
-                    array(np.zeros(1))
-                    if "numbers" in name
-                    else array(np.zeros(1, np.int32))
-                    if "codes" in name
-                    else content,
-                )
-            )
-        ),
+        kept(rezipped(one_row_for(10**15))),
         "replay kept",
     ),
     Attack(
         "fewer outputs than were asked for",
-        kept(
-            rezipped(
-                lambda name, content: meta(size=1)(
-                    name,
-                    array(np.zeros(1))
-                    if "numbers" in name
-                    else array(np.zeros(1, np.int32))
-                    if "codes" in name
-                    else content,
-                )
-            )
-        ),
+        kept(rezipped(one_row_for(1))),
         "replay kept",
         says="2 outputs where 125 were drawn",
     ),
