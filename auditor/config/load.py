@@ -17,7 +17,8 @@ from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
-from auditor.config.yaml_text import Document, read_yaml_file
+from auditor.config.matrix import read_audits
+from auditor.config.yaml_text import Document
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.canaries import Canaries
@@ -60,7 +61,7 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
         raise InvalidInputError(
             f"{file} is a mechanism, not a configuration; `auditor init file.py:function` writes a configuration for it"
         )
-    document = read_yaml_file(file)
+    document = read_audits(file)
     config = _validate(document)
     names = [audit.name for audit in config.audits]
     for i, name in enumerate(names):

@@ -11,7 +11,7 @@ from auditor.blackbox.inputs import content
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.store import NAMED
 from auditor.config.load import Configuration
-from auditor.config.yaml_text import read_yaml_file
+from auditor.config.matrix import read_audits
 from auditor.neighbours.canaries import Canaries
 
 # Settings of where outputs are drawn. They change no number.
@@ -46,7 +46,7 @@ def identity(configuration: Configuration) -> dict[str, Any]:
     run.
     """
     folder = configuration.file.resolve().parent
-    file = read_yaml_file(configuration.file).data
+    file = read_audits(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
         "version": __version__,

@@ -115,6 +115,9 @@ class Audit(Shared):
     """The data sets it may see, and which of them are neighbours; by default those of an object."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
+    matrix: dict[str, Any] | None = None
+    """Values by name, each a list or a mapping of names to values; an audit for each product. `$name` elsewhere in the audit is
+    replaced. Such audits are written out before the file is checked."""
 
 
 class File(Shared):

@@ -24,6 +24,7 @@ MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _SPECIAL = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
+_MERGE = "<<"
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 _Loader: Any = yaml.BaseLoader
@@ -44,6 +45,13 @@ class Document:
     file: str
     data: Any
     lines: dict[KeyPath, int]
+
+    def value(self, path: KeyPath) -> Any:
+        """Return what is at a place."""
+        data = self.data
+        for step in path:
+            data = data[step]
+        return data
 
     def line(self, path: KeyPath) -> int:
         """Return the line of the nearest place above ``path`` that the file has."""
@@ -88,37 +96,77 @@ def read_yaml(text: str, file: str) -> Document:
         raise InvalidInputError(f"{file}: this is not YAML: {error}") from None
     except RecursionError:
         raise InvalidInputError(f"{file}: this is nested too deeply to be read") from None
-    lines: dict[KeyPath, int] = {}
+    builder = _Builder(file)
     try:
-        return Document(file, None if node is None else _build(node, (), lines, file), lines)
+        data = None if node is None else builder.build(node, ())
     except RecursionError:
         raise InvalidInputError(f"{file}: this is nested too deeply, or an alias contains itself") from None
+    return Document(file, data, builder.lines)
 
 
-def _build(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: str) -> Any:
-    lines.setdefault(path, node.start_mark.line + 1)
-    if len(lines) > MOST_VALUES:
-        raise InvalidInputError(
-            f"{file}, line {node.start_mark.line + 1}: it holds over {MOST_VALUES:,} values, aliases counted in full; "
-            "let a function make such data: `neighbours: {generator: file.py:function}`"
-        )
-    if isinstance(node, yaml.MappingNode):
-        built: dict[Any, Any] = {}
+class _Builder:
+    """Makes data of nodes, and notes the line of each place."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.lines = dict[KeyPath, int]()
+        self.seen = 0
+
+    def build(self, node: yaml.Node, path: KeyPath) -> Any:
+        """Return the data of a node, which is at a place of the file."""
+        self._count(node)
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, yaml.MappingNode):
+            built: dict[Any, Any] = {}
+            for key, (line, value_node) in self._entries(node).items():
+                self.lines[(*path, key)] = line
+                built[key] = self.build(value_node, (*path, key))
+            return built
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, i)) for i, item in enumerate(node.value)]
+        plain = isinstance(node, yaml.ScalarNode) and not node.style
+        return _scalar(node.value) if plain else node.value
+
+    def _entries(self, node: yaml.MappingNode) -> dict[Any, tuple[int, yaml.Node]]:
+        """Return the line and the value of each key. Keys of merged mappings follow, and give way to those before them."""
+        entries: dict[Any, tuple[int, yaml.Node]] = {}
+        merged: list[yaml.MappingNode] = []
         for key_node, value_node in node.value:
-            place = f"{file}, line {key_node.start_mark.line + 1}"
-            key = _build(key_node, (), {}, file) if isinstance(key_node, yaml.ScalarNode) else None
-            key = "null" if key is None and key_node.value == "null" else key  # as in a column of a frame
+            place = f"{self.file}, line {key_node.start_mark.line + 1}"
+            key = _key(key_node)
             if not isinstance(key, str | int):
                 raise InvalidInputError(f"{place}: a key must be a word")
-            if key in built:
+            if key in entries or (key == _MERGE and merged):
                 raise InvalidInputError(f'{place}: the key "{key}" appears twice; remove one of them')
-            lines[(*path, key)] = key_node.start_mark.line + 1
-            built[key] = _build(value_node, (*path, key), lines, file)
-        return built
-    if isinstance(node, yaml.SequenceNode):
-        return [_build(item, (*path, i), lines, file) for i, item in enumerate(node.value)]
-    plain = isinstance(node, yaml.ScalarNode) and not node.style
-    return _scalar(node.value) if plain else node.value
+            if key == _MERGE and not key_node.style:
+                several = value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
+                merged = [one for one in several if isinstance(one, yaml.MappingNode)]
+                if not merged or len(merged) < len(several):
+                    raise InvalidInputError(f"{place}: << merges mappings; write <<: *name, or <<: [*name, *other]")
+            else:
+                entries[key] = key_node.start_mark.line + 1, value_node
+        for one in merged:
+            self._count(one)
+            for key, entry in self._entries(one).items():
+                self._count(one)
+                entries.setdefault(key, entry)
+        return entries
+
+    def _count(self, node: yaml.Node) -> None:
+        self.seen += 1
+        if self.seen > MOST_VALUES:
+            raise InvalidInputError(
+                f"{self.file}, line {node.start_mark.line + 1}: it holds over {MOST_VALUES:,} values, aliases counted in full; "
+                "let a function make such data: `neighbours: {generator: file.py:function}`"
+            )
+
+
+def _key(node: yaml.Node) -> Any:
+    """Return the word that a key is; None for any other key."""
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    # "null" is a word here, as in a column of a frame.
+    return node.value if node.style or node.value == "null" else _scalar(node.value)
 
 
 def _scalar(text: str) -> Any:

@@ -5,6 +5,7 @@ Configurations are made from the schema, and right ones are spoilt at a few plac
 
 import contextlib
 import copy
+import functools
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +54,8 @@ def made_from(schema: dict[str, Any], key: str = "") -> st.SearchStrategy[Any]: 
     if key in NAMES:
         return st.sampled_from(NAMES[key])
     if "$ref" in schema:
-        return made_from(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]])
+        steps = schema["$ref"].removeprefix("#/").split("/")
+        return made_from(functools.reduce(lambda part, step: part[step], steps, SCHEMA), steps[-1])
     if choices := schema.get("anyOf") or schema.get("oneOf"):
         return st.one_of([made_from(choice, key) for choice in choices])
     if "const" in schema:
