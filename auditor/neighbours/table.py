@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast, overload
 
 import numpy as np
 
@@ -69,6 +69,27 @@ class Made:
     right: Rows
     moves: Moves = ()
     turned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Walk(Sequence[Pair]):
+    """A path of neighbours. A pair is made when it is looked at: of most paths only the ends are compared."""
+
+    steps: range
+    pair: Callable[[int], Pair]
+
+    @overload
+    def __getitem__(self, place: int) -> Pair: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Walk": ...
+
+    def __getitem__(self, place: int | slice) -> "Pair | Walk":
+        found = self.steps[place]
+        return self.pair(found) if isinstance(found, int) else replace(self, steps=found)
+
+    def __len__(self) -> int:
+        return len(self.steps)
 
 
 class Table(Domain):
@@ -306,7 +327,7 @@ class Table(Domain):
         rows = self._assorted(n * each, rng)
         units = [tuple(rows[i * each : (i + 1) * each]) for i in range(n)]
         base = tuple((i, *row) if self._owned else row for i, unit in enumerate(units, 1) for row in unit)
-        return self._path(base, units, [units[i] for i in rng.permutation(n)])
+        return self._path(base, units, rng.permutation(n).tolist())
 
     def _assorted(self, n: int, rng: np.random.Generator) -> list[Row]:
         """Return rows in any order: each of few values once, as far as there is room for them; else random ones."""
@@ -316,25 +337,41 @@ class Table(Domain):
         values = [few[i] for _ in range(0, n, len(few)) for i in rng.permutation(len(few))][:n]
         return [self._row([value]) for value in values]
 
-    def _path(self, base: Rows, units: Sequence[Rows], goal: Sequence[Rows]) -> list[Pair]:
+    def _path(self, base: Rows, units: Sequence[Rows], goal: Sequence[int]) -> Sequence[Pair]:
         """Return neighbours from rows, which are of units, to the same in another order: unit by unit, each put in its place."""
-        steps, now, n = list[Pair](), list(units), len(units)
+        kinds, now, n = [*map(repr, units)], list(range(len(units))), len(units)
+        moves, orders = list[Move](), [tuple(now)]
         for place, wanted in enumerate(goal):
-            if same(now[place], wanted):
+            if kinds[now[place]] == kinds[wanted]:
                 continue
-            old = next((i for i in range(place, n) if same(now[i], wanted)), place)
-            moves = [Move("replace", (place + 0.5) / n, wanted)]
             if self._grows:
-                moves = [Move("remove", (old + 0.5) / n), Move("insert", place / max(1, n - 1), wanted)]
-                now.insert(place, now.pop(old))
-            now[place] = wanted
-            for move in moves:
-                pair = self._pair(base, (move,))
-                if pair is None:
-                    return []
-                steps.append(pair)
-                base = pair.origin.right
-        return steps
+                old = next(i for i in range(place, n) if kinds[now[i]] == kinds[wanted])
+                del now[old]
+                moves.append(Move("remove", (old + 0.5) / n))
+                orders.append(tuple(now))
+                now.insert(place, wanted)
+                moves.append(Move("insert", place / max(1, n - 1), units[wanted]))
+            else:
+                now[place] = wanted
+                moves.append(Move("replace", (place + 0.5) / n, units[wanted]))
+            orders.append(tuple(now))
+        passed = [base]
+        # Whose a new row is depends on all rows. Without owners, rows are made when they are looked at.
+        for move in moves if self._owned else ():
+            moved = self._moved(passed[-1], (move,))
+            if moved is None:
+                return ()
+            passed.append(moved)
+
+        def rows(step: int) -> Rows:
+            return passed[step] if self._owned else tuple(row for i in orders[step] for row in units[i])
+
+        def pair(step: int) -> Pair | None:
+            return self._of(Made(rows(step), rows(step + 1), (moves[step],)))
+
+        # Sizes repeat after two steps.
+        allowed = all(pair(step) is not None for step in range(min(2, len(moves))))
+        return Walk(range(len(moves)), lambda step: cast(Pair, pair(step))) if allowed else ()
 
     # --- Simpler pairs ---
 
