@@ -1,17 +1,18 @@
 """A first look at a mechanism, before any audit: can it be had, and what does it return?"""
 
+from dataclasses import dataclass
 from typing import Any
 
-from auditor.auditing.health_checks import some_pairs
+from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, hosted, isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.blackbox.process import ProcessFailure
+from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES
 from auditor.blackbox.sources import ProgramSource
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, data_words, plain
 
 
 def check(plan: Plan) -> None:
@@ -35,15 +36,17 @@ def imported(plan: Plan, source: PythonSource) -> Mechanism | Hosted:
     return hosted(source, plan.settings.execution.timeout) if plan.settings.execution.isolate else source.drawer()
 
 
+# Random pairs on which a mechanism is asked whether the data have any effect.
+RANDOM = 50
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
 
 
-def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
+def draw_once(plan: Plan) -> "FirstOutputs":
     """Draw one output from each side of a pair, as `auditor check` does.
 
-    Returns the pair and the two outputs as the mechanism returned them, an exception where it raised one: the first pair on
-    which it does not raise on both sides, of a few spread over the domain, or else the first of all.
+    The pair is the first on which the mechanism does not raise on both sides, of a few spread over the domain, or else the first of
+    all.
     Without a timeout, an output that takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
     """
     limit, corners = plan.settings.execution.timeout, plan.domain.corners()
@@ -55,11 +58,74 @@ def draw_once(plan: Plan) -> tuple[Pair, Any, Any]:
             plan.source.drawer(limit).repeats_itself(corners[0])
         for pair in some_pairs(corners):
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
-            first = first or (pair, left, right)
+            first = first or FirstOutputs(plan, pair, left, right)
             # A process that ends or hangs costs time, and does so on the first pair in a run as well.
             if not all(isinstance(o, BaseException) and not isinstance(o, ProcessFailure) for o in (left, right)):
-                return pair, left, right
+                return FirstOutputs(plan, pair, left, right)
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair
     return first
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOutputs:
+    """One output from each side of a pair. An exception stands for an output where the mechanism raised it."""
+
+    plan: Plan
+    pair: Pair
+    left: Any
+    right: Any
+
+    @property
+    def failures(self) -> list[BaseException]:
+        """The exceptions among the two."""
+        return [output for output in (self.left, self.right) if isinstance(output, BaseException)]
+
+    def __str__(self) -> str:
+        left, right = map(_outcome, (self.left, self.right))
+        if right == left and self.failures:
+            right = "raises the same"
+        return f"{self._received(self.pair.left)} {left}, {self._received(self.pair.right)} {right}"
+
+    def _received(self, data: object) -> str:
+        """Write a data set, with the word "array" if the mechanism receives an array."""
+        is_array = self.pair.form and not isinstance(self.plan.source, ProgramSource)
+        return f"{self.pair.form.mark if self.pair.form and is_array else ''}{data_words(plain(data))}"
+
+    def _many_pairs(self) -> list[Pair]:
+        domain, rng = self.plan.domain, rng_at(self.plan.settings.seed, Phase.CHECK, 3)
+        return [*some_pairs(domain.corners()), *(domain.random(rng) for _ in range(RANDOM))]
+
+    def doubt(self) -> str:
+        """Return a warning about outputs of two neighbours; an empty text if there is none."""
+        raised, plan = self.failures, self.plan
+        if (
+            not raised
+            and repr(plain(self.left)) == repr(plain(self.right))
+            and (same := alike(plan, self._many_pairs()))
+        ):
+            return f"{same}: {NO_EFFECT}"
+        if not raised:
+            return ""
+        hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, self.pair)
+        if any(isinstance(output, TimedOut) for output in raised):
+            limit = plan.settings.execution.timeout or CHECK_SECONDS
+            hint = f"; the limit was {limit:g} s; `execution: {{timeout: seconds}}` sets another"
+        if len(raised) == 2:
+            return (
+                f"it fails on both data sets of every pair tried; if it always fails, the audit is inconclusive{hint}"
+            )
+        words = "it fails on one of two neighbours only, which distinguishes the data sets; unless rare, this violates the claim"
+        return f"{words}{hint}"
+
+
+def _outcome(output: object) -> str:
+    if not isinstance(output, BaseException):
+        return f"gives {data_words(plain(output))}"
+    return f"raises {raised_words(output)}"
+
+
+def raised_words(error: BaseException) -> str:
+    """Return the kind of an exception and its message."""
+    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else error}"

@@ -72,7 +72,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         hint = ""
         if words := getattr(options, "mechanism", None):
-            hint = f'; options of a command go behind "--": auditor init -- {shlex.join([*words[:1], *unknown, *words[1:]])}'
+            given = sys.argv[1:] if arguments is None else arguments
+            command = [word for word in given[given.index("init") + 1 :] if word in {*words, *unknown}]
+            hint = f'; options of a command go behind "--": auditor init -- {shlex.join(command)}'
         if {"--html", "--markdown"} & {*unknown}:
             hint = "; `auditor run` writes report.html and summary.md anyway, `auditor show REPORT.json` others"
         parser.error(f"unrecognized arguments: {shlex.join(unknown)}{hint}")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from auditor.auditing import Plan
-    from auditor.neighbours.pair import Pair
 
 
 def add_commands(commands: Commands) -> None:
@@ -52,61 +51,14 @@ def _check(options: argparse.Namespace) -> int:
     for configuration in load_all(options):
         for plan in configuration.plans:
             with naming(configuration, plan):
-                pair, *outputs = draw_once(plan)
+                first = draw_once(plan)
             where = f"{configuration.file}: {plan.name}"
-            left, right = map(_outcome, outputs)
-            if right == left and isinstance(outputs[1], BaseException):
-                right = "raises the same"
-            say(f"{where}: {_received(plan, pair, pair.left)} {left}, {_received(plan, pair, pair.right)} {right}")
-            doubt = _doubt(plan, pair, *outputs)
-            if doubt:
+            say(f"{where}: {first}")
+            if doubt := first.doubt():
                 print(visible(f"auditor: {where}: {doubt}"), file=sys.stderr)
-            if all(isinstance(output, BaseException) for output in outputs):
+            if len(first.failures) == 2:
                 status = NO_ANSWER
     return status
-
-
-def _doubt(plan: "Plan", pair: "Pair", left: object, right: object) -> str:
-    """Return a warning about outputs of two neighbours; an empty text if there is none."""
-    from auditor.auditing.check import CHECK_SECONDS
-    from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
-    from auditor.blackbox.process import ProcessFailure, TimedOut
-    from auditor.neighbours.pair import plain
-
-    raised = [output for output in (left, right) if isinstance(output, BaseException)]
-    if (
-        not raised
-        and repr(plain(left)) == repr(plain(right))
-        and (same := alike(plan, some_pairs(plan.domain.corners())))
-    ):
-        return f"{same}: {NO_EFFECT}"
-    if not raised:
-        return ""
-    hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, pair)
-    if any(isinstance(output, TimedOut) for output in raised):
-        limit = plan.settings.execution.timeout or CHECK_SECONDS
-        hint = f"; the limit was {limit:g} s; `execution: {{timeout: seconds}}` sets another"
-    if len(raised) == 2:
-        return f"it fails on both data sets of every pair tried; if it always fails, the audit is inconclusive{hint}"
-    return f"it fails on one of two neighbours only, which distinguishes the data sets; unless rare, this violates the claim{hint}"
-
-
-def _received(plan: "Plan", pair: "Pair", data: object) -> str:
-    """Write a data set, with the word "array" if the mechanism receives an array."""
-    from auditor.blackbox.sources import ProgramSource
-    from auditor.neighbours.pair import data_words, plain
-
-    mark = pair.form.mark if pair.form and not isinstance(plan.source, ProgramSource) else ""
-    return f"{mark}{data_words(plain(data))}"
-
-
-def _outcome(output: object) -> str:
-    from auditor.blackbox.process import ProcessFailure
-    from auditor.neighbours.pair import plain
-
-    if not isinstance(output, BaseException):
-        return f"gives {plain(output)}"
-    return f"raises {type(output).__name__}: {output.message() if isinstance(output, ProcessFailure) else output}"
 
 
 def _plan(options: argparse.Namespace) -> int:

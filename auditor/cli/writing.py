@@ -15,7 +15,7 @@ def add_commands(commands: Commands) -> None:
         "mechanism",
         nargs="+",
         metavar="MECHANISM",
-        help='file.py:function, module:function, or a command and its arguments; write "--" before it if these begin with a dash',
+        help="file.py:function or module:object, one or more; or a command, after `--` if its arguments begin with a dash",
     )
     init_parser.add_argument(
         "-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml"
@@ -43,11 +43,17 @@ def _init(options: argparse.Namespace) -> int:
     written = scaffold(options.mechanism, options.out)
     write_to(str(options.out), written.text)
     say(f"written: {options.out}")
-    if written.problem:
-        say(f"it does not pass `auditor check` yet: {written.problem}")
-        return BAD_INPUT
-    say(f"next: auditor check {options.out}")
-    return AS_EXPECTED
+    for audit in written.audits:
+        for words in (audit.outputs, audit.doubt, audit.before and f"with other data sets: {audit.before}"):
+            if words:
+                say(f"  {audit.name}: {words}")
+        if guesses := audit.guesses():
+            say(f"  {audit.name}: guessed, so set it: {', '.join(guesses)}")
+    problems = [audit for audit in written.audits if audit.problem]
+    for audit in problems:
+        say(f"  {audit.name}: it does not pass `auditor check` yet: {audit.problem}")
+    say(f"next: auditor {'check' if problems else 'run'} {options.out}")
+    return BAD_INPUT if problems else AS_EXPECTED
 
 
 def _schema(options: argparse.Namespace) -> int:

@@ -216,7 +216,7 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
 def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -> None:
     source = PythonSource("m", function=crashes)
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=Execution(workers=1)))
-    _, left, _ = draw_once(plan)
+    left = draw_once(plan).left
     assert isinstance(left, ProcessEnded)
     assert run(plan).verdict is Verdict.INCONCLUSIVE
 

@@ -265,7 +265,7 @@ def test_init_finds_the_columns_that_a_function_reads(tmp_path: Path, library: s
     assert f"as: {library}}}" in text
     assert "id: user, rows_per_person: {low: 1, high: 3}" in text
     assert "city: {type: categorical, choices: [a, b, c], null: true}" in text
-    assert ("day: {type: date}" in text) is (body == "distinct rows")
+    assert ("day: {type: integer" in text) is (body == "distinct rows")
 
 
 def test_init_learns_columns_from_errors(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_init_learns_columns_from_errors(tmp_path: Path) -> None:
         "    return sum(df[name].sum() for name in NAMES) + rng.laplace(0, 20 / epsilon)\n"
     )
     assert main(["init", f"{tmp_path / 'hidden.py'}:f", "-o", str(tmp_path / "audit.yaml")]) == 0
-    columns = re.findall(r"(\w+): \{type: number", (tmp_path / "audit.yaml").read_text(encoding="utf-8"))
+    columns = re.findall(r"(\w+): \{type: (?:number|integer)", (tmp_path / "audit.yaml").read_text(encoding="utf-8"))
     assert columns == ["age", "wage"]
 
 

@@ -268,7 +268,7 @@ def test_what_init_writes_passes_check_and_the_schema(
     assert audit["claim"] == claim
     assert look(audit)
     assert [error.message for error in VALIDATOR.iter_errors(data)] == []
-    assert "next: auditor check first.yaml" in capsys.readouterr().out
+    assert "next: auditor run first.yaml" in capsys.readouterr().out
     assert main(["check", "first.yaml"]) == 0
     assert [file.name for file in folder.iterdir() if file.name.startswith(".first")] == []
 
