@@ -131,10 +131,10 @@ def selected(configurations: "list[Configuration]", only: list[str] | None) -> "
     for name in only or ():
         # A name means that audit; else parts between commas, as a matrix makes them, mean all audits that have these. Otherwise
         # "epsilon 1" would mean "epsilon 10" as well. Else a part of names means all that have it.
-        parts = set(name.lower().split(", "))
+        parts = set(name.split(", "))
         meant = (
             {name} & set(known)
-            or {audit for audit in known if parts <= set(audit.lower().split(", "))}
+            or {audit for audit in known if parts <= set(audit.split(", "))}
             or {audit for audit in known if name.lower() in audit.lower()}
         )
         if not meant:
