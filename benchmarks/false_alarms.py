@@ -20,6 +20,7 @@ from joblib import Parallel, delayed
 
 import auditor
 from auditor import auditing
+from auditor.auditing.earlier import remeasured
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.neighbours.canaries import Canaries
@@ -166,9 +167,9 @@ def exceeds(seed: int, parameters: Parameters, *, origin: Any) -> bool:
 
 def got_worse(seed: int, parameters: Parameters, *, before: Parameters, **given: Any) -> bool:
     """Whether a comparison of two seeds says that something got worse; the second has the parameters."""
-    sides = [(2 * seed, before), (2 * seed + 1, parameters)]
-    old, new = (RunResult("run", 1 - ALPHA, [auditing.run(_plan(at, one, **given))], 1.0) for at, one in sides)
-    return any(change.kind == "worse" for change in compare(old, new))
+    earlier, plan = _plan(2 * seed, before, **given), _plan(2 * seed + 1, parameters, **given)
+    old, new = (RunResult("run", 1 - ALPHA, [auditing.run(one)], 1.0) for one in (earlier, plan))
+    return any(change.kind == "worse" for change in compare(old, new, functools.partial(remeasured, plan)))
 
 
 # --- The cases ---
@@ -284,6 +285,7 @@ CASES = {
     "compare, Laplace": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), samples=5_000),
     "compare, Laplace, pair found": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), domain=ONE, outputs=10_000),
     "compare, revealing": _compared(revealing, AT_DELTA, claim=auditor.ApproximateDP(2.0, 0.05), samples=5_000),
+    "compare, ρ, Gaussian": _compared(gaussian, AT_SIGMA, claim=auditor.ZeroConcentratedDP(2.0), samples=5_000),
     "compare, Gaussian": _compared(gaussian, AT_SIGMA, claim=auditor.GaussianDP(2.0), samples=5_000),
 }  # fmt: skip
 CHUNK = 50

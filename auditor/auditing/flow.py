@@ -76,7 +76,7 @@ def _outcome(plan: Plan, draw: Draw) -> Outcome:
     proof, hints = tried_proof(plan)
     if plan.settings.prove == "only":
         return Outcome(plan, proof_alone(plan, proof), proof=proof)
-    plan = replace(plan, candidates=hints.pairs, features=hints.features)
+    plan = replace(plan, hints=replace(hints, test=plan.hints.test))
     return finished(plan, _seen(plan, draw), draw, proof)
 
 

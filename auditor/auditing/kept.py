@@ -1,4 +1,4 @@
-"""Plans whose outputs are kept in a file, taken from there, or drawn on one pair of an earlier report."""
+"""Plans whose outputs are kept in a file, or taken from there."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,8 +7,6 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.errors import MechanismError
-from auditor.neighbours.domains import Pairs
-from auditor.neighbours.pair import Pair, Relation
 
 # Under which it is kept how to run the audit again.
 RERUN = "rerun"
@@ -38,11 +36,3 @@ def replayed(plan: Plan, store: Store) -> Plan:
 
 def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
     raise MechanismError("a replay does not run mechanisms")
-
-
-def on_pair(plan: Plan, pair: Pair) -> Plan:
-    """Return the plan for one pair of its domain, such as the pair of an earlier report. No smaller pair is looked for."""
-    right = pair.left if pair.relation is Relation.ALONE else pair.right
-    domain = Pairs.only(pair.left, right, plan.domain)
-    search = replace(plan.settings.search, seconds=None)
-    return replace(plan.with_settings(search=search, shrink=False, prove=False), neighbours=domain, store=AuditStore())

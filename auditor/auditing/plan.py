@@ -12,7 +12,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
 from auditor.methods import method_for
-from auditor.methods.method import AnyMethod
+from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
@@ -26,13 +26,25 @@ AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known before an audit.
+
+    ``pairs`` of the domain are tried first in the search. ``features`` are tried in addition to the features that the outputs
+    suggest. With a ``test``, such as the rule of an earlier report, nothing is learned.
+    """
+
+    pairs: tuple[Pair, ...] = ()
+    features: tuple[Feature, ...] = ()
+    test: Test[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The order for an audit: everything that decides its outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. If a file made the plan, ``rerun`` holds the arguments of
-    `auditor run` that repeat the audit. ``candidates`` are pairs of the domain that the search tries first, and ``features`` are
-    tried in addition to the features that the outputs suggest. ``store`` keeps finished work. So an interrupted audit can go on,
-    or be repeated without its mechanism. ``assumptions`` are what an adapter chose, where its object does not say it.
+    `auditor run` that repeat the audit. ``hints`` are what is known before. ``store`` keeps finished work. So an interrupted audit
+    can go on, or be repeated without its mechanism. ``assumptions`` are what an adapter chose, where its object does not say it.
     """
 
     name: str
@@ -43,8 +55,7 @@ class Plan:
     settings: Settings = field(default_factory=Settings)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     rerun: tuple[str, ...] = ()
-    candidates: tuple[Pair, ...] = ()
-    features: tuple[Feature, ...] = ()
+    hints: Hints = field(default_factory=Hints)
     store: AuditStore = field(default_factory=AuditStore)
     assumptions: tuple[str, ...] = ()
 
@@ -88,7 +99,7 @@ class Plan:
         """
         settings = self.settings
         claim = claim or self.claim
-        return method_for(claim, settings.method, self.alpha, outputs, settings.events, self.features)
+        return method_for(claim, settings.method, self.alpha, outputs, settings.events, self.hints.features)
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

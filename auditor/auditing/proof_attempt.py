@@ -1,10 +1,10 @@
 """A proof in addition to the audit by sampling, or in its place."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from auditor.auditing.outcome import Seen
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import Hints, Plan
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.host import hosted
 from auditor.blackbox.mechanism import PythonSource
@@ -13,7 +13,7 @@ from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim
 from auditor.events.features import Where, like
 from auditor.events.written import read_rule, written
-from auditor.neighbours.pair import Arrays, Pair, plain
+from auditor.neighbours.pair import Arrays, plain
 from auditor.proofs import Proof, attempt
 from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
@@ -26,16 +26,8 @@ BRIEFLY = "briefly"
 PROOF = "proof"
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """The pair and the event on which a proof failed. The audit looks at them."""
-
-    pairs: tuple[Pair, ...] = ()
-    features: tuple[Where, ...] = ()
-
-
 def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
-    """Return how an attempt at a proof ended, and the hints that it gives.
+    """Return how an attempt at a proof ended, and the pair and the event on which it failed.
 
     There is no proof if none is asked for, or if the prover cannot try the claim. The result is kept in the plan's store, and a
     resumed or replayed run reports the same.

@@ -1,6 +1,7 @@
 """`auditor compare`, and what `auditor run` does for a release: a baseline, JUnit's XML, and what GitHub shows of a run."""
 
 import argparse
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,14 +22,37 @@ def add_commands(commands: Commands) -> None:
     )
     parser.add_argument("old", type=Path, metavar="OLD.json")
     parser.add_argument("new", type=Path, metavar="NEW.json")
+    add_may_rise(parser)
     parser.set_defaults(command=_compare)
+
+
+def add_may_rise(parser: argparse.ArgumentParser) -> None:
+    """Let a command take how far a loss may rise."""
+    parser.add_argument(
+        "--may-rise",
+        type=_share,
+        default=0.0,
+        metavar="SHARE",
+        help="let the loss on the earlier event rise by this share of the claim; by default 0, so any rise beyond chance fails. "
+        "inf lets any rise pass, and reports it",
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not share >= 0:
+        raise argparse.ArgumentTypeError(f"it is {text!r}; it must be a number of at least 0, or inf")
+    return share
 
 
 def _compare(options: argparse.Namespace) -> int:
     from auditor.report.compare import compare
     from auditor.results.reader import read_report
 
-    changes = compare(read_report(options.old), read_report(options.new))
+    changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
     return show_changes(changes, str(options.old), str(options.new))
 
 

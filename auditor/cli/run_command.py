@@ -26,7 +26,7 @@ from auditor.cli.common import (
     selected,
     write_to,
 )
-from auditor.cli.release import annotate, read_baselines, show_changes
+from auditor.cli.release import add_may_rise, annotate, read_baselines, show_changes
 from auditor.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def add_commands(commands: Commands) -> None:
         metavar="FILE",
         help="an earlier report.json of the same configuration; fail if something got worse since",
     )
+    add_may_rise(run_parser)
     run_parser.add_argument(
         "--budget",
         type=Path,
@@ -211,7 +212,7 @@ def _audit(
             annotate(result, str(configuration.file))
             if baselines:
                 file, baseline = baselines[configuration.name]
-                changes = _compared(result, configuration, baseline, options.only)
+                changes = _compared(result, configuration, baseline, options)
                 statuses.append(show_changes(changes, str(file), str(configuration.file)))
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
@@ -232,21 +233,19 @@ def _audit(
 
 
 def _compared(
-    result: "RunResult", configuration: "Configuration", baseline: "RunResult", only: list[str] | None
+    result: "RunResult", configuration: "Configuration", baseline: "RunResult", options: argparse.Namespace
 ) -> "list[Change]":
     """Compare with the baseline what was run."""
-    from auditor.auditing.flow import run
-    from auditor.auditing.kept import on_pair
+    from auditor.auditing.earlier import remeasured
     from auditor.report.compare import compare
 
-    def look_again(earlier: "AuditResult") -> "AuditResult":
-        [plan] = [plan for plan in configuration.plans if plan.name == earlier.name]
-        assert earlier.pair is not None  # without a pair there is no bound to compare
-        return run(on_pair(plan, earlier.pair), refuse=True)
+    plans = {plan.name: plan for plan in configuration.plans}
 
-    ran = {plan.name for plan in configuration.plans}
-    asked = [audit for audit in baseline.audits if not only or audit.name in ran]
-    return compare(replace(baseline, audits=asked), result, look_again)
+    def remeasure(earlier: "AuditResult", outputs: int) -> "AuditResult":
+        return remeasured(plans[earlier.name], earlier, outputs)
+
+    asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
+    return compare(replace(baseline, audits=asked), result, remeasure, options.may_rise)
 
 
 def _run_files(configurations: "Sequence[Configuration]", console: "Console") -> "Generator[RunResult, None, None]":

@@ -44,7 +44,7 @@ class Guessed(Fields):
     """An event on which a side is guessed, and how often it happened.
 
     ``looks_at`` is what the event is about: values of the output, their floating-point bits, or a learned score. ``form`` is the
-    description with ``#`` for each threshold. Events are compared by it.
+    description with ``#`` for each threshold.
     """
 
     description: str

@@ -26,7 +26,8 @@ from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores
 from auditor.events.written import read_rule, written
-from auditor.methods.method import ExactNumber, Learned, Method, Truth, profile_points
+from auditor.methods.guessing import limits
+from auditor.methods.method import ExactNumber, Interval, Learned, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -163,6 +164,25 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
         mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
+
+    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+        """See Method; that of one event of the score, the higher half of its cells, since bets give no upper limit.
+
+        A divergence grows as the two rates of an event move apart. Of their four limits, each is wrong with probability error/4.
+        """
+        event = score_event(counts, 0.5).left
+        low, high = limits(event.hits_left, event.trials_left, error / 4)
+        other_low, other_high = limits(event.hits_right, event.trials_right, error / 4)
+        ends = self._of_event(low, other_high), self._of_event(high, other_low)
+        # Rates that may be equal may show nothing.
+        least = ends[0] if low > other_high else ends[1] if high < other_low else 0.0
+        return least, max(ends)
+
+    def _of_event(self, left: float, right: float) -> float:
+        """Return the largest divergence, in units of the claim, that an event of these probabilities shows."""
+        p, q = (np.array([rate, 1 - rate]) for rate in (left, right))
+        each = itertools.product(self.claim.orders(ORDERS), ((p, q), (q, p)))
+        return max(divergence_of(order, *sides) / self.claim.scale(order) for order, sides in each)
 
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.renyi(self.claim.order) if isinstance(self.claim, RenyiDP) else truth.rho()

@@ -1,29 +1,33 @@
 """Two reports of the same audits: what got worse, what got better, and what may be chance.
 
-**Beyond chance.** A bound moves from run to run for two reasons. Outputs are random: each run has, from its counts, an interval
-for what its event truly shows. With probability at least 1 − FALSE_RISE all intervals of both files hold. That chance is divided
-over the audits, a second look at each, and both ends of both intervals (Bonferroni). The search may also find another pair or
-event, which no interval covers. So a bound rose beyond chance, and fails the check, only where all of this holds:
+**Beyond chance.** Two searches end on different pairs and events, and one event shows more than another. So losses are compared on
+one event only: the earlier one, exactly as it was, on its own pair. `auditor run --baseline` draws fresh outputs of today's
+mechanism on that pair and counts the event in them (``Remeasure``). Two reports alone can be compared in this way only if pair
+and rule are identical, as they are after a run with the same seed on a mechanism that did not change.
 
-- Both runs looked at the same pair under the same claim.
-- Their events differ at most in their thresholds, and look at no learned score.
-- The later event was learned from no more outputs than the earlier one.
-- The later interval lies above the earlier one by more than MATERIAL_RISE of the claim, or of the earlier interval's end if that
-  is larger. This is room for the thresholds.
+The rule was fixed before either run counted it. So the counts of each run give limits of the true loss on this event. A rise is
+beyond chance if the later interval lies above the earlier one. With probability at least 1 − FALSE_RISE all limits in a file that
+decide this hold: the chance is divided over the audits, and over the two limits of each (Bonferroni). It does not matter whether
+the two runs share random numbers.
 
-Any other rise is reported and fails nothing. `auditor run --baseline` then audits the baseline's pair again. So a rise there
-is not missed. With the seed of the baseline, a mechanism that did not change gives the same numbers.
-
-Sequential audits, and audits of Rényi and zero-concentrated claims, are compared by verdict and outputs only. Their bets give no
-upper limit.
+Sequential audits and canaries have no rule that was fixed before all of its outputs, so they are compared by verdict and outputs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from auditor.claims import PrivacyClaim
-from auditor.events.observed import ObservedBets, ObservedCanaries, QueryAnswers, guessed_sides
+from auditor.claims import Claim, PrivacyClaim, PrivacyProfile, Probability
+from auditor.errors import InvalidInputError
+from auditor.events.observed import (
+    Observed,
+    ObservedBets,
+    ObservedCanaries,
+    ObservedProfile,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
 from auditor.methods import method_for
 from auditor.methods.method import Interval
 from auditor.report.phrases import bound_words, number, verdict_words
@@ -33,14 +37,13 @@ from auditor.verdict import Verdict
 
 # The chance, over a whole file, that a rise is reported where the events show no more than before.
 FALSE_RISE = 0.001
-# The least distance of intervals, as a share of the claim or of the earlier interval's end, whichever is larger.
-MATERIAL_RISE = 0.1
 # Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess shrinks with
 # the square root of the outputs. So this takes less than 44 % of the outputs.
 MATERIAL_POWER = 1.5
 
-# Audits the pair of an earlier result with the mechanism of today.
-LookAgain = Callable[[AuditResult], AuditResult]
+# remeasure(earlier, outputs): today's mechanism on the pair of an earlier result, and that result's event in so many outputs.
+# Raises InvalidInputError if the report does not hold the rule, or the rule does not fit.
+Remeasure = Callable[[AuditResult, int], AuditResult]
 
 
 class ChangeKind(StrEnum):
@@ -60,22 +63,31 @@ class Change:
     what: str
 
 
-def compare(old: RunResult, new: RunResult, look_again: LookAgain | None = None) -> list[Change]:
+def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, may_rise: float = 0.0) -> list[Change]:
     """Return the changes of all audits, matched by name: first the audits of the new run in its order, then the audits that
     vanished.
 
-    If a bound rose on a different pair, ``look_again`` gives today's result on the earlier pair.
+    Without ``remeasure`` there are only the two reports. A loss may rise by ``may_rise`` times the claim, which is a note then.
     """
     before = {audit.name: audit for audit in old.audits}
-    error = FALSE_RISE / (2 * max(1, len(new.audits)))
+    within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure)
     changes: list[Change] = []
     for audit in new.audits:
         earlier = before.pop(audit.name, None)
         if earlier is None:
             changes.append(Change(ChangeKind.NOTE, audit.name, f"appeared: {verdict_words(audit.verdict)}"))
         else:
-            changes += _changes(earlier, audit, error, look_again)
+            changes += _changes(earlier, audit, within)
     return changes + [Change(ChangeKind.WORSE, name, "vanished: it is missing from the new report") for name in before]
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The chance of a false rise in one audit, the rise that is allowed as a share of the claim, and how to measure again."""
+
+    error: float
+    may_rise: float
+    remeasure: Remeasure | None
 
 
 def in_all(changes: Sequence[Change], baseline: str) -> str:
@@ -88,10 +100,10 @@ def in_all(changes: Sequence[Change], baseline: str) -> str:
     return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better"
 
 
-def _changes(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> list[Change]:
+def _changes(old: AuditResult, new: AuditResult, within: _Limits) -> list[Change]:
     found = [*_claim(old, new), *_verdict(old, new)]
     if old.claim == new.claim:
-        found += [*_bound(old, new, error, look_again), *_power(old, new), *_proof(old, new)]
+        found += [*_loss(old, new, within), *_power(old, new), *_proof(old, new)]
     if old.passed and not new.passed and not any(kind is ChangeKind.WORSE for kind, _ in found):
         expected = verdict_words(new.expected)
         found.append(
@@ -134,27 +146,104 @@ def _verdict(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.BETTER, f"there is an answer now: {verdict_words(new.verdict)}"
 
 
-def _bound(old: AuditResult, new: AuditResult, error: float, look_again: LookAgain | None) -> _Found:
+def _loss(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
+    """Compare the loss on the earlier event, if the reports or fresh outputs say what it is today."""
     if new.verdict is Verdict.VIOLATION and new.passed:
         return  # for a release it does not matter how far a violation goes that is expected
-    before, after = shown(old, error / 2), shown(new, error / 2)
-    if before is None or after is None:
+    before = shown(old, within.error)
+    if before is None or new.bound is None:
         return
-    values = f"{bound_words(new)}, before {bound_words(old)}"
-    if _above(after, before, new.claim.value):
-        reason = _luck(old, new)
-        if reason == ANOTHER_PAIR and look_again is not None and isinstance(new.claim, PrivacyClaim):
-            there = look_again(old)
-            values = f"{values}; on the pair of the baseline {bound_words(there)}"
-            seen = shown(there, error / 2)
-            if seen is not None and _above(seen, before, new.claim.value) and not _luck(old, there):
-                reason = ""
-        if reason:
-            yield ChangeKind.NOTE, f"the bound rose, {reason}: {values}"
-        else:
-            yield ChangeKind.WORSE, f"the bound rose beyond chance: {values}"
-    elif _above(before, after, new.claim.value) and not _luck(new, old):
-        yield ChangeKind.BETTER, f"the bound fell beyond chance: {values}"
+    today, why_not = _today(old, new, within.remeasure)
+    after = shown(today, within.error) if today is not None and not _never_seen(today) else None
+    if after is None:
+        yield ChangeKind.NOTE, f"{_bounds(old, new)}, and cannot be compared: {why_not}"
+        return
+    moved = _moved(old, before, after)
+    if after[0] > before[1]:
+        allowed = after[0] <= before[1] + within.may_rise * _size(new.claim)
+        yield (ChangeKind.NOTE, f"{moved}, which is allowed") if allowed else (ChangeKind.WORSE, moved)
+    elif after[1] < before[0]:
+        yield ChangeKind.BETTER, moved
+    if today is not new and after[0] <= before[1] and _is_above(shown(new, within.error), before):
+        yield ChangeKind.NOTE, f"{_bounds(old, new)}; on the earlier pair and event no rise is seen"
+
+
+def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> tuple[AuditResult | None, str]:
+    """Return a result of today's mechanism on the earlier pair and event; or None, and the reason."""
+    asked = _question(old)
+    if asked is not None and asked == _question(new):
+        return new, ""
+    if remeasure is None:
+        return None, "`auditor run --baseline` counts the earlier event on outputs of today"
+    try:
+        found = remeasure(old, new.outputs.bound)
+    except InvalidInputError as error:
+        return None, str(error)
+    return found, f"the earlier event was not seen in {new.outputs.bound:,} outputs" if _never_seen(
+        found
+    ) else found.stop_reason
+
+
+def _never_seen(audit: AuditResult) -> bool:
+    return isinstance(audit.event, ObservedRule) and audit.event.counted().guesses == 0
+
+
+def _question(audit: AuditResult) -> str | None:
+    """Write the pair of an audit, and the rule that was counted on it; None without a rule."""
+    rule = _rule(audit.event)
+    if audit.pair is None or rule is None:
+        return None
+    return to_json({"pair": audit.pair.to_dict(), "rule": rule})
+
+
+def _rule(event: Observed | None) -> object:
+    match event:
+        case ObservedRule():
+            return event.rule
+        case ObservedProfile():
+            rules = [point.rule for point in event.points]
+            return None if None in rules else rules
+        case ObservedScore():
+            return event.rule and [event.rule, event.order, event.swapped, event.values]
+        case _:
+            return event and type(event).__name__
+
+
+def _bounds(old: AuditResult, new: AuditResult) -> str:
+    """Write both bounds, and in what the audits differ."""
+    same = old.pair is not None and new.pair is not None and to_json(old.pair.to_dict()) == to_json(new.pair.to_dict())
+    return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else ANOTHER_PAIR}"
+
+
+ANOTHER_PAIR = "on a different pair"
+
+
+def _moved(old: AuditResult, before: Interval, after: Interval) -> str:
+    claim, is_larger = old.claim, after[0] > before[1]
+    if isinstance(claim, Probability) and not claim.at_most:
+        before, after, is_larger = (-before[1], -before[0]), (-after[1], -after[0]), not is_larger
+    what = f"privacy loss ({claim.symbol})" if isinstance(claim, PrivacyClaim) else claim.symbol
+    where = "event" if isinstance(claim, PrivacyClaim) else "data"
+    return f"{what} on the earlier {where} {'rose' if is_larger else 'fell'} from {_range(before)} to {_range(after)}"
+
+
+def _range(limits: Interval) -> str:
+    """Write an interval.
+
+    >>> _range((0.48, 0.52)), _range((0.5, 0.5))
+    ('0.480–0.520', '0.500')
+    """
+    low, high = map(number, limits)
+    return low if low == high else f"{low}–{high}"
+
+
+def _size(claim: Claim) -> float:
+    """Return the number of a claim of which a share may be allowed; of a profile, its smallest ε."""
+    return min(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else claim.value
+
+
+def _is_above(one: Interval | None, other: Interval) -> bool:
+    return one is not None and one[0] > other[1]
 
 
 def _proof(old: AuditResult, new: AuditResult) -> _Found:
@@ -165,39 +254,6 @@ def _proof(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.WORSE, f"the proof is lost: {new.proof.reason}"
     elif after and not before:
         yield ChangeKind.BETTER, "the claim is proved now"
-
-
-ANOTHER_PAIR = "on a different pair"
-
-
-def _luck(old: AuditResult, new: AuditResult) -> str:
-    """Return why the later run may show more with no change in the mechanism; nothing if only by the chance of its outputs."""
-    if not _same_pair(old, new):
-        return ANOTHER_PAIR
-    if not _same_event(old, new):
-        return "by a different event"
-    return "with more outputs than before" if new.outputs.selection > old.outputs.selection else ""
-
-
-def _above(one: Interval, other: Interval, claimed: float) -> bool:
-    (low, _), (_, high) = one, other
-    return low > high + MATERIAL_RISE * max(abs(high), claimed)
-
-
-def _same_pair(old: AuditResult, new: AuditResult) -> bool:
-    if old.pair is None or new.pair is None:
-        return False
-    before, after = (
-        sorted(to_json(pair.to_dict()[side]) for side in ("left", "right")) for pair in (old.pair, new.pair)
-    )
-    return before == after
-
-
-def _same_event(old: AuditResult, new: AuditResult) -> bool:
-    """Whether two events differ in thresholds at most. An event on a learned score differs each time it is learned."""
-    before, after = guessed_sides(old.event), guessed_sides(new.event)
-    same = [side.form for side in before] == [side.form for side in after]
-    return same and not any(side.looks_at == "score" for side in after)
 
 
 def _power(old: AuditResult, new: AuditResult) -> _Found:
@@ -223,7 +279,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
 
     They are in units of the claim's quantity, and more is always worse: for claims with `at_least`, the sign is reversed. None if
-    the counts give no upper limit.
+    no event was fixed beforehand.
     """
     match audit.event:
         case None | ObservedBets() | ObservedCanaries():

@@ -60,6 +60,8 @@ def _run(data: Any) -> RunResult:
         # A file without a list of audits is not a report. That is said first, even if the file lacks more.
         first = min(errors.errors(), key=lambda error: error["loc"][:1] != ("audits",))
         raise InvalidInputError(_sentence(dict(first))) from None
+    except UnicodeEncodeError as error:  # pydantic cannot hold an error that quotes half a character
+        raise InvalidInputError(error.object.encode("utf-8", "backslashreplace").decode("utf-8")) from None
 
 
 def _sentence(error: dict[str, Any]) -> str:

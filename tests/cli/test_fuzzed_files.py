@@ -27,7 +27,7 @@ from auditor.cli import _parser, main
 from auditor.config.error_budget import take_share
 from auditor.config.load import load_configuration
 from auditor.config.recordings import find_recordings
-from auditor.errors import AuditorError
+from auditor.errors import AuditorError, InvalidInputError
 from auditor.report.compare import compare
 from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
@@ -160,6 +160,8 @@ def certified(folder: Path) -> None:
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = main(["check-proof", str(folder / PROOF)])
     assert status in (0, 1, 2), said.getvalue()
+    if status == 2:
+        raise InvalidInputError(said.getvalue())
 
 
 def shared(folder: Path) -> None:

@@ -1,23 +1,30 @@
 """Two runs compared: what fails a release, what is only told, and that another seed or sample size is no alarm."""
 
+import functools
 import itertools
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from made_results import changed, event_of, made
+from made_results import event_of, made
+from scipy.stats import binom
 
 import auditor
-from auditor.bounds.evidence import Bound
+from auditor import auditing
+from auditor.auditing.earlier import remeasured
+from auditor.bounds.divergences import divergence_of
+from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.claims import Claim
 from auditor.cli import main
-from auditor.events.observed import BothAnswers, Hits, Observed, ObservedBets, ObservedReport, QueryAnswers
+from auditor.events.observed import BothAnswers, Hits, ObservedBets, ObservedReport, ObservedRule, QueryAnswers
+from auditor.methods import method_for
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.compare import FALSE_RISE, Change, ChangeKind, compare, shown
+from auditor.report.compare import FALSE_RISE, ChangeKind, compare, shown
 from auditor.report.formats import write_reports
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
 from auditor.verdict import Verdict
@@ -25,11 +32,15 @@ from auditor.verdict import Verdict
 pytestmark = pytest.mark.usefixtures("without_plots")
 
 
-def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> Observed:
+def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> ObservedRule:
     """Return an event that guesses "left" so often, and wins so often."""
     half = trials // 2
     counts = {"left": [wins, half], "right": [guesses - wins, half]}
-    return event_of({"description": description, "guess": "left", "counts": counts, "opposite": None})
+    rule = {"feature": description}
+    made_of = {"description": description, "guess": "left", "counts": counts, "opposite": None, "rule": rule}
+    found = event_of(made_of)
+    assert isinstance(found, ObservedRule)
+    return found
 
 
 def result(**changes: Any) -> AuditResult:
@@ -55,6 +66,12 @@ def result(**changes: Any) -> AuditResult:
 HIGHER = {"bound": Bound("epsilon", 0.83, 0.999, "guesses"), "event": event(70_000, 100_000)}
 VIOLATION = {"verdict": Verdict.VIOLATION, "bound": Bound("epsilon", 1.4, 0.999, "guesses")}
 NO_ANSWER = {"verdict": Verdict.INCONCLUSIVE, "bound": None, "event": None, "pair": None, "power": None}
+UNWRITTEN = replace(event(60_000, 100_000), rule=None)
+ELSEWHERE = "ε ≥ 0.830, before ε ≥ 0.380, {}, and cannot be compared: `auditor run --baseline` counts the earlier event"
+ON_ANOTHER_PAIR, BY_ANOTHER_EVENT = (ELSEWHERE.format(how) for how in ("on a different pair", "by a different event"))
+SMALL, SMALL_RISE = {"event": event(51_000, 100_000)}, {"event": event(52_400, 100_000)}
+OF_ANOTHER_RELATION = {"pair": Pair(0, 1, Relation.ADD_REMOVE)}
+AT_ANOTHER_THRESHOLD = {**HIGHER, "event": event(70_000, 100_000, description="output ≤ 0.4")}
 TWIN = {**VIOLATION, "expected": Verdict.VIOLATION}
 FEWER = OutputsSpent(0, 2_000, 20_000)
 
@@ -80,38 +97,16 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("no answer", {}, {**NO_ANSWER, "stop_reason": "it hangs"}, [("worse", "now inconclusive: it hangs")]),
     ("an answer", NO_ANSWER, {}, [("better", "there is an answer now")]),
     ("expected otherwise", {}, {"expected": Verdict.VIOLATION}, [("worse", "ended as expected before; now no violation")]),
-    ("a bound that rose", {}, HIGHER, [("worse", "the bound rose beyond chance: ε ≥ 0.830, before ε ≥ 0.380")]),
-    ("a bound that fell", HIGHER, {}, [("better", "the bound fell beyond chance")]),
-    ("a bound that moved", {}, {"event": event(60_300, 100_000)}, []),
-    ("another pair", {}, {**HIGHER, "pair": Pair(0, 2, Relation.SUBSTITUTE)}, [("note", "the bound rose, on a different pair")]),
-    ("a rise of no weight", {"event": event(51_000, 100_000)}, {"event": event(52_400, 100_000)}, []),
-    ("another relation", {}, {"pair": Pair(0, 1, Relation.ADD_REMOVE)}, [("worse", "relation changed from substitute to")]),
+    ("a loss that rose", {}, HIGHER, [("worse", "privacy loss (ε) on the earlier event rose from 0.384–0.427 to 0.825–0.870")]),
+    ("a loss that fell", HIGHER, {}, [("better", "privacy loss (ε) on the earlier event fell from 0.825–0.870 to 0.384–0.427")]),
+    ("a loss that moved", {}, {"event": event(60_300, 100_000)}, []),
+    ("a small rise beyond chance", SMALL, SMALL_RISE, [("worse", "privacy loss")]),
+    ("another pair", {}, {**HIGHER, "pair": Pair(0, 2, Relation.SUBSTITUTE)}, [("note", ON_ANOTHER_PAIR)]),
+    ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0, Relation.SUBSTITUTE)}, [("note", ON_ANOTHER_PAIR)]),
+    ("another threshold", {}, AT_ANOTHER_THRESHOLD, [("note", BY_ANOTHER_EVENT)]),
+    ("no rule", {"event": UNWRITTEN}, {**HIGHER, "event": UNWRITTEN}, [("note", BY_ANOTHER_EVENT)]),
+    ("another relation", {}, OF_ANOTHER_RELATION, [("worse", "relation changed from substitute to"), ("note", "ε ≥ 0.380")]),
     ("another mechanism", {}, {"mechanism": "module:other"}, [("note", "mechanism changed from module:function to module:other")]),
-    ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0, Relation.SUBSTITUTE)}, [("worse", "the bound rose beyond chance")]),
-    (
-        "another threshold",
-        {},
-        {**HIGHER, "event": event(70_000, 100_000, description="output ≤ -2e-05")},
-        [("worse", "the bound rose beyond chance")],
-    ),
-    (
-        "another event",
-        {},
-        {**HIGHER, "event": event(70_000, 100_000, description="output > 0.5")},
-        [("note", "the bound rose, by a different event")],
-    ),
-    (
-        "a learned score",
-        {"event": event(60_000, 100_000, description="learned evidence > 0.5")},
-        {**HIGHER, "event": event(70_000, 100_000, description="learned evidence > 0.5")},
-        [("note", "the bound rose, by a different event")],
-    ),
-    (
-        "more outputs",
-        {"outputs": OutputsSpent(0, 10_000, 200_000)},
-        HIGHER,
-        [("note", "the bound rose, with more outputs")],
-    ),
     (
         "power that fell",
         {},
@@ -193,9 +188,7 @@ def test_what_is_certain_has_no_width_and_what_has_no_upper_limit_is_not_compare
     exact = {**query, "bound": Bound("sensitivity", 0.5, 1.0, "largest difference found")}
     assert shown(result(**exact), 0.1) == (0.5, 0.5)
     more = {**exact, "bound": Bound("sensitivity", 0.9, 1.0, "largest difference found")}
-    assert changes(exact, more) == [
-        ("worse", "the bound rose beyond chance: sensitivity ≥ 0.900, before sensitivity ≥ 0.500")
-    ]
+    assert changes(exact, more) == [("worse", "sensitivity on the earlier data rose from 0.500 to 0.900")]
     bets = ObservedBets("bets", (0.0,), (1.0,))
     assert shown(result(event=bets), 0.1) is None
     assert shown(result(**NO_ANSWER), 0.1) is None
@@ -208,8 +201,25 @@ def test_a_probability_promised_to_be_large_gets_worse_as_it_falls() -> None:
         claim = auditor.Probability(0.5, at_least=True)
         return {"claim": claim, "event": counts, "bound": bound, "power": None, "pair": Pair(0, None, Relation.ALONE)}
 
-    assert [kind for kind, _ in changes(seen(9_000), seen(6_000))] == ["worse"]
-    assert [kind for kind, _ in changes(seen(6_000), seen(9_000))] == ["better"]
+    fell, rose = "from 0.890–0.910 to 0.584–0.616", "from 0.584–0.616 to 0.890–0.910"
+    assert changes(seen(9_000), seen(6_000)) == [("worse", f"probability on the earlier data fell {fell}")]
+    assert changes(seen(6_000), seen(9_000)) == [("better", f"probability on the earlier data rose {rose}")]
+
+
+def test_limits_of_a_divergence_are_those_of_one_event_of_the_score() -> None:
+    """Two cells are one event, whose true divergence is known: each limit fails with probability 0.05 at most, here enumerated."""
+    claim, n, p, q = auditor.RenyiDP(2, 1), 60, 0.45, 0.2
+    truth = max(divergence_of(2, np.array(a), np.array(b)) for a, b in itertools.permutations([[p, 1 - p], [q, 1 - q]]))
+    method = method_for(claim, "fixed", 0.01, n)
+    below = above = 0.0
+    for left, right in itertools.product(range(n + 1), repeat=2):
+        chance = binom.pmf(left, n, p) * binom.pmf(right, n, q)
+        limits = method.interval(ScoreCounts((n - left, left), (n - right, right)), 0.05)
+        assert limits is not None
+        assert limits[0] <= limits[1]
+        below, above = below + chance * (truth < limits[0]), above + chance * (truth > limits[1])
+    assert 0 < below <= 0.05
+    assert 0 < above <= 0.05
 
 
 def laplace(data: Any, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
@@ -228,45 +238,127 @@ def vector(data: Any, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(np.array(data, float), 3.0, (size, len(data)))
 
 
+def total(records: Any) -> float:
+    return float(np.sum(records))
+
+
+def shown_bit(bit: int, size: int, rng: np.random.Generator, scale: float = 0.3) -> Any:
+    return response(bit, size, rng, scale) == 1
+
+
+DOMAIN = auditor.Records((0, 1), size=(0, 3), relation="add_remove")
 MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
-    (laplace, auditor.PureDP(2), (0, 1), 0.6),
-    (gaussian, auditor.ApproximateDP(9, 1e-3), (0, 1), 0.4),
-    (gaussian, auditor.GaussianDP(2), (0, 1), 0.6),
-    (gaussian, auditor.PrivacyProfile([(3, 0.05), (5, 1e-3)]), (0, 1), 0.6),
-    (response, auditor.PureDP(2), (0, 1), 0.15),
-    (vector, auditor.PureDP(2.5), ([0] * 6, [1] * 6), None),
+    (laplace, auditor.PureDP(2), [(0, 1)], 0.6),
+    (gaussian, auditor.ApproximateDP(9, 1e-3), [(0, 1)], 0.4),
+    (gaussian, auditor.GaussianDP(2), [(0, 1)], 0.6),
+    (gaussian, auditor.PrivacyProfile([(3, 0.05), (5, 1e-3)]), [(0, 1)], 0.6),
+    (gaussian, auditor.ZeroConcentratedDP(2), [(0, 1)], 0.6),
+    (gaussian, auditor.RenyiDP(2, 3), [(0, 1)], 0.6),
+    (response, auditor.PureDP(2), [(0, 1)], 0.15),
+    (vector, auditor.PureDP(2.5), [([0] * 6, [1] * 6)], None),
+    (shown_bit, auditor.Probability(0.9, at_most=True), [(0, 1)], 0.15),
 ]
 
 
-def audited(mechanism: Any, claim: Claim, pair: Any, seed: int, samples: int, **parameters: float) -> RunResult:
-    options: Any = {"samples": samples, "seed": seed, "workers": 1, "isolate": False, "parameters": parameters}
-    return run(changed(auditor.audit(mechanism, claim, [pair], **options), name="one"))
+def planned(mechanism: Any, claim: Claim, pairs: Any, seed: int, samples: int, **parameters: float) -> auditing.Plan:
+    options: dict[str, Any] = {"seed": seed, "workers": 1, "isolate": False, "shrink": False, "planted": 0}
+    return auditing.planned(
+        mechanism, claim, pairs, name="one", samples=samples, parameters=parameters, prove=False, **options
+    )
 
 
-def rises(runs: list[RunResult]) -> list[Change]:
-    """Return the bounds that are said to have risen beyond chance, over all ordered pairs of runs."""
-    found = [change for old, new in itertools.permutations(runs, 2) for change in compare(old, new)]
-    return [change for change in found if change.what.startswith("the bound rose beyond chance")]
+def losses(old: auditing.Plan, new: auditing.Plan, may_rise: float = 0.0) -> list[tuple[str, str]]:
+    """Return the changes in loss from one plan to another, whose mechanism is asked for the earlier event."""
+    found = compare(
+        run(auditing.run(old)), run(auditing.run(new)), functools.partial(remeasured, new), may_rise=may_rise
+    )
+    return [(str(change.kind), change.what) for change in found if " on the earlier " in change.what]
 
 
-@pytest.mark.parametrize(("mechanism", "claim", "pair", "changed"), MECHANISMS)
+@pytest.mark.parametrize(("mechanism", "claim", "pairs", "changed"), MECHANISMS)
 def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more_is_one(
-    mechanism: Any, claim: Any, pair: Any, changed: float | None
+    mechanism: Any, claim: Any, pairs: Any, changed: float | None
 ) -> None:
-    same = [audited(mechanism, claim, pair, seed, samples) for seed in range(3) for samples in (4_000, 20_000)]
-    assert rises(same) == []
+    same = [planned(mechanism, claim, pairs, seed, samples) for seed in range(2) for samples in (4_000, 20_000)]
+    assert [kind for old, new in itertools.permutations(same, 2) for kind, _ in losses(old, new)] == []
     if changed is not None:
-        leaking = audited(mechanism, claim, pair, 9, 20_000, scale=changed)
-        assert leaking.verdict is not Verdict.VIOLATION
-        assert len(rises([same[1], leaking])) == 1
+        leaking = planned(mechanism, claim, pairs, 9, 20_000, scale=changed)
+        [(kind, what)] = losses(same[1], leaking)
+        assert kind == "worse"
+        assert " rose from " in what
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "pairs", "changed"), [*MECHANISMS, (total, auditor.Sensitivity(2), DOMAIN, None)]
+)
+def test_an_unchanged_mechanism_counts_the_same_with_the_same_seed(
+    mechanism: Any, claim: Any, pairs: Any, changed: float | None
+) -> None:
+    plan = planned(mechanism, claim, pairs, 3, 4_000)
+    once = auditing.run(plan)
+    again = remeasured(plan, once, once.outputs.bound)
+    assert (again.event, again.pair) == (once.event, once.pair)
+
+
+def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_its_own_pair() -> None:
+    """Neither the pair nor the thresholds of today's audit matter, and an identical question is not asked again."""
+
+    def noisy_total(records: Any, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
+        return np.sum(records) + rng.laplace(0, scale, size)
+
+    old, same, worse = (
+        planned(noisy_total, auditor.PureDP(2), DOMAIN, *at) for at in ((1, 8_000), (2, 8_000), (3, 8_000))
+    )
+    worse = replace(worse, source=replace(worse.source, parameters={"scale": 0.7}))
+    assert losses(old, same) == []
+    assert [kind for kind, _ in losses(old, worse)] == ["worse"]
+    measured = remeasured(same, auditing.run(old), 5_000)
+    assert measured.pair == auditing.run(old).pair
+    assert measured.event is not None
+    assert measured.event["rule"] == auditing.run(old).event["rule"]
+    assert measured.outputs.bound == 5_000
+
+
+def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_needs() -> None:
+    """At 10⁶ outputs the limits are .016 wide, and ε rises from .5 to .556: the claim of 1 holds all along."""
+    before, after = (
+        planned(laplace, auditor.PureDP(1), [(0, 1)], seed, 1_000_000, scale=scale)
+        for seed, scale in ((1, 2.0), (2, 1.8))
+    )
+    [(kind, what)] = losses(before, after)
+    assert kind == "worse"
+    assert what == "privacy loss (ε) on the earlier event rose from 0.490–0.505 to 0.546–0.562"
+    assert [kind for kind, _ in losses(before, after, may_rise=0.01)] == ["worse"]
+    for allowed in (0.05, np.inf):
+        assert losses(before, after, may_rise=allowed) == [("note", f"{what}, which is allowed")]
+
+
+def test_a_rule_that_cannot_be_counted_is_a_note() -> None:
+    plan = planned(laplace, auditor.PureDP(2), [(0, 1)], 1, 4_000)
+    once = auditing.run(plan)
+    assert isinstance(once.event, ObservedRule)
+    assert once.event.rule is not None
+
+    def told(**changes: Any) -> list[tuple[str, str]]:
+        old = replace(once, judgement=replace(once.judgement, event=replace(once.event, **changes)))
+        found = compare(run(old), run(once), functools.partial(remeasured, plan))
+        return [(str(change.kind), change.what) for change in found]
+
+    [(kind, what)] = told(rule=None)
+    assert kind == "note"
+    assert 'cannot be compared: the rule lacks "feature"' in what
+    [(kind, what)] = told(rule={**once.event.rule, "feature": {"kind": "place", "name": "output[9]"}})
+    assert kind == "note"
+    assert "cannot be compared: the earlier event was not seen in 4,000 outputs" in what
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("mechanism", "claim", "pair", "changed"), MECHANISMS)
-def test_hardly_any_of_many_reruns_is_an_alarm(mechanism: Any, claim: Any, pair: Any, changed: float | None) -> None:
-    """Among 55,500 pairs of runs of ten mechanisms, of which these are some, there was none; here 2,550 pairs each."""
-    runs = [audited(mechanism, claim, pair, seed, size) for seed in range(17) for size in (1_000, 5_000, 30_000)]
-    assert len(rises(runs)) <= FALSE_RISE * len(runs) * (len(runs) - 1)
+@pytest.mark.parametrize(("mechanism", "claim", "pairs", "changed"), MECHANISMS)
+def test_hardly_any_of_many_reruns_is_an_alarm(mechanism: Any, claim: Any, pairs: Any, changed: float | None) -> None:
+    """150 pairs of runs of each mechanism: more than two alarms at a rate of 1/1,000 have a probability of .0005 each."""
+    plans = [planned(mechanism, claim, pairs, seed, size) for seed in range(5) for size in (1_000, 5_000, 30_000)]
+    found = [kind for old, new in itertools.permutations(plans, 2) for kind, _ in losses(old, new)]
+    assert found.count("worse") <= binom.isf(1e-7, 210, FALSE_RISE)
 
 
 # --- Command line ---
@@ -311,7 +403,7 @@ def test_a_run_that_is_no_worse_than_its_baseline_passes(config: Path, capsys: p
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (("scale: 1.0", "scale: 0.6"), "worse   first: the bound rose beyond chance: "),
+        (("scale: 1.0", "scale: 0.6"), "worse   first: privacy loss (ε) on the earlier event rose from "),
         (("scale: 1.0", "scale: 0.3"), "worse   first: a new violation: "),
         (("name: first", "name: third"), "worse   first: vanished: "),
         (("epsilon: 2.0", "epsilon: 3.0"), "worse   first: claim changed from ε = 2 to ε = 3, which promises less"),
@@ -324,9 +416,31 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
     config.write_text(CONFIG.replace(*change, 1), encoding="utf-8")
     assert main(["run", "some.yaml", "--baseline", "baseline.json", "--quiet"]) == 1
     assert len([told for told in capsys.readouterr().out.splitlines() if told.startswith(line)]) == 1
-    assert main(["compare", "baseline.json", "reports/some/report.json"]) == 1
-    assert line in capsys.readouterr().out
+    # Two reports do not tell what today's mechanism does on the earlier event.
+    assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
+    told = "note    first: ε ≥" if "privacy loss" in line else line
+    assert told in capsys.readouterr().out
     assert main(["compare", "reports/some/report.json", "baseline.json"]) == (1 if "vanished" in line else 0)
+
+
+@pytest.mark.parametrize(
+    ("share", "status", "line"), [("0", 1, "worse "), ("0.1", 1, "worse "), ("0.6", 0, "note  "), ("inf", 0, "note  ")]
+)
+def test_how_far_a_loss_may_rise_decides_the_exit_status(
+    config: Path, capsys: pytest.CaptureFixture[str], share: str, status: int, line: str
+) -> None:
+    """From about .9 to 1.5, where 2 is claimed: .3 of the claim, and more by the limits of 4,000 outputs."""
+    config.write_text(CONFIG.replace("scale: 1.0", "scale: 0.6"), encoding="utf-8")
+    assert main(["run", "some.yaml", "--baseline", "baseline.json", "--quiet", "--may-rise", share]) == status
+    assert f"{line}  first: privacy loss (ε) on the earlier event rose from " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("share", ["-1", "nan", "x", ""])
+def test_a_share_that_is_no_number_is_refused(config: Path, capsys: pytest.CaptureFixture[str], share: str) -> None:
+    for command in (["run", "some.yaml", "--baseline"], ["compare", "baseline.json"]):
+        with pytest.raises(SystemExit, match="2"):
+            main([*command, "baseline.json", f"--may-rise={share}"])
+        assert "it must be a number of at least 0, or inf" in capsys.readouterr().err
 
 
 def test_a_baseline_may_be_the_report_that_is_written_over(config: Path) -> None:
@@ -412,7 +526,7 @@ def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_a
     for seed in ("4", "6"):
         assert main(["run", "sum.yaml", "--baseline", "baseline.json", "--seed", seed, "--quiet"]) == 1
         pairs[seed] = json.loads(report.read_text(encoding="utf-8"))["audits"][0]["pair"]
-        assert "worse   sum: the bound rose beyond chance: " in capsys.readouterr().out
+        assert "worse   sum: privacy loss (ε) on the earlier event rose from " in capsys.readouterr().out
     assert len({str(pair) for pair in pairs.values()}) > 1
     # The same mechanism whose baseline looked at a pair that tells less: the search found more, the mechanism does no more.
     Path("sum.yaml").write_text(RECORDS, encoding="utf-8")
@@ -428,8 +542,9 @@ def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_a
     Path("weak.json").write_text(told, encoding="utf-8")
     capsys.readouterr()
     assert main(["run", "sum.yaml", "--baseline", "weak.json", "--quiet"]) == 0
-    assert "note    sum: the bound rose, on a different pair: " in capsys.readouterr().out
+    assert "on a different pair; on the earlier pair and event no rise is seen" in capsys.readouterr().out
     assert main(["compare", "weak.json", "reports/sum/report.json"]) == 0
+    assert "on a different pair, and cannot be compared: `auditor run --baseline`" in capsys.readouterr().out
 
 
 def test_power_on_an_event_that_is_promised_to_be_likely_falls_as_what_would_be_caught_becomes_rarer() -> None:
