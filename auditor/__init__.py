@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from auditor.errors import InvalidInputError as InvalidInputError
     from auditor.errors import MechanismError as MechanismError
     from auditor.neighbours.canaries import Canaries as Canaries
+    from auditor.neighbours.dialogues import Dialogues as Dialogues
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Value as Value
     from auditor.neighbours.frames import Frame as Frame
@@ -70,6 +71,7 @@ _NAMES = {
     ),
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
     "auditor.neighbours.canaries": ("Canaries",),
+    "auditor.neighbours.dialogues": ("Dialogues",),
     "auditor.neighbours.domains": ("Pairs", "Value"),
     "auditor.neighbours.frames": ("Frame",),
     "auditor.neighbours.one_number": ("OneNumber",),

@@ -12,12 +12,14 @@ from auditor.auditing.plan import Plan, Progress
 from auditor.auditing.settings import Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import Store, history
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.results.result import AuditResult
 from auditor.verdict import alpha_for_each
@@ -57,7 +59,7 @@ def audit(
     Args:
         mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
             "module:function"; or a program, ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter,
-            such as a measurement of OpenDP.
+            such as a measurement of OpenDP. For Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
         claim: the claim to test, such as ``PureDP(1.0)``; by default that of the object.
         neighbours: a domain, or a list of (left, right) pairs; by default those of the object.
         parameters: passed on to the mechanism as keywords; for an object, what it does not say, such as ``{"size": (0, 9)}``.
@@ -136,6 +138,8 @@ def planned(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
             "auditor.Records((0, 10), size=(0, 20))"
         )
+    if isinstance(neighbours, Dialogues):
+        source = as_session(source)
     return Plan(
         name=name or source.name,
         source=source,

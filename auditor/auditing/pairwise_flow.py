@@ -20,13 +20,14 @@ from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import Sizes
 from auditor.auditing.smallest import shrink
 from auditor.auditing.tally import Tally
+from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim
 from auditor.events.histogram import Histogram
 from auditor.events.rare import some_repeat
 from auditor.methods.method import AnyMethod, Test
-from auditor.results.result import Illustration, Judgement
+from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import judge
 
 # Outputs that follow up a hint of a rare event, for each of the selection.
@@ -64,7 +65,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
         return no_answer(raised, sizes, pair, drawn_by)
     return Seen(
-        CountEvidence(plan.claim, method, test, added_up(tally.pieces), histograms(), reason),
+        CountEvidence(plan.claim, method, test, added_up(tally.pieces), histograms(), reason, turns(pair, sample)),
         sizes,
         pair,
         sample,
@@ -111,7 +112,8 @@ class _Learner:
 class CountEvidence(Evidence):
     """The counts of a test on a pair, after increasing numbers of outputs. The last counts are of all outputs.
 
-    ``histograms`` show the outputs from which the test was learned. ``reason`` says why no more outputs were drawn.
+    ``histograms`` and ``dialogue`` show the outputs from which the test was learned. ``reason`` says why no more outputs were
+    drawn.
     """
 
     claim: Claim
@@ -120,6 +122,7 @@ class CountEvidence(Evidence):
     looks: Sequence[tuple[int, Any]]
     histograms: tuple[Histogram, ...]
     reason: str
+    dialogue: Sequence[Turn] = ()
 
     def bound(self, alpha: float) -> float:
         return replace(self.method, alpha=alpha).bound(self.test, self.looks[-1][1])
@@ -137,7 +140,10 @@ class CountEvidence(Evidence):
             self.p_value(),
             alpha,
             Illustration(
-                self.histograms, growth(self.looks, lambda seen: method.bound(test, seen)), method.profile(counts)
+                self.histograms,
+                growth(self.looks, lambda seen: method.bound(test, seen)),
+                method.profile(counts),
+                self.dialogue,
             ),
         )
 

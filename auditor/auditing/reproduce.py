@@ -6,7 +6,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Sizes
 from auditor.defaults import CONFIDENCE
 from auditor.events.selection import VALUES
-from auditor.neighbours.pair import Pair, Relation, Side
+from auditor.neighbours.pair import Pair
 
 
 def command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
@@ -20,8 +20,7 @@ def command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
         return shlex.join(["auditor", "run", *plan.rerun, *search])
     if pair is None:
         return None
-    sides: tuple[Side, Side] = ("left", "left" if pair.relation is Relation.ALONE else "right")
-    data, confidence = ", ".join(map(pair.code, sides)), round(1 - plan.alpha, 12)
+    confidence = round(1 - plan.alpha, 12)
     options = {
         "parameters": dict(plan.source.parameters) or None,
         "name": plan.name,
@@ -32,4 +31,4 @@ def command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
         "seed": plan.settings.seed,
     }
     given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
-    return f"auditor.audit({plan.source.name}, {plan.claim!r}, [({data})], {given})"
+    return f"auditor.audit({plan.source.name}, {plan.claim!r}, {pair.call()}, {given})"

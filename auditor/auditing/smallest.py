@@ -24,6 +24,7 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Forecast
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Sizes
+from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, PrivacyClaim, Probability
@@ -96,7 +97,7 @@ def shrink(
             tally = draw.count(draw.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
             bound = strategy.method.proved(test, tally.counts)
             violated = judge(claim, bound) is Verdict.VIOLATION
-            return Smallest(pair, test.report(tally.counts), bound) if violated else None
+            return Smallest(pair, test.report(tally.counts), bound, turns(pair, sample)) if violated else None
     return None
 
 

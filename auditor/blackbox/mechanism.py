@@ -30,7 +30,8 @@ class PythonSource:
     """A mechanism in Python: a name that any process can import, or a callable that travels by value.
 
     ``name`` is "module:attribute" or "path/to/file.py:attribute"; ``search_path`` holds the folders in which
-    modules are looked for, before Python's own. ``adapt`` makes the callable of an object that the name leads to.
+    modules are looked for, before Python's own. ``adapt`` makes the callable of an object that the name leads to. Each of
+    ``through`` is applied to the callable, and makes another one of it, in whatever process it is loaded.
     """
 
     name: str
@@ -38,6 +39,7 @@ class PythonSource:
     search_path: tuple[str, ...] = ()
     function: Callable[..., Any] | None = None
     adapt: Callable[[Any], Callable[..., Any]] | None = None
+    through: tuple[Callable[[Callable[..., Any], str], Callable[..., Any]], ...] = ()
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
@@ -64,9 +66,14 @@ class PythonSource:
 
     def load(self) -> Callable[..., Any]:
         """Return the callable itself. Raises MechanismError if it cannot be imported."""
-        if self.function is not None:
-            return self.function
-        return self.adapt(find(self.name, self.search_path)) if self.adapt else load(self.name, self.search_path)
+        function = self.function
+        if function is None:
+            function = (
+                self.adapt(find(self.name, self.search_path)) if self.adapt else load(self.name, self.search_path)
+            )
+        for make in self.through:
+            function = make(function, self.name)
+        return function
 
     def close(self) -> None:
         """Nothing was started."""

@@ -13,6 +13,7 @@ from auditor.adapters.adapted import Adapted, adapt, mechanism_of
 from auditor.auditing import Plan, Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource, find
+from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
@@ -22,6 +23,7 @@ from auditor.config.yaml_text import Document
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
@@ -201,6 +203,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
             apart = audit.neighbours.model_copy(update={"distance": distance})
             with document.naming(*here, "neighbours"):
                 each[f"{audit.name}, distance {distance}"] = part.neighbours(apart, folders)
+    each = {name: _asked(part, group) for name, group in each.items()}
     with document.naming(*here):
         settings = _settings(config, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.
@@ -223,6 +226,20 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
         ]
 
 
+def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
+    """Return the neighbours with what is asked, if the mechanism is a session."""
+    audit = part.audit
+    given = {key: value for key in ("ask", "rounds", "sessions") if (value := getattr(audit, key)) is not None}
+    if not given:
+        return neighbours
+    with part.document.naming("audits", part.number, next(iter(given))):
+        if "ask" not in given or isinstance(neighbours, Canaries):
+            raise InvalidInputError(
+                f"{' and '.join(given)}: a session needs the key `ask`, and neighbours that are no canaries"
+            )
+        return Dialogues(neighbours, **given)
+
+
 # Two ways to say how many outputs an audit may draw; the later of them counts.
 BUDGETS = {"samples", "outputs"}
 
@@ -238,6 +255,11 @@ def _settings(config: schema.File, audit: schema.Audit, overrides: Mapping[str, 
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
+    source = _mechanism(audit, folders, file)
+    return source if audit.ask is None else as_session(source)
+
+
+def _mechanism(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
     if isinstance(audit.mechanism, str):
         return PythonSource(audit.mechanism, audit.parameters, folders)
     if isinstance(audit.mechanism, schema.ObjectKeys):

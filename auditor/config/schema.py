@@ -113,6 +113,13 @@ class Audit(Shared):
     """The promise; or a list of claims, one for each contribution of totals; by default that of an object."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
     """The data sets it may see, and which of them are neighbours; by default those of an object."""
+    ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
+    """What a session may be asked. Then the mechanism returns a session, and a script is asked of it: a list of questions, or
+    {range: [low, high]}, {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""
+    rounds: int = Field(None)  # type: ignore[assignment]
+    """The most questions of a script; 4 by default."""
+    sessions: int = Field(None)  # type: ignore[assignment]
+    """How many sessions on the same data a script may open; 1 by default. The claim is on all of them together."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
     matrix: dict[str, Any] | None = None

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from auditor.neighbours.pair import plain
+from auditor.neighbours.scripts import Asked
 
 
 class Fact(NamedTuple):
@@ -23,11 +24,13 @@ class Fact(NamedTuple):
 
 
 def facts_of(dataset: Any) -> frozenset[Fact]:
-    """Return the facts of a data set: of a list of records, of a vector, or of a single value.
+    """Return the facts of a data set: of a list of records, of a vector, or of a single value. A script adds none.
 
     >>> sorted(map(str, facts_of([3, 3])))
     ['a duplicate', 'a prime size', 'neighbouring records (3, 3)', 'size 2', 'the value 3']
     """
+    if isinstance(dataset, Asked):
+        return facts_of(dataset["data"])
     data = plain(dataset)
     if not isinstance(data, list):
         return frozenset({Fact("the value", _hashable(data))})

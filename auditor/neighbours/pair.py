@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.scripts import is_dialogue, script_words
 
 Side = Literal["left", "right"]
 
@@ -53,6 +54,10 @@ class DataForm(Protocol):
     def code(self, built: Any) -> str:
         """Return the object that mechanisms receive, in Python."""
         return repr(built)
+
+    def call(self, left: Any, right: Any) -> str:
+        """Return both objects of a pair in Python, as ``auditor.audit`` takes neighbours."""
+        return f"[({self.code(left)}, {self.code(right)})]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,11 @@ class Pair:
         built = self.dataset(side)
         return self.form.code(built) if self.form else repr(built)
 
+    def call(self) -> str:
+        """Return the pair in Python, as ``auditor.audit`` takes neighbours. A data set alone is on both sides."""
+        sides = self.dataset("left"), self.dataset("left" if self.relation is Relation.ALONE else "right")
+        return self.form.call(*sides) if self.form else f"[({sides[0]!r}, {sides[1]!r})]"
+
     def key(self) -> str:
         """Return a text that is the same for equal pairs, whichever side is called left."""
         return repr(sorted((repr(plain(self.left)), repr(plain(self.right)))))
@@ -146,6 +156,9 @@ def pair_words(pair: Pair | None) -> str:
         return "–"
     entry = pair.to_dict()
     left, right = entry["left"], entry["right"]
+    if is_dialogue(left):
+        other = Pair(left["data"], right["data"] if right else None, pair.relation)
+        return f"{pair_words(other)}, asked {script_words(left['ask'])}"
     if pair.relation is Relation.ALONE:
         return data_words(left)
     return f"{data_words(left, near=right)} and {data_words(right, near=left)}"

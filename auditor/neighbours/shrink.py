@@ -1,8 +1,8 @@
 """Shrink a pair that breaks a claim: try simpler pairs, the boldest changes first.
 
-Simpler is a fixed order: fewer records, then fewer characters in all numbers as they are written, then fewer digits other than
-0, then numbers nearer to 0. Every pair proposed is strictly simpler than the one it was made of. So shrinking ends: among pairs
-of a finite number of characters there is no endless descent.
+Simpler is a fixed order: fewer records and questions, then fewer characters in all numbers as they are written, then fewer digits
+other than 0, then numbers nearer to 0. Every pair proposed is strictly simpler than the one it was made of. So shrinking ends:
+among pairs of a finite number of characters there is no endless descent.
 """
 
 import itertools
@@ -13,6 +13,7 @@ from typing import Any
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.numbers import spelling
 from auditor.neighbours.pair import Pair, plain
+from auditor.neighbours.scripts import is_dialogue
 from auditor.neighbours.search import Evaluate
 
 # The number of candidates looked at together, and of the domain's simplest corners. It does not depend on the workers.
@@ -69,7 +70,7 @@ def complexity(pair: Pair) -> tuple[int, int, int, float]:
         times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
     spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
     return (
-        sum(len(side) for side in sides if isinstance(side, list)),
+        sum(map(_items, sides)),
         sum(n * characters for (characters, _, _), n in spellings),
         sum(n * digits for (_, digits, _), n in spellings),
         sum(n * distance for (_, _, distance), n in spellings),
@@ -84,6 +85,13 @@ def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[
             if complexity(candidate) < own and candidate.key() not in seen:
                 seen.add(candidate.key())
                 yield candidate
+
+
+def _items(data: Any) -> int:
+    """Return the number of records, and of the questions of a script."""
+    if is_dialogue(data):
+        return _items(data["data"]) + len(data["ask"])
+    return len(data) if isinstance(data, list) else 0
 
 
 def _leaves(data: Any) -> Iterator[Any]:

@@ -1,11 +1,11 @@
-"""A pair of frames as one table, in which the rows that are on one side only are marked."""
+"""A pair as one table: of frames, in which the rows that are on one side only are marked; or of a dialogue."""
 
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.neighbours.pair import Pair, Relation, plain
-from auditor.results.result import AuditResult
+from auditor.results.result import AuditResult, Turn
 
 BOTH, LEFT, RIGHT = "", "left only", "right only"
 DIFFERS = (LEFT, RIGHT)
@@ -18,10 +18,14 @@ _Cells = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """The columns' names, and lines: a mark, then a cell for each column. The mark says on which side the row is alone."""
+    """The columns' names, and lines: a mark, then a cell for each column. The mark says on which side the row is alone.
+
+    For a dialogue the mark is a question, and the cells are the answers on both sides. ``marks`` is the heading of the marks.
+    """
 
     columns: _Cells
     lines: tuple[tuple[str, _Cells], ...]
+    marks: str = "rows"
 
     def text(self) -> list[str]:
         """Return the table as lines of text, with a heading."""
@@ -31,8 +35,12 @@ class PairTable:
         return ["  ".join([mark.ljust(first), *map(str.ljust, cells, widths)]).rstrip() for mark, cells in lines]
 
 
-def pair_table(pair: Pair | None) -> PairTable | None:
-    """Return the table of a pair whose data sets are rows with the same columns; None for any other pair."""
+def pair_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | None:
+    """Return the table of a dialogue, or of a pair whose data sets are rows with the same columns; None for any other pair."""
+    if dialogue:
+        numbered = enumerate(dialogue, start=1)
+        lines = [(f"{number}. {turn.question}", (turn.left, turn.right)) for number, turn in numbered]
+        return PairTable(("answer on the left", "answer on the right"), tuple(lines[:MOST_ROWS]), "questions")
     sides = [] if pair is None else [plain(data) for data in (pair.left, pair.right) if data is not None]
     if not all(isinstance(data, list) and all(isinstance(row, dict) for row in data) for data in sides):
         return None
@@ -42,13 +50,15 @@ def pair_table(pair: Pair | None) -> PairTable | None:
     columns = tuple(rows[0])
     left, *right = [[tuple(_cell(row[name]) for name in columns) for row in data] for data in sides]
     alone = pair is not None and pair.relation is Relation.ALONE
-    lines = [*_shortened(left)] if alone or not right else [*_compared(left, right[0])]
-    return PairTable(columns, tuple(lines[:MOST_ROWS]))
+    compared = [*_shortened(left)] if alone or not right else [*_compared(left, right[0])]
+    return PairTable(columns, tuple(compared[:MOST_ROWS]))
 
 
 def counterexample_table(audit: AuditResult) -> PairTable | None:
     """Return the table of the smallest pair, or else of the audit's pair."""
-    return pair_table(audit.smallest.pair if audit.smallest is not None else audit.pair)
+    if audit.smallest is not None:
+        return pair_table(audit.smallest.pair, audit.smallest.dialogue)
+    return pair_table(audit.pair, audit.illustration.dialogue)
 
 
 def _cell(value: object) -> str:

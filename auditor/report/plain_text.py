@@ -25,7 +25,7 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     """
     rows = [] if audit.pair is None else [("pair", pair_words(audit.pair))]
     if (table := counterexample_table(audit)) is not None:
-        rows += [("rows", line) for line in table.text()]
+        rows += [(table.marks, line) for line in table.text()]
     if audit.event is not None:
         rows += [("event", line) for line in event_lines(audit.event)]
     if audit.bound is not None:

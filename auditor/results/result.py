@@ -94,15 +94,26 @@ class ProofFound:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a session, in words, and the typical answer to it on either side: the commonest, or the median."""
+
+    question: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
 class Smallest:
     """The smallest pair, or data set, that still breaks the claim, with the event and the bound of fresh outputs on it.
 
     The event of a query is its answers. The verdict does not rest on the smallest pair, but on the audit's own pair and bound.
+    If the pair has a script, ``dialogue`` has what is asked and answered.
     """
 
     pair: PairField
     event: EventField
     bound: BoundField
+    dialogue: Annotated[Sequence[Turn], Field(exclude_if=lambda turns: not turns)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +175,13 @@ class Illustration:
     ``histograms`` are of the outputs that the event was chosen on, or of those that a sequential audit bet on. ``growth`` lists
     (outputs, the bound they gave alone). Only its last bound has the stated confidence, unless the audit was sequential.
     ``profile`` lists (ε, δ) with δ a lower bound at that ε. All hold together, at the confidence of the audit's bound.
+    ``dialogue`` is that of a pair with a script.
     """
 
     histograms: Sequence[Histogram] = ()
     growth: Sequence[tuple[Count, float]] = ()
     profile: Sequence[tuple[float, float]] = ()
+    dialogue: Annotated[Sequence[Turn], Field(exclude_if=lambda turns: not turns)] = ()
 
 
 @dataclass(frozen=True, slots=True)

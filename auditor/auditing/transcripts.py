@@ -1,0 +1,42 @@
+"""A pair with a script as a dialogue: each question, and what sessions answer to it on either side."""
+
+import numpy as np
+
+from auditor.blackbox.outputs import NUMBER, OutputColumn, Outputs
+from auditor.blackbox.sample import Sample
+from auditor.neighbours.pair import Pair
+from auditor.neighbours.scripts import is_dialogue, steps_in_words
+from auditor.results.result import Turn
+
+# Of more different numbers in a place, the median is shown in place of the commonest one.
+FEW = 8
+
+
+def turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
+    """Return the turns of the dialogue on a pair, with the typical answers among some outputs; none if nothing is asked."""
+    if not is_dialogue(pair.left):
+        return ()
+    asked = enumerate(steps_in_words(pair.left["ask"]))
+    return tuple(Turn(question, _typical(sample.left, at), _typical(sample.right, at)) for at, question in asked)
+
+
+def _typical(outputs: Outputs, at: int) -> str:
+    """Return the median of the answers to a question, or the commonest one with its share."""
+    names = {column.name for column in outputs.columns}
+    place = next((name for name in (f"output['answers'][{at}]", f"output[{at}]") if name in names), None)
+    return "–" if place is None or not outputs.size else _typical_of(outputs.column(place))
+
+
+def _typical_of(column: OutputColumn) -> str:
+    is_number = np.ones(len(column.numbers), np.bool_) if column.codes is None else column.codes == NUMBER
+    numbers = column.numbers[is_number]
+    atoms = [] if column.codes is None else np.bincount(column.codes[~is_number], minlength=len(column.atoms)).tolist()
+    counts = dict(zip(column.atoms, atoms, strict=True)) if atoms else {}
+    values, times = np.unique(numbers, return_counts=True)
+    if len(values) <= FEW:
+        counts |= {f"{value:g}": int(n) for value, n in zip(values, times, strict=True)}
+    else:
+        counts[f"median {np.median(numbers):.3g}"] = len(numbers)
+    commonest = max(counts, key=counts.__getitem__)
+    share = counts[commonest] / len(column.numbers)
+    return commonest if share == 1 else f"{commonest} ({100 * share:.0f} %)"

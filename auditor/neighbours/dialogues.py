@@ -1,0 +1,419 @@
+"""Neighbours that are asked a script of questions: the data sets of another domain, with the same script on both sides."""
+
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
+from auditor.neighbours.numbers import Range, one_changed, spelling
+from auditor.neighbours.pair import DataForm, Pair
+from auditor.neighbours.scripts import (
+    LAST_ANSWER,
+    NOTHING,
+    WITHOUT_NUMBER,
+    Asked,
+    IfAnswer,
+    Script,
+    ScriptStep,
+    script_of,
+)
+
+# More questions in one script than any bug needs; a transcript has as many places.
+MOST_ROUNDS = 1_000
+# Questions of a range or of several parts that are tried first.
+FIRST_QUESTIONS = 8
+# Thresholds of conditions that are tried first: half splits the answers no and yes; the others split counts.
+THRESHOLDS = (0.5, 0.0, 1.0, 2.0, 5.0, 10.0)
+FORMS = ("choices", "range", "parts", "script")
+ROUNDS = 4
+
+
+class Questions(Protocol):
+    """What may be asked in a step."""
+
+    @abstractmethod
+    def first(self) -> list[Any]:
+        """Return the questions to try first, at least one."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a question."""
+
+    @abstractmethod
+    def near(self, question: Any, rng: np.random.Generator) -> Any:
+        """Change a question a little."""
+
+    @abstractmethod
+    def simpler(self, question: Any) -> list[Any]:
+        """Return simpler questions, the boldest changes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOfQuestions(Questions):
+    """One of a list."""
+
+    choices: tuple[Any, ...]
+
+    def first(self) -> list[Any]:
+        return list(self.choices)
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        return self.choices[rng.integers(len(self.choices))]
+
+    def near(self, question: Any, rng: np.random.Generator) -> Any:
+        return self.draw(rng)
+
+    def simpler(self, question: Any) -> list[Any]:
+        return sorted((one for one in self.choices if spelling(one) < spelling(question)), key=spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersAsked(Questions):
+    """A number of a range, or the last answer."""
+
+    range: Range
+
+    def first(self) -> list[Any]:
+        low, high = self.range.low, self.range.high
+        return list(dict.fromkeys([low, high, *self.range.ladder()]))[: FIRST_QUESTIONS - 1]
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        if rng.random() < 0.25:
+            return LAST_ANSWER
+        marks = self.range.ladder()
+        return marks[rng.integers(len(marks))] if rng.random() < 0.5 else self.range.draw(rng)
+
+    def near(self, question: Any, rng: np.random.Generator) -> Any:
+        return self.draw(rng) if question == LAST_ANSWER or rng.random() < 0.25 else self.range.near(question, rng)
+
+    def simpler(self, question: Any) -> list[Any]:
+        return [self.range.low, self.range.high] if question == LAST_ANSWER else self.range.simpler(question)
+
+
+@dataclass(frozen=True, slots=True)
+class PartsAsked(Questions):
+    """A mapping whose parts vary each on its own."""
+
+    parts: tuple[tuple[str, Questions], ...]
+
+    def first(self) -> list[Any]:
+        firsts = [questions.first() for _, questions in self.parts]
+        # The parts that stand first vary least, so all values of the last one come early.
+        return [self._of(values) for values in itertools.islice(itertools.product(*firsts), FIRST_QUESTIONS)]
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        return self._of([questions.draw(rng) for _, questions in self.parts])
+
+    def near(self, question: Any, rng: np.random.Generator) -> Any:
+        name, questions = self.parts[rng.integers(len(self.parts))]
+        return {**question, name: questions.near(question[name], rng)}
+
+    def simpler(self, question: Any) -> list[Any]:
+        return [{**question, name: one} for name, questions in self.parts for one in questions.simpler(question[name])]
+
+    def _of(self, values: Sequence[Any]) -> dict[str, Any]:
+        return {name: value for (name, _), value in zip(self.parts, values, strict=True)}
+
+
+def questions_of(given: Any) -> Questions:
+    """Return the questions that are written as a list, or as {"choices": […]}, {"range": [low, high]} or {"parts": {…}}.
+
+    Raises InvalidInputError that says what is allowed.
+    """
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        given = {"choices": given}
+    if not isinstance(given, Mapping) or len(given) != 1:
+        raise InvalidInputError(
+            f"ask is {given!r}; it must be a list of questions, or a mapping with one of the keys {FORMS}"
+        )
+    [(form, value)] = given.items()
+    if form == "range":
+        ends = Range.of("ask: range", value)
+        return NumbersAsked(replace(ends, integer=ends.has_integer_ends))
+    if form == "parts" and isinstance(value, Mapping) and value:
+        return PartsAsked(tuple((str(name), questions_of(part)) for name, part in value.items()))
+    if form == "choices" and isinstance(value, Sequence) and not isinstance(value, str) and value:
+        return ChoiceOfQuestions(tuple(value))
+    if form not in FORMS:
+        raise InvalidInputError(f'ask has the key "{form}"; {did_you_mean(str(form), FORMS)}')
+    raise InvalidInputError(
+        f"ask: {form} is {value!r}; it must be a list of choices, or a mapping of parts, and not empty"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueForm(DataForm):
+    """A data set in the form of its own domain, with a script."""
+
+    inside: DataForm | None
+
+    def __str__(self) -> str:
+        return f"{self.inside or 'data'}, with a script of questions"
+
+    @property
+    def mark(self) -> str:  # type: ignore[override]
+        """The mark of the data set's own form."""
+        return self.inside.mark if self.inside else ""
+
+    @property
+    def is_json(self) -> bool:  # type: ignore[override]
+        """Whether the data set is."""
+        return self.inside is None or self.inside.is_json
+
+    def build(self, data: Any, other: Any) -> Asked:
+        inside = Pair(data["data"], None if other is None else other["data"], form=self.inside)
+        return Asked(inside.dataset("left"), script_of(data["ask"]))
+
+    def code(self, built: Any) -> str:
+        return f"{{'data': {self._inside(built)}, 'ask': {built['ask']!r}}}"
+
+    def call(self, left: Any, right: Any) -> str:
+        pairs = f"[({self._inside(left)}, {self._inside(right)})]"
+        return f"auditor.Dialogues({pairs}, {{'script': {left['ask']!r}}})"
+
+    def _inside(self, built: Any) -> str:
+        return self.inside.code(built["data"]) if self.inside else repr(built["data"])
+
+
+class Dialogues(Domain):
+    """Neighbours of another domain that are asked the same questions: for session mechanisms, f(dataset, rng) -> a session.
+
+    Args:
+        neighbours: a domain, or a list of (left, right) pairs.
+        ask: what may be asked: a list of questions; {"range": [low, high]} for numbers; {"parts": {"column": [...], "above":
+            {"range": [0, 10]}}} for mappings; or {"script": [...]} for one script, with steps as auditor.neighbours.scripts has.
+        rounds: the most questions that a script asks.
+        sessions: how many sessions on the same data a script may open. The claim is on all of them together.
+
+    Raises InvalidInputError for questions, rounds and sessions that are not possible.
+    """
+
+    is_complete: ClassVar[bool] = False
+
+    def __init__(
+        self, neighbours: Domain | Sequence[tuple[Any, Any]], ask: Any, rounds: int | None = None, sessions: int = 1
+    ) -> None:
+        self.base: Domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
+        fixed = ask["script"] if isinstance(ask, Mapping) and ask.keys() == {"script"} else None
+        self.fixed = None if fixed is None else script_of(fixed)
+        self.questions = (
+            questions_of(ask) if fixed is None else ChoiceOfQuestions(tuple(step.ask for step in script_of(fixed)))
+        )
+        if fixed is not None and rounds is not None:
+            raise InvalidInputError(
+                f"rounds is {rounds}, but a script says itself how many questions it asks; leave out rounds"
+            )
+        self.rounds = (ROUNDS if rounds is None else rounds) if self.fixed is None else len(self.fixed)
+        self.sessions = sessions
+        for name, number in (("rounds", self.rounds), ("sessions", sessions)):
+            if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_ROUNDS:
+                raise InvalidInputError(f"{name} is {number!r}; it must be an integer from 1 to {MOST_ROUNDS:,}")
+
+    def __str__(self) -> str:
+        asked = f"up to {self.rounds} questions" if self.fixed is None else f"a script of {self.rounds} questions"
+        side = f", of {self.sessions} sessions" if self.sessions > 1 else ""
+        return f"{self.base}; {asked}{side}"
+
+    # --- Pairs ---
+
+    def asked(self, base: Pair, script: Script) -> Pair:
+        """Return a pair of the other domain with a script."""
+        left, right = Asked(base.left, script), Asked(base.right, script)
+        return Pair(left, right, base.relation, DialogueForm(base.form), base.grows, (base, script))
+
+    def corners(self) -> list[Pair]:
+        bases, scripts = self.base.corners(), self._first_scripts()
+        # Every script meets data sets of every size after a while; the first ones meet the smallest.
+        turns = math.ceil(min(MOST_CORNERS, len(bases) * len(scripts)) / len(scripts))
+        chosen = [bases[round(turn * (len(bases) - 1) / max(1, turns - 1))] for turn in range(turns)]
+        return [self.asked(base, script) for base in chosen for script in scripts][:MOST_CORNERS]
+
+    def simplest(self) -> list[Pair]:
+        bases, scripts = self.base.simplest(), self._first_scripts()
+        # Two pairs first, which move either end of a range, on the first scripts; what is far down in both lists comes last.
+        both = itertools.product(range(len(bases)), range(len(scripts)))
+        ranked = sorted(both, key=lambda at: ((at[0] // 2 + 1) * (at[1] + 2), at[1]))
+        return [self.asked(bases[i], scripts[j]) for i, j in ranked[:MOST_SIMPLE]]
+
+    def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
+        script = self._random_script(rng)
+        return [self.asked(pair, script) for pair in self.base.rearranged(rng)]
+
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        base, script = pair.origin
+        found = self.base.step(base, way)
+        return None if found is None else self.asked(found, script)
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        return self.asked(self.base.random(rng), self._random_script(rng))
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        base, script = pair.origin
+        kind = rng.random()
+        if kind < 0.6 and self.fixed is None:
+            return self.asked(base, self._changed(script, rng))
+        return self.asked(self.base.mutate(base, rng), script)
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        (base, script), (other_base, other_script) = one.origin, other.origin
+        if script == other_script:
+            half = self.base.between(base, other_base)
+            return None if half is None else self.asked(half, script)
+        # Where a session begins to refuse, shows between two lengths of a script.
+        short, long = sorted((script, other_script), key=len)
+        middle = (len(short) + len(long)) // 2
+        is_start = long[: len(short)] == short and base.key() == other_base.key()
+        return self.asked(base, long[:middle]) if is_start and len(short) < middle < len(long) else None
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        base, script = pair.origin
+        yield from (self.asked(base, shorter) for shorter in self._simpler_scripts(script))
+        yield from (self.asked(simpler, script) for simpler in self.base.simpler(base))
+
+    # --- Scripts ---
+
+    def _first_scripts(self) -> list[Script]:
+        """Return the scripts that are tried first. A longer one comes before its own beginning, which shows less."""
+        if self.fixed is not None:
+            return [self.fixed]
+        asked, n = [ScriptStep(question) for question in self.questions.first()], self.rounds
+        found = [_filled(asked, n), *((step,) * n for step in asked), _filled(asked[::-1], n)]
+        found += [(step,) * min(n, 2) for step in asked]
+        found += [(one, other) * (n // 2) + (one,) * (n % 2) for one, other in itertools.permutations(asked, 2)][:16]
+        found += [(one,) * (n - 1) + (other,) for one, other in itertools.permutations(asked, 2)][:16]
+        found += self._first_adaptive(asked)
+        if self.sessions > 1:
+            found += [_in_turns(script, self.sessions) for script in found]
+        return [script for script in dict.fromkeys(map(_Hashable, found)) if script]
+
+    def _first_adaptive(self, asked: Sequence[ScriptStep]) -> list[Script]:
+        """Return scripts that look at answers: again as long as it is answered, or below a threshold; and a choice of two."""
+        if self.rounds == 1:
+            return []
+        conditions = [IfAnswer(kind) for kind in WITHOUT_NUMBER] + [IfAnswer("above", t) for t in THRESHOLDS[:3]]
+        again = [
+            (step, *(replace(step, when=condition),) * (self.rounds - 1))
+            for condition in [IfAnswer("answered"), *(IfAnswer("at_most", t) for t in THRESHOLDS[:3])]
+            for step in asked[:4]
+        ]
+        choices = [
+            (one, *(replace(one, when=condition, otherwise=other.ask),) * (self.rounds - 1))
+            for condition in conditions
+            for one, other in itertools.islice(itertools.permutations(asked, 2), 4)
+        ]
+        return [*again, *choices]
+
+    def _random_script(self, rng: np.random.Generator) -> Script:
+        if self.fixed is not None:
+            return self.fixed
+        n, kind = int(Range(1, self.rounds, True).draw(rng)), rng.integers(4)
+        one, other = (ScriptStep(self.questions.draw(rng)) for _ in range(2))
+        if kind == 0:
+            script = (one,) * n
+        elif kind == 1:
+            at = int(rng.integers(n + 1))
+            script = (one,) * at + (other,) * (n - at)
+        elif kind == 2:
+            script = _filled([one, other], n)
+        else:
+            script = tuple(ScriptStep(self.questions.draw(rng)) for _ in range(n))
+        if n > 1 and rng.random() < 0.5:
+            since = int(rng.integers(1, n))
+            times = n - since if rng.random() < 0.5 else 1
+            condition = self._random_condition(rng)
+            otherwise = self.questions.draw(rng) if rng.random() < 0.5 else NOTHING
+            looking = tuple(
+                replace(step, when=condition, otherwise=otherwise) for step in script[since : since + times]
+            )
+            script = script[:since] + looking + script[since + times :]
+        return self._in_sessions(script, rng)
+
+    def _in_sessions(self, script: Script, rng: np.random.Generator) -> Script:
+        if self.sessions == 1 or rng.random() < 0.5:
+            return script
+        return tuple(replace(step, session=1 + int(rng.integers(self.sessions))) for step in script)
+
+    def _random_condition(self, rng: np.random.Generator) -> IfAnswer:
+        if rng.random() < 0.25:
+            return IfAnswer(WITHOUT_NUMBER[rng.integers(2)])
+        threshold = THRESHOLDS[rng.integers(len(THRESHOLDS))]
+        return IfAnswer("above" if rng.random() < 0.5 else "at_most", float(threshold))
+
+    def _changed(self, script: Script, rng: np.random.Generator) -> Script:
+        """Change a script by one step: a question, a condition, the order, or the length."""
+        steps, n = list(script), len(script)
+        at, kind = int(rng.integers(n)), rng.integers(7)
+        step = steps[at]
+        if kind == 0:
+            steps[at] = replace(step, ask=self.questions.near(step.ask, rng))
+        elif kind == 1:
+            other = int(rng.integers(n))
+            steps[at], steps[other] = steps[other], steps[at]
+        elif kind == 2 and n > 1:
+            del steps[at : at + int(Range(1, max(1, n // 2), True).draw(rng))]
+        elif kind == 3:
+            new = step if rng.random() < 0.5 else ScriptStep(self.questions.draw(rng))
+            steps[at:at] = [new] * int(Range(1, n, True).draw(rng))
+        elif kind == 4:
+            steps[at] = replace(step, when=self._near_condition(step.when, rng))
+        elif kind == 5 and step.when is not None:
+            steps[at] = replace(step, otherwise=self.questions.draw(rng) if rng.random() < 0.7 else NOTHING)
+        else:
+            steps[at] = replace(step, when=None, otherwise=NOTHING)
+        if self.sessions > 1 and rng.random() < 0.2:
+            place = int(rng.integers(len(steps))) if steps else 0
+            steps[place : place + 1] = [
+                replace(one, session=1 + int(rng.integers(self.sessions))) for one in steps[place : place + 1]
+            ]
+        return tuple(steps[: self.rounds]) or script
+
+    def _near_condition(self, when: IfAnswer | None, rng: np.random.Generator) -> IfAnswer:
+        if when is None or when.kind in WITHOUT_NUMBER or rng.random() < 0.5:
+            return self._random_condition(rng)
+        factor = (0.5, 2.0, -1.0)[rng.integers(3)]
+        moved = (
+            when.threshold * factor if rng.random() < 0.5 else when.threshold + (1.0 if rng.random() < 0.5 else -1.0)
+        )
+        return replace(when, threshold=moved)
+
+    def _simpler_scripts(self, script: Script) -> Iterator[Script]:
+        n = len(script)
+        if n > 1:
+            yield script[: n // 2]
+            yield script[n // 2 :]
+            yield from (script[:at] + script[at + 1 :] for at in range(n - 1, -1, -1))
+        yield from one_changed(script, self._simpler_steps)
+
+    def _simpler_steps(self, step: ScriptStep) -> list[ScriptStep]:
+        found = [] if step.session == 1 else [replace(step, session=1)]
+        if step.when is not None:
+            found += [ScriptStep(step.ask, session=step.session)]
+            if step.otherwise is not NOTHING:
+                found += [ScriptStep(step.otherwise, session=step.session), replace(step, otherwise=NOTHING)]
+            if step.when.kind not in WITHOUT_NUMBER:
+                near = [replace(step.when, threshold=t) for t in (0.0, 1.0, float(round(step.when.threshold)))]
+                found += [replace(step, when=when) for when in near if when != step.when]
+        if self.fixed is None:
+            found += [replace(step, ask=question) for question in self.questions.simpler(step.ask)]
+        return found
+
+
+def _filled(steps: Sequence[ScriptStep], n: int) -> Script:
+    return tuple(itertools.islice(itertools.cycle(steps), n))
+
+
+def _in_turns(script: Script, sessions: int) -> Script:
+    return tuple(replace(step, session=1 + at % sessions) for at, step in enumerate(script))
+
+
+class _Hashable(tuple[ScriptStep, ...]):
+    """A script that is compared by how it is written, since questions may be mappings."""
+
+    def __hash__(self) -> int:
+        return hash(repr(self))

@@ -1,0 +1,226 @@
+"""Scripts: the questions that an analyst asks of a session, in order. A question may depend on the answer before it.
+
+Scripts are data. In a report and in a configuration a step is a mapping:
+
+- ``{"ask": "count"}`` asks a question;
+- ``{"ask": "count", "if": {"above": 3}, "else": "sum"}`` looks at the last answer first. Without "else", nothing is asked if the
+  condition does not hold. Conditions are "refused", "answered", {"above": t} and {"at_most": t};
+- ``{"ask": {"threshold": {"answer": "last"}}}`` puts the last answer into the question;
+- ``{"ask": "count", "session": 2}`` asks another session on the same data.
+
+"Again until it is refused" is the same step several times, under the condition "answered".
+"""
+
+import copy
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from auditor.errors import InvalidInputError, did_you_mean
+
+# Stands in a question for the last answer.
+LAST_ANSWER = {"answer": "last"}
+KEYS_OF_STEP = ("ask", "if", "else", "session")
+WITHOUT_NUMBER, WITH_NUMBER = ("refused", "answered"), ("above", "at_most")
+
+
+class Unasked(Enum):
+    """Stands where a step without "else" has no question. It is one object in all processes."""
+
+    NOTHING = 0
+
+
+NOTHING = Unasked.NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class IfAnswer:
+    """What the last answer must be. ``kind`` is refused, answered, above or at_most; the last two have a ``threshold``.
+
+    An answer is refused if it is None or an exception. An answer without a number is neither above a threshold nor at most it.
+    """
+
+    kind: str
+    threshold: float = 0.0
+
+    def holds(self, answer: Any) -> bool:
+        """Return whether the answer is so."""
+        refused = answer is None or isinstance(answer, BaseException)
+        if self.kind in WITHOUT_NUMBER:
+            return refused == (self.kind == "refused")
+        number = None if refused else number_in(answer)
+        if number is None:
+            return False
+        return number > self.threshold if self.kind == "above" else number <= self.threshold
+
+    def written(self) -> Any:
+        """Return the condition as it stands in a script."""
+        return self.kind if self.kind in WITHOUT_NUMBER else {self.kind: self.threshold}
+
+    def __str__(self) -> str:
+        number = "" if self.kind in WITHOUT_NUMBER else f" {self.threshold:g}"
+        return f"is {self.kind.replace('_', ' ')}{number}" if number else f"was {self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStep:
+    """A question; the condition under which it is asked; the question that is asked ``otherwise``; and the session, from 1 on."""
+
+    ask: Any
+    when: IfAnswer | None = None
+    otherwise: Any = NOTHING
+    session: int = 1
+
+    def written(self) -> dict[str, Any]:
+        """Return the step as it stands in a script."""
+        found = {"ask": self.ask}
+        if self.when is not None:
+            found["if"] = self.when.written()
+            if self.otherwise is not NOTHING:
+                found["else"] = self.otherwise
+        return found if self.session == 1 else {**found, "session": self.session}
+
+    def question(self, last: Any) -> Any:
+        """Return the question to ask after the ``last`` answer, which a session may change; NOTHING if none is asked."""
+        asked = self.ask if self.when is None or self.when.holds(last) else self.otherwise
+        return _with_answer(asked, last) if isinstance(asked, dict | list) else asked
+
+    def __str__(self) -> str:
+        where = "" if self.session == 1 else f" in session {self.session}"
+        if self.when is None:
+            return f"{question_words(self.ask)}{where}"
+        other = "" if self.otherwise is NOTHING else f", else {question_words(self.otherwise)}"
+        return f"{question_words(self.ask)} if the last answer {self.when}{other}{where}"
+
+
+Script = tuple[ScriptStep, ...]
+
+
+def number_in(answer: Any) -> float | None:
+    """Return the first number of an answer; None if it has none.
+
+    >>> number_in({"count": np.float64(2.0)}), number_in([True]), number_in("no")
+    (2.0, 1.0, None)
+    """
+    if isinstance(answer, bool | int | float | np.number | np.bool_):
+        return None if math.isnan(answer) else float(answer)
+    if isinstance(answer, dict):
+        answer = list(answer.values())
+    if isinstance(answer, list | tuple | np.ndarray):
+        return next((n for part in answer if (n := number_in(part)) is not None), None)
+    return None
+
+
+def _with_answer(question: Any, last: Any) -> Any:
+    """Return a copy of a question in which the last answer has its place."""
+    if question == LAST_ANSWER:
+        return None if isinstance(last, BaseException) else copy.deepcopy(last)
+    if isinstance(question, dict):
+        return {key: _with_answer(part, last) for key, part in question.items()}
+    return [_with_answer(part, last) for part in question] if isinstance(question, list) else question
+
+
+def question_words(question: Any) -> str:
+    """Write a question.
+
+    >>> question_words("count"), question_words({"column": "age", "above": {"answer": "last"}})
+    ('count', 'column: age, above: the last answer')
+    """
+    if question == LAST_ANSWER:
+        return "the last answer"
+    if isinstance(question, Mapping):
+        return ", ".join(f"{key}: {question_words(part)}" for key, part in question.items())
+    return question if isinstance(question, str) else repr(question)
+
+
+def script_of(written: Any) -> Script:
+    """Read a script: a list of steps as this module writes them, or of plain questions that are no mappings.
+
+    Raises InvalidInputError that names the step and what it may be.
+    """
+    if not isinstance(written, Sequence) or isinstance(written, str) or not written:
+        raise InvalidInputError(f"script is {written!r}; it must be a list of steps, such as [{{ask: count}}]")
+    return tuple(map(_step_of, written))
+
+
+def _step_of(step: Any) -> ScriptStep:
+    if not isinstance(step, Mapping):
+        return ScriptStep(step)
+    for key in step:
+        if key not in KEYS_OF_STEP:
+            raise InvalidInputError(
+                f'the step {dict(step)!r} has the key "{key}"; {did_you_mean(str(key), KEYS_OF_STEP)}'
+            )
+    if "ask" not in step or ("else" in step and "if" not in step):
+        raise InvalidInputError(f'the step {dict(step)!r} needs the key "{"if" if "ask" in step else "ask"}"')
+    session = step.get("session", 1)
+    if isinstance(session, bool) or not isinstance(session, int) or session < 1:
+        raise InvalidInputError(
+            f"the session of the step {dict(step)!r} is {session!r}; it must be an integer of at least 1"
+        )
+    when = _condition_of(step["if"]) if "if" in step else None
+    return ScriptStep(step["ask"], when, step.get("else", NOTHING), session)
+
+
+def _condition_of(written: Any) -> IfAnswer:
+    if isinstance(written, str) and written in WITHOUT_NUMBER:
+        return IfAnswer(written)
+    if isinstance(written, Mapping) and len(written) == 1:
+        [(kind, threshold)] = written.items()
+        if kind in WITH_NUMBER and isinstance(threshold, int | float) and not isinstance(threshold, bool):
+            return IfAnswer(kind, threshold)
+    raise InvalidInputError(
+        f"the condition of a step is {written!r}; it must be refused, answered, {{above: number}} or {{at_most: number}}"
+    )
+
+
+class Asked(dict[str, Any]):
+    """A data set and a script, {"data": …, "ask": […]}, as a session mechanism receives both. Programs receive it as JSON."""
+
+    def __init__(self, data: Any, script: Script) -> None:
+        super().__init__(data=data, ask=[step.written() for step in script])
+        self.script = script
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Asked":
+        # The script is never changed, and copying it for each output would take longer than most sessions.
+        made = copy.copy(self)
+        made["data"] = copy.deepcopy(self["data"], memo)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Asked, (self["data"], self.script)
+
+
+def is_dialogue(data: Any) -> bool:
+    """Return whether a data set, as it stands in a report, is one with a script."""
+    if not isinstance(data, dict) or data.keys() != {"data", "ask"} or not isinstance(data["ask"], list):
+        return False
+    return bool(data["ask"]) and all(isinstance(step, dict) and "ask" in step for step in data["ask"])
+
+
+def steps_in_words(written: Sequence[Any]) -> Iterator[str]:
+    """Yield each step of a script in words; a step that is like the one before is "… again"."""
+    before = None
+    for step in map(str, map(_step_of, written)):
+        yield f"{step} again" if step == before else step
+        before = step
+
+
+def script_words(written: Sequence[Any], most: int = 4) -> str:
+    """Write a script in one line. Equal steps in a row are counted, and of many the middle ones are left out.
+
+    >>> script_words([{"ask": "count"}] * 3 + [{"ask": "sum", "if": {"above": 2}}])
+    'count (3 times), sum if the last answer is above 2'
+    """
+    runs: list[tuple[str, int]] = []
+    for step in map(str, map(_step_of, written)):
+        if runs and runs[-1][0] == step:
+            runs[-1] = step, runs[-1][1] + 1
+        else:
+            runs.append((step, 1))
+    words = [step if times == 1 else f"{step} ({times} times)" for step, times in runs]
+    return ", ".join(words if len(words) <= most else [*words[: most - 1], "…", words[-1]])
