@@ -1,0 +1,340 @@
+"""Pages of the reference that are made: commands from the parser, configurations from their schema, Python from docstrings.
+
+They are committed, so that a clone has them. `python docs/reference_made.py` writes them anew.
+"""
+
+import argparse
+import ast
+import importlib
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import auditor
+from auditor.cli import _parser
+from auditor.config.json_schema import json_schema
+from auditor.config.schema import Shared
+
+REFERENCE = Path(__file__).parent / "reference"
+WIDEST = 110
+NAMES_FOR_EXTENSIONS = """\
+CONTRIBUTING.md adds a claim, a method, a domain and a report format with these names of `auditor.extending`.
+
+| what | names |
+|---|---|
+| claims | `PrivacyClaim`, `register_claim` |
+| methods | `Method`, `Learned`, `METHODS`, `Methods`, `GaussianGuesses` |
+| what a method is given | `Sample`, `Event`, `GuessCounts` |
+| limits | `clopper_pearson_lower`, `rate_that_refutes` |
+| domains | `Domain`, `Pair`, `Relation` |
+| report formats | `FORMATS`, `Format` |
+"""
+ABOUT_PYTHON = """\
+What is public is in the package `auditor` and, for claims, methods, domains and report formats of your own, in
+[`auditor.extending`](#extending). All other modules may change in any version. Names are loaded when they are first used, so
+importing the package is fast. Numbers are in nats. In tests, the [fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes
+the arguments of `audit`.
+"""
+# Headings, what is said below them, and the names that follow.
+PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("Audits", "", ("audit", "measure", "Measured", "prove")),
+    (
+        "Claims",
+        "",
+        (
+            *("PureDP", "ApproximateDP", "PrivacyProfile", "GaussianDP", "ZeroConcentratedDP", "RenyiDP"),
+            *("Sensitivity", "Monotone", "Probability"),
+        ),
+    ),
+    (
+        "Neighbours",
+        "A list of pairs `[(left, right), ...]`, or one of these.",
+        ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Dialogues", "Canaries"),
+    ),
+    ("Programs", "", ("Command",)),
+    ("Scores that exist already", "", ("audit_scores", "ScoreBounds")),
+    (
+        "Results",
+        "",
+        (
+            *("AuditResult", "results.result.Judgement", "results.result.Provenance", "RunResult", "read_report"),
+            *("bounds.evidence.Bound", "neighbours.pair.Pair", "results.result.OutputsSpent", "Verdict"),
+        ),
+    ),
+    ("Proofs", "", ("Proof", "retrying", "RETRY")),
+    ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
+    ("Specimens", "", ("specimen",)),
+    ("Extending", NAMES_FOR_EXTENSIONS, ()),
+)
+# Results, whose methods and properties a user needs. Those of all others are for extensions.
+WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "Pair", "OutputsSpent", "ScoreBounds", "Proof"}
+
+
+def pages() -> dict[str, str]:
+    """Return each page by its file in docs/reference."""
+    return {"command-line.md": command_line(), "configuration.md": configuration(), "python.md": python()}
+
+
+# --- The command line ---
+
+
+def command_line() -> str:
+    """Return the page of all commands and their options, as `--help` shows them."""
+    parser = _parser()
+    [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    lines = ["# Command line", "", f"{parser.description} {str(parser.epilog).capitalize()}.", ""]
+    lines += _options(parser)
+    for name, command in commands.choices.items():
+        lines += ["", f"## auditor {name}", "", f"{_sentence(command.description or helps[name])}", ""]
+        lines += ["```text", re.sub(r"\s+", " ", command.format_usage()).strip(), "```", ""]
+        lines += _options(command)
+    return "\n".join(lines) + "\n"
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    rows = [_option(action) for action in parser._actions if not isinstance(action, argparse._SubParsersAction)]
+    rows = [row for row in rows if "--help" not in row]
+    if rows:
+        yield from ("| option | what it does |", "|---|---|", *rows)
+
+
+def _option(action: argparse.Action) -> str:
+    value = ""
+    if action.nargs != 0:
+        value = ", ".join(map(str, action.choices)) if action.choices else str(action.metavar or action.dest)
+    names = ", ".join(f"`{name}`" for name in action.option_strings)
+    return f"| {names} {f'`{value}`' if value else ''} | {_cell(action.help or '')} |"
+
+
+# --- Configurations ---
+
+
+def configuration() -> str:
+    """Return the page of all keys of a configuration, as its schema describes them."""
+    schema = json_schema()
+    definitions: dict[str, Any] = schema["$defs"]
+    lines = [
+        "# Configurations",
+        "",
+        "A configuration is YAML, `version: 1`. `auditor schema` prints this page as a JSON Schema, by which editors complete;",
+        "an unknown key is an error that names the nearest valid one. Numbers may be written `1e-5` and `1_000_000`.",
+        "",
+        "## The file",
+        "",
+        *_keys(_own(schema)),
+        "",
+        "## The file, or an audit for itself",
+        "",
+        *_table({key: schema["properties"][key] for key in Shared.model_fields}),
+        "",
+        "## An audit",
+        "",
+        *_keys(_own(definitions["Audit"])),
+        f"| `matrix` |  | {_cell(definitions['AuditOfMatrix']['properties']['matrix']['description'])} |",
+    ]
+    for name in ("Execution", "Search"):
+        lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]
+    lines += ["", "## Claims", "", "| keys | what is promised |", "|---|---|"]
+    for form in definitions["Claim"]["anyOf"]:
+        lines.append(f"| `{{{', '.join(form['required'])}}}` | {_cell(form['description'])} |")
+    lines += ["", "## Neighbours"]
+    for form in map(definitions.get, _referred(definitions["Audit"]["properties"]["neighbours"])):
+        lines += ["", f"### {_title(form)}", "", _sentence(form["description"]), "", *_keys(form)]
+        for name in _referred(form.get("properties", {}).get("record", {})):
+            lines += ["", f"`record`: {definitions[name]['description']}", "", *_keys(definitions[name])]
+    return "\n".join(lines) + "\n"
+
+
+def _own(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition without the keys that the file and an audit have in common."""
+    own = {key: about for key, about in definition["properties"].items() if key not in Shared.model_fields}
+    return {**definition, "properties": own}
+
+
+def _title(form: dict[str, Any]) -> str:
+    """Return the key that chooses a form of neighbours, with its value where that is fixed."""
+    first = form["required"][0]
+    return f"`{first}: {form['properties'][first]['const']}`" if first == "domain" else f"`{first}`"
+
+
+def _referred(schema: Any) -> list[str]:
+    """Return the names of the definitions that a schema refers to, in their order."""
+    if isinstance(schema, list):
+        return [name for item in schema for name in _referred(item)]
+    if not isinstance(schema, dict):
+        return []
+    return [
+        name
+        for key, value in schema.items()
+        for name in ([value.removeprefix("#/$defs/")] if key == "$ref" else _referred(value))
+    ]
+
+
+def _keys(definition: dict[str, Any]) -> Iterator[str]:
+    required = set(definition.get("required", ()))
+    yield from _table(definition["properties"], required)
+
+
+def _table(properties: dict[str, Any], required: set[str] | None = None) -> Iterator[str]:
+    yield from ("| key | default | what it says |", "|---|---|---|")
+    for key, about in properties.items():
+        shown = "needed" if key in (required or ()) else _default(about.get("default"))
+        yield f"| `{key}` | {shown} | {_cell(about.get('description', ''))} |"
+
+
+def _default(value: Any) -> str:
+    if value is None or isinstance(value, dict):
+        return ""
+    if isinstance(value, list):
+        return f"`[{', '.join(value)}]`"
+    return f"`{str(value).lower() if isinstance(value, bool) else f'{value:_}' if isinstance(value, int) else value}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ").replace("%%", "%")
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:].rstrip(".") + "."
+
+
+# --- Python ---
+
+
+def python() -> str:
+    """Return the page of what is public in Python, from the docstrings."""
+    parts = [f"# Python\n\n{ABOUT_PYTHON}"]
+    for heading, words, names in PYTHON:
+        parts.append(f"## {heading}\n")
+        parts += [f"{words.rstrip()}\n"] if words else []
+        parts += [_entry(name) for name in names]
+    return "\n".join(parts)
+
+
+def _entry(path: str) -> str:
+    """Return what is said of one public name, and of its members."""
+    module, _, name = path.rpartition(".")
+    home = importlib.import_module(f"auditor.{module}") if module else auditor
+    thing = getattr(home, name)
+    if not inspect.isclass(thing) and not inspect.isfunction(thing):
+        return f"### {name}\n\n{_prose(_comment_of(name, thing))}\n"
+    node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    lines = [f"### {name}", "", *_fenced(_signature(name, node)), "", _prose(inspect.getdoc(thing) or ""), ""]
+    for member in node.body if isinstance(node, ast.ClassDef) and name in WITH_MEMBERS else []:
+        if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
+            said = inspect.getdoc(getattr(thing, member.name)) or ""
+            spelled = " ".join(_signature(member.name, member).split())
+            lines += [f"- `{spelled}`: {_line(said.partition('>>>')[0])}"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _comment_of(name: str, thing: object) -> str:
+    return f"`{thing!r}`: {RETRY_SAYS}" if name == "RETRY" else str(thing.__doc__)
+
+
+RETRY_SAYS = "the value that a function given to `retrying` returns to be called again."
+
+
+def _signature(name: str, node: ast.stmt) -> str:
+    """Return how a function is called, how an object is made, or the type of a property."""
+    if isinstance(node, ast.ClassDef):
+        made = [
+            part for part in node.body if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__")
+        ]
+        if made:
+            return _called(name, made[-1], returns=False)
+        fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+        own = [part for part in fields if "ClassVar" not in ast.unparse(part.annotation)]
+        named = [ast.unparse(part) for part in node.body if isinstance(part, ast.Assign)]
+        listed = [_taken(ast.unparse(part.target), part.annotation, _default_of(part.value)) for part in own]
+        return _laid_out(name, listed) if own else "\n".join([name, *(f"    {one}" for one in named)])
+    assert isinstance(node, ast.FunctionDef)
+    if any(isinstance(part, ast.Name) and part.id == "property" for part in node.decorator_list):
+        return f"{name}: {_type(node.returns)}"
+    return _called(name, node)
+
+
+def _default_of(value: ast.expr | None) -> ast.expr | None:
+    """Return the default of a field of a dataclass."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
+        return next((keyword.value for keyword in value.keywords if keyword.arg == "default"), None)
+    return value
+
+
+def _called(name: str, node: ast.FunctionDef, *, returns: bool = True) -> str:
+    taken = node.args
+    plain = [arg for arg in (*taken.posonlyargs, *taken.args) if arg.arg not in ("self", "cls")]
+    defaults = [*[None] * (len(plain) - len(taken.defaults)), *taken.defaults]
+    words = [_taken(arg.arg, arg.annotation, default) for arg, default in zip(plain, defaults, strict=True)]
+    words += [f"*{taken.vararg.arg}"] if taken.vararg else ["*"] if taken.kwonlyargs else []
+    by_name = zip(taken.kwonlyargs, taken.kw_defaults, strict=True)
+    words += [_taken(arg.arg, arg.annotation, default) for arg, default in by_name]
+    words += [_taken(f"**{taken.kwarg.arg}", taken.kwarg.annotation, None)] if taken.kwarg else []
+    return _laid_out(name, words) + (f" -> {_type(node.returns)}" if returns else "")
+
+
+def _taken(name: str, kind: ast.expr | None, default: ast.expr | None) -> str:
+    if kind is not None and ast.unparse(kind) == "KW_ONLY":
+        return "*"
+    return f"{name}{f': {_type(kind)}' if kind else ''}{f' = {ast.unparse(default)}' if default else ''}"
+
+
+def _type(node: ast.expr | None) -> str:
+    """Return a type without what only the reader of reports needs."""
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
+        return _type(node.slice.elts[0])
+    text = (
+        node.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        else ast.unparse(node)
+        if node
+        else ""
+    )
+    return re.sub(r"Annotated\[(\w+), \w+\(\w*\)\]", r"\1", re.sub(r"(?<=[a-z])Field\b", "", str(text)))
+
+
+def _laid_out(name: str, words: list[str]) -> str:
+    line = f"{name}({', '.join(words)})"
+    return line if len(line) <= WIDEST else "\n".join([f"{name}(", *(f"    {word}," for word in words), ")"])
+
+
+def _fenced(text: str) -> Iterator[str]:
+    yield from ("```text", text, "```")
+
+
+def _prose(said: str) -> str:
+    """Return a docstring as Markdown: lists of arguments as lists, examples as they are, names as code."""
+    parts = []
+    for block in re.split(r"\n\n+", said):
+        if block.startswith(">>>"):
+            parts.append("\n".join(_fenced(block)))
+        elif listed := re.match(r"(\w[\w ]*):\n(?= )", block):
+            entries = re.split(r"\n(?=\S)", textwrap.dedent(block[listed.end() :]))
+            parts.append(f"{listed[1]}:\n\n" + "\n".join(_item(entry) for entry in entries))
+        else:
+            parts.append(_code(block))
+    return "\n\n".join(parts)
+
+
+def _item(entry: str) -> str:
+    name, _, said = entry.partition(": ")
+    name, _, kind = name.partition(" ")
+    return f"- `{name}`{f' {kind}' if kind else ''}: {_line(said)}"
+
+
+def _line(text: str) -> str:
+    return _code(" ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    """Return names in the form that Markdown has for them."""
+    return re.sub(r":\w+:(?=`)", "", text).replace("``", "`")
+
+
+if __name__ == "__main__":
+    for page, text in pages().items():
+        (REFERENCE / page).write_text(text, encoding="utf-8")
