@@ -67,8 +67,10 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     return f'did you mean "{near[0]}"? Allowed: {listing}' if near else f"allowed: {listing}"
 
 
-def require_number(name: str, value: object, low: float, high: float, *, low_open: bool = False) -> float:
-    """Return ``value`` as a float in [low, high] (or (low, high]), or raise InvalidInputError.
+def require_number(
+    name: str, value: object, low: float, high: float, *, low_open: bool = False, high_open: bool = False
+) -> float:
+    """Return ``value`` as a float in [low, high], without the ends that are open, or raise InvalidInputError.
 
     NaN and infinities are refused in any range; so are booleans, which Python counts as numbers.
 
@@ -79,13 +81,14 @@ def require_number(name: str, value: object, low: float, high: float, *, low_ope
     if low > -math.inf:
         allowed += f" {'above' if low_open else 'of at least'} {low:g}"
     if high < math.inf:
-        allowed += f" and at most {high:g}"
+        allowed += f" and {'below' if high_open else 'at most'} {high:g}"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
     try:
         number = float(value)
     except OverflowError:  # an integer beyond every float
         number = math.inf
-    if not (math.isfinite(number) and low <= number <= high and not (low_open and number == low)):
+    is_inside = low <= number <= high and not (low_open and number == low) and not (high_open and number == high)
+    if not (math.isfinite(number) and is_inside):
         raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
     return number

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.bounds.bisection import doubled, halved
-from auditor.bounds.one_run import GuessLooks, RightGuesses
+from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
 from auditor.claims import PrivacyClaim, Probability
 from auditor.methods import game_for, method_for
 from auditor.neighbours.canaries import Canaries
@@ -20,13 +20,14 @@ SHARES = (1.0, 0.1, 0.01)
 # A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
 EXCESS = 1 / 9
 MOST_OUTPUTS = 10**13
+MOST_CANARIES = 10**7
 
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
     """For one share of outputs and one probability: the smallest violation detected, and the outputs needed for EXCESS.
 
-    ``needed`` is NaN if it is not computed, as for canaries.
+    For canaries, ``needed`` is a number of canaries, of all runs together.
     """
 
     share: float
@@ -40,7 +41,17 @@ def foresee(plan: Plan) -> list[Foresight]:
     if not isinstance(plan.claim, PrivacyClaim | Probability):
         return []
     if isinstance(canaries := plan.neighbours, Canaries):
-        return [Foresight(1.0, chance, canaries_caught(plan, canaries, chance), math.nan) for _, chance in CHANCES]
+        claim = plan.claim
+        assert isinstance(claim, PrivacyClaim)
+        return [
+            Foresight(
+                1.0,
+                chance,
+                _canaries_caught(plan, canaries, canaries.runs * len(canaries.canaries), chance, apart=canaries.apart),
+                canaries_needed(plan, canaries, chance, _more_than(claim), apart=canaries.apart),
+            )
+            for _, chance in CHANCES
+        ]
     method = method_for(plan.claim, plan.settings.method, plan.alpha, plan.settings.samples)
     return [
         Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
@@ -49,11 +60,37 @@ def foresee(plan: Plan) -> list[Foresight]:
     ]
 
 
-def canaries_caught(plan: Plan, canaries: Canaries, chance: float) -> float:
-    """Return the smallest privacy loss on each canary that is detected with this probability, if no canary affects another."""
+def _canaries_caught(plan: Plan, canaries: Canaries, number: int, chance: float, *, apart: bool) -> float:
+    """Return the smallest privacy loss on each canary that is detected with this probability, if no canary affects another.
+
+    ``number`` canaries in place of those of the plan have the same shares of guesses.
+    """
     assert isinstance(plan.claim, PrivacyClaim)
-    seen = tuple(RightGuesses(canaries.runs * len(canaries.canaries), guesses, 0) for guesses in canaries.guesses)
-    return GuessLooks(seen, canaries.apart).detectable(plan.claim, plan.alpha, chance)
+    planned = canaries.runs * len(canaries.canaries)
+    scaled = {max(1, guesses * number // planned) for guesses in canaries.guesses}
+    usual = canaries.guesses == usual_guesses(planned)
+    seen = tuple(RightGuesses(number, guesses, 0) for guesses in (usual_guesses(number) if usual else scaled))
+    return GuessLooks(seen, apart).detectable(plan.claim, plan.alpha, chance)
+
+
+def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float = math.inf, *, apart: bool) -> float:
+    """Return the number of canaries, of all runs together, that detects a loss of ``most`` or less; by default, any loss at all.
+
+    It is right to 1 %, and infinite beyond MOST_CANARIES.
+    """
+
+    def catches(number: int) -> bool:
+        caught = _canaries_caught(plan, canaries, number, chance, apart=apart)
+        return caught <= most and math.isfinite(caught)
+
+    ends = doubled(catches, 0, 1, MOST_CANARIES)
+    return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]
+
+
+def _more_than(claim: PrivacyClaim) -> float:
+    """Return a value that exceeds a claim's by EXCESS."""
+    wanted = claim.value * (1 + EXCESS) ** (claim.group_exponent or 1)
+    return float(wanted) if wanted > 0 else EXCESS
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
@@ -71,8 +108,7 @@ def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
         wanted = claim.probability + EXCESS * (towards - claim.probability)
     else:
         assert isinstance(claim, PrivacyClaim)
-        wanted = claim.value * (1 + EXCESS) ** (claim.group_exponent or 1)
-        wanted = wanted if wanted > 0 else EXCESS
+        wanted = _more_than(claim)
 
     def catches(outputs: int) -> bool:
         caught = smallest_caught(plan.with_settings(samples=outputs), share, chance)

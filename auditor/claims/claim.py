@@ -12,6 +12,8 @@ from auditor.errors import InvalidInputError, did_you_mean, require_number
 STRONGER_IF_LARGER = "stronger_if_larger"
 NOT_BELOW_0 = {"minimum": 0}
 SHARE = {"minimum": 0, "maximum": 1}
+# At δ = 1 a claim would promise nothing.
+BELOW_1 = {"minimum": 0, "exclusiveMaximum": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,10 @@ class Claim(ABC):
         for parameter in fields(self):
             limits, value = parameter.metadata, getattr(self, parameter.name)
             if limits:
-                low, high = limits.get("minimum", limits.get("exclusiveMinimum")), limits.get("maximum", math.inf)
-                number = require_number(parameter.name, value, low, high, low_open="exclusiveMinimum" in limits)
+                low = limits.get("minimum", limits.get("exclusiveMinimum"))
+                high = limits.get("maximum", limits.get("exclusiveMaximum", math.inf))
+                is_open = {"low_open": "exclusiveMinimum" in limits, "high_open": "exclusiveMaximum" in limits}
+                number = require_number(parameter.name, value, low, high, **is_open)
                 object.__setattr__(self, parameter.name, number)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from auditor.claims.claim import NOT_BELOW_0, SHARE, STRONGER_IF_LARGER, Claim
+from auditor.claims.claim import BELOW_1, NOT_BELOW_0, STRONGER_IF_LARGER, Claim
 from auditor.errors import InvalidInputError
 
 
@@ -69,7 +69,7 @@ class PureDP(PrivacyClaim):
 class ApproximateDP(PrivacyClaim):
     """(ε, δ)-differential privacy: P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] + δ.
 
-    Raises InvalidInputError unless epsilon ≥ 0 and 0 ≤ delta ≤ 1, both finite.
+    Raises InvalidInputError unless epsilon ≥ 0 and 0 ≤ delta < 1, both finite.
 
     >>> str(ApproximateDP(1, 1e-5)), ApproximateDP(0.0, 0.5).total_variation()
     ('ε = 1, δ = 1e-05', 0.5)
@@ -78,7 +78,7 @@ class ApproximateDP(PrivacyClaim):
     quantity: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
     epsilon: float = field(metadata=NOT_BELOW_0)
-    delta: float = field(metadata=SHARE)
+    delta: float = field(metadata=BELOW_1)
 
     def total_variation(self) -> float:
         """Return δ + (1 − δ) tanh(ε/2): the output is revealed with probability δ (Kairouz, Oh & Viswanath 2015)."""

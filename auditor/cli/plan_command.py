@@ -86,12 +86,34 @@ def _plan(options: argparse.Namespace) -> int:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
                 if isinstance(plan.neighbours, Canaries):
-                    drawn, share, needed = f"{plan.neighbours.runs:,}", "canaries", "–"
+                    drawn, share = f"{plan.neighbours.runs:,}", "canaries"
+                    needed += " canaries" * (row.needed < float("inf"))
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
         console.print(table)
+        for plan in configuration.plans:
+            if words := _too_few_canaries(plan):
+                console.print(f"{escaped(plan.name)}: {words}", highlight=False)
         for plan in configuration.plans if options.stages else ():
             console.print(_stages(plan))
     return AS_EXPECTED
+
+
+def _too_few_canaries(plan: "Plan") -> str:
+    """Return how many canaries are needed, if those of a plan can refute nothing; else an empty text."""
+    from auditor.auditing.foresight import canaries_needed, foresee
+    from auditor.auditing.plan import CHANCES
+    from auditor.neighbours.canaries import Canaries
+
+    canaries = plan.neighbours
+    if not isinstance(canaries, Canaries) or any(row.caught < float("inf") for row in foresee(plan)):
+        return ""
+    chance = CHANCES[-1][1]
+    least, least_apart = (canaries_needed(plan, canaries, chance, apart=apart) for apart in (canaries.apart, True))
+    words = f"too few canaries to refute {plan.claim}, however large the violation; "
+    words += f"{least:,.0f} or more, of all runs together, can" if least < float("inf") else "no number of them can"
+    if least_apart < least:
+        words += f"; {least_apart:,.0f} with `apart: true`, if you can prove that no canary affects another one's score"
+    return words
 
 
 def _stages(plan: "Plan") -> "Table | str":

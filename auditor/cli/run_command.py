@@ -184,7 +184,7 @@ def _audit(
     from auditor.config.error_budget import note_repeatable
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
-    from auditor.report.phrases import closing_line, closing_line_of_all
+    from auditor.report.phrases import closing_line_of_all
     from auditor.report.terminal import print_result
     from auditor.results.files import to_json
 
@@ -206,7 +206,7 @@ def _audit(
                 visible(f"report: {report.with_suffix('.html')}"), highlight=False, markup=False, soft_wrap=True
             )
             if options.quiet:
-                say(closing_line(result, timed=True))
+                _say_in_short(result)
             results.append(result)
             statuses.append(_status(result, options.strict))
             annotate(result, str(configuration.file))
@@ -282,6 +282,15 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
             configuration.close()  # first: processes that are stopped must not be recorded as failures of a mechanism
         stop_all()
         raise
+
+
+def _say_in_short(result: "RunResult") -> None:
+    from auditor.report.phrases import closing_line
+
+    say(closing_line(result, timed=True))
+    for audit in result.audits:
+        if audit.verdict == "inconclusive":
+            say(f"{audit.name}: no answer: {audit.stop_reason}")
 
 
 def _status(result: "RunResult", strict: bool) -> int:

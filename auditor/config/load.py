@@ -51,8 +51,12 @@ class Configuration:
             plan.store.close()
 
 
-def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpack[RunKeywords]) -> Configuration:
+def load_configuration(
+    file: Path, *, runs_code: bool = True, unclaimed: Claim | None = None, **overrides: Unpack[RunKeywords]
+) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
+
+    ``unclaimed`` is the claim of audits that state none; without it, they must state one.
 
     Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
     is code as well, so a stand-in with one pair is in the place of its domain.
@@ -71,7 +75,7 @@ def load_configuration(file: Path, *, runs_code: bool = True, **overrides: Unpac
             raise InvalidInputError(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    parts = [_part(config, i, document, runs_code) for i in range(len(config.audits))]
+    parts = [_part(config, i, document, runs_code, unclaimed) for i in range(len(config.audits))]
     claims = [_claims(part) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
     confidence = overrides.get("confidence", config.confidence)
@@ -103,9 +107,9 @@ def search_path(file: Path) -> tuple[str, ...]:
 def _claims(part: "_Part") -> list[Claim]:
     audit = part.audit
     if audit.claim is None:
-        assert part.adapted is not None
-        assert part.adapted.claim is not None
-        return [part.adapted.claim]
+        claim = part.adapted.claim if part.adapted else part.unclaimed
+        assert claim is not None
+        return [claim]
     with part.document.naming("audits", part.number, "claim"):
         by_distance = _by_distance(audit)
         several = [*by_distance.values()] or ([audit.claim] if isinstance(audit.claim, dict) else audit.claim)
@@ -137,6 +141,7 @@ class _Part:
     number: int
     document: Document
     runs_code: bool
+    unclaimed: Claim | None
     adapted: Adapted | None = None
 
     @property
@@ -158,12 +163,12 @@ class _Part:
         return self.runs_code or neighbours is None or not neighbours.needs_code()
 
 
-def _part(config: schema.File, number: int, document: Document, runs_code: bool) -> _Part:
+def _part(config: schema.File, number: int, document: Document, runs_code: bool, unclaimed: Claim | None) -> _Part:
     """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
     audit = config.audits[number]
     missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
-    if not missing:
-        return _Part(config, number, document, runs_code)
+    if not missing or (missing == ["claim"] and unclaimed and not isinstance(audit.mechanism, schema.ObjectKeys)):
+        return _Part(config, number, document, runs_code, unclaimed)
     if not isinstance(audit.mechanism, schema.ObjectKeys):
         raise InvalidInputError(
             *(f'{document.at("audits", number, key)}: audits needs the key "{key}"' for key in missing)
@@ -182,7 +187,7 @@ def _part(config: schema.File, number: int, document: Document, runs_code: bool)
             )
         if any(getattr(adapted, key) is None for key in missing):
             raise InvalidInputError(f"{name}: {adapted.wanting}")
-        return _Part(config, number, document, runs_code, adapted)
+        return _Part(config, number, document, runs_code, unclaimed, adapted)
 
 
 def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeywords) -> list[Plan]:
@@ -318,7 +323,9 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
     if kind == "model_type":
         keys = _model(problem["loc"]).model_fields
         needed_first = sorted(keys, key=lambda key: not keys[key].is_required())
-        return f"it must be a mapping with some of the keys {', '.join(needed_first)}"
+        is_range = {"low", "high"} <= keys.keys() and isinstance(given, list) and len(given) == 2
+        instead = f"; write {{low: {given[0]}, high: {given[1]}}}" if is_range else ""
+        return f"it must be a mapping with some of the keys {', '.join(needed_first)}{instead}"
     if kind == "too_short":
         return f"it needs {context['min_length']} or more"
     if kind == "int_type" and isinstance(given, float) and given.is_integer():

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing.foresight import EXCESS, SHARES, foresee, smallest_caught
+from auditor.auditing.foresight import EXCESS, SHARES, canaries_needed, foresee, smallest_caught
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.settings import Settings
 from auditor.blackbox.mechanism import PythonSource
@@ -17,7 +17,10 @@ from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower
+from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
+from auditor.cli import main
 from auditor.methods.divergence import FORESEEN_CUT
+from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
 from auditor.selfcheck import _Row, self_check
 
@@ -181,3 +184,46 @@ def test_a_row_with_too_many_alarms_is_unsound() -> None:
     assert _Row("m", "c", "fixed", "t", 40, 40, None).sound
     low, high = _Row("m", "c", "fixed", "t", 4, 40, 0.1).interval
     assert low < 0.1 < high
+
+
+def with_canaries(claim: Any, number: int, **more: Any) -> Plan:
+    canaries = Canaries(list(range(number)), lambda output, canary: 0.0, **more)
+    return Plan("", PythonSource("m", function=len), claim, canaries, ALPHA, Settings(method="one-run"))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_canaries_that_are_needed_can_refute_and_fewer_cannot(apart: bool) -> None:
+    """By right guesses throughout, with the test itself."""
+    claim = auditor.ApproximateDP(8.0, 1e-5)
+    plan = with_canaries(claim, 100, apart=apart)
+    assert isinstance(plan.neighbours, Canaries)
+    assert {row.caught for row in foresee(plan)} == {math.inf}
+    needed = int(canaries_needed(plan, plan.neighbours, 0.95, apart=apart))
+    assert 5_000 < needed < 50_000
+    for number, refutes in ((needed, True), (int(0.97 * needed), False)):
+        best = tuple(RightGuesses(number, guesses, guesses) for guesses in usual_guesses(number))
+        assert GuessLooks(best, apart).refute(claim, ALPHA) is refutes
+
+
+def test_canaries_to_catch_a_tenth_more_catch_it() -> None:
+    plan = with_canaries(auditor.PureDP(1.0), 100)
+    row = foresee(plan)[-1]
+    assert row.caught > 1 + EXCESS
+    larger = with_canaries(auditor.PureDP(1.0), int(row.needed))
+    assert (
+        foresee(larger)[-1].caught
+        <= 1 + EXCESS
+        < foresee(with_canaries(auditor.PureDP(1.0), int(row.needed * 0.9)))[-1].caught
+    )
+
+
+def test_the_command_says_how_many_canaries_are_needed(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.py").write_text("def train(records, rng): return 0.0\ndef score(output, canary): return 0.0\n")
+    (tmp_path / "c.yaml").write_text(
+        "version: 1\nmethod: one-run\naudits:\n- name: few\n  mechanism: c.py:train\n  claim: {epsilon: 1, delta: 0.01}\n"
+        "  neighbours: {domain: canaries, canaries: [1, 2, 3], score: 'c.py:score'}\n"
+    )
+    assert main(["plan", str(tmp_path / "c.yaml")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "too few canaries to refute ε = 1, δ = 0.01, however large the violation; no number of them can; 2" in shown
+    assert "with `apart: true`, if you can prove that no canary affects another one's score" in shown

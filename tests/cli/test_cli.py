@@ -606,6 +606,37 @@ def test_quiet_prints_the_closing_line_only(folder: Folder, capsys: pytest.Captu
     assert shown.err == ""
 
 
+def test_quiet_says_why_there_is_no_answer(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.run(config(SOUND, FAILING), "--quiet")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("failing: no answer: ")
+    assert "no such luck" in lines[1]
+
+
+def test_an_audit_without_a_claim_is_measured_and_is_not_run(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claimless = re.sub(r"^ *claim: .*\n", "", SOUND, flags=re.MULTILINE)
+    (folder.path / "some.yaml").write_text(config(claimless, KNOWN), encoding="utf-8")
+    assert main(["measure", str(folder.path / "some.yaml"), "--outputs", "4000"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^sound +– +ε ≥ 0\.[0-9]+ ", shown, re.MULTILINE)
+    assert re.search(r"^known +ε = 1 +ε ≥ [0-9.]+ ", shown, re.MULTILINE)
+    assert main(["run", str(folder.path / "some.yaml")]) == 2
+    assert 'audits needs the key "claim"' in capsys.readouterr().err
+
+
+def test_check_writes_long_outputs_short(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder.path / "long.py").write_text("def f(data, rng):\n    return rng.normal(size=1000)\n", encoding="utf-8")
+    text = config(audit("long", "laplace", parameters="{}").replace("mechanisms_of_the_test.py:laplace", "long.py:f"))
+    (folder.path / "some.yaml").write_text(text, encoding="utf-8")
+    assert main(["check", str(folder.path / "some.yaml")]) == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.count("(1,000 in all)") == 2
+    assert len(line) < 400
+
+
 def test_a_violation_is_shown_with_pair_event_rates_bound_and_claim(
     folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:

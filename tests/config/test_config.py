@@ -486,6 +486,8 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l1: 9}}", "does not fit"),
         ("{domain: records, size: {low: 0, high: 1}}", "or record: {choices}, or columns: [{low"),
         ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", 'record needs the key "high"'),
+        ("{domain: records, record: [0, 100], size: {low: 0, high: 1}}", "write {low: 0, high: 100}"),
+        ("{domain: records, record: {low: 0, high: 1}, size: [0, 20]}", "write {low: 0, high: 20}"),
         (
             "{domain: records, record: {low: 0, choices: [a]}, size: {low: 0, high: 1}}",
             'unknown key "low" in record (one of choices); allowed: choices',
