@@ -8,17 +8,24 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+# Control characters, signs that turn the direction of writing, other signs without width, and halves of surrogate pairs.
+_OBEYED = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
+)
 # A list over several lines without another list or object in it.
 _PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")
 
 
 def to_json(data: Any) -> str:
-    """Return standard JSON. Infinities and NaN are strings, and a list of plain values is one line."""
+    """Return standard JSON. Infinities and NaN are strings, and a list of plain values is one line.
+
+    Characters that a terminal obeys, and those that no file can hold, are escapes.
+    """
     text = json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     # In JSON, no string holds a line break. So the breaks that are removed here stood between values.
     text = _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
-    # No file can hold halves of surrogate pairs. They become escapes, which JSON reads back.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    # JSON reads escapes back.
+    return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _spell(data: Any) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, FailFast, Field, Strict, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
 from auditor.bounds.digits import with_significant_digits
@@ -372,7 +372,7 @@ class RunResult:
 
     name: str
     confidence: float
-    audits: Annotated[list[Annotated[AuditResult, BeforeValidator(_parts)]], FailFast()]
+    audits: list[Annotated[AuditResult, BeforeValidator(_parts)]]
     seconds: float | None = None
     auditor: str = __version__  # the version that made it
 

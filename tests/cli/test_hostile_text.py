@@ -149,7 +149,7 @@ def test_what_a_run_shows_is_visible(folder: Path) -> None:
         assert is_tame(
             printed(name, str(folder / "audit.yaml"), *options, statuses=(0, 1, 3, 4)), wrapped=name != "check"
         )
-    for options in ([], ["--quiet"], ["--junit", "-"], ["--record", "kept"]):
+    for options in ([], ["--quiet"], ["--junit", "-"], ["--json", "-"], ["--record", "kept"]):
         assert is_tame(
             printed("run", str(folder / "audit.yaml"), *options, statuses=(1,)), wrapped=options != ["--quiet"]
         )

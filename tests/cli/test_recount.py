@@ -46,6 +46,9 @@ def coin(side, size, rng):
 def total(data):
     return sum(data)
 
+def without_threes(data):
+    return len(data) - 2 * (3 in data)
+
 def kept(dataset, rng):
     return [value in dataset for value in range(40)] + rng.normal(0, 0.3, 40)
 
@@ -89,6 +92,11 @@ AUDITS = {
         + "], score: 'mechanisms_recounted.py:own_place'}",
     ),
     "query": ("total", "{sensitivity: 1.0}", "neighbours: {pairs: [{left: [1, 3], right: [1, 1]}]}"),
+    "monotone": (
+        "without_threes",
+        "{monotone: true}",
+        "neighbours: {pairs: [{left: [1], right: [1, 3]}], relation: add_remove}",
+    ),
 }
 
 
@@ -226,7 +234,7 @@ def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(AUDITS)
     whole = {line.split(":")[0] for line in lines if line.endswith("as reported")}
-    assert whole == {"probability", "canaries", "query"}
+    assert whole == {"probability", "canaries", "query", "monotone"}
     unseen = {line.split(":")[0] for line in lines if "not checked: the outputs, the verdict, the search" in line}
     assert unseen == {"sequential"}
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +102,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
             {"pair": {"left": 0, "right": 1, "relation": "cousins"}},
             '"pair" of audit 1: relation is "cousins"; allowed: add_remove',
         ),
+        ({"pair": {"left": 0, "right": 1, "relation": "\ud800"}}, r'relation is "\ud800"; allowed: add_remove'),
         (
             {"illustration": {"growth": [[1]], "profile": []}},
             'entry 1 of "growth" of "illustration" of audit 1 lacks entry 2',
@@ -115,6 +117,19 @@ def test_what_is_wrong_in_an_audit_is_told_with_its_place(
     with pytest.raises(InvalidInputError, match=r"report\.json is not a report of this program") as caught:
         read_report(written(report, tmp_path))
     assert why in str(caught.value)
+
+
+def test_a_long_list_of_wrong_values_is_refused_by_its_first(whole: RunResult, tmp_path: Path) -> None:
+    """Each error takes some 10 µs and a kilobyte, and 64 MiB hold millions of wrong values."""
+    report = json.loads(to_json(whole.to_dict()))
+    wrong = {"profile": [["x", "y"]] * 100_000, "histograms": [{}] * 100_000, "growth": [[]] * 100_000}
+    report["audits"][0]["illustration"] = wrong
+    tracemalloc.start()
+    with pytest.raises(InvalidInputError, match="entry 1 of"):
+        read_report(written(report, tmp_path))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6
 
 
 def places(data: Any) -> Iterator[list[Any]]:
