@@ -59,8 +59,9 @@ KINDS = {
     "program": ("loky", f"{{command: [{sys.executable}, p.py]}}"),
     "Dask": ("dask", "m.py:noisy"),
 }
-# Which processes of a run are hit: the first is the auditor, and all others work for it.
-VICTIMS = ("auditor", "any other")
+# Which processes are hit, by a word of their command lines: the auditor itself has none of these.
+VICTIMS = {"worker": b"LokyProcess", "program": b"p.py", "Dask worker": b"spawn_main"}
+WAYS = [("Python", "worker"), ("program", "program"), ("Dask", "Dask worker"), *((kind, "auditor") for kind in KINDS)]
 
 
 def _configuration(folder: Path, kind: str) -> Path:
@@ -117,19 +118,35 @@ def _left(mark: str) -> int:
     return len(left)
 
 
-def _killed(file: Path, out: Path, victim: str, number: signal.Signals, moment: float, rng: random.Random) -> int:
-    """Run, kill once, go on; return how many processes were left over."""
-    mark = uuid.uuid4().hex
-    run = _started(file, out, mark)
-    time.sleep(moment)
-    others = [process for process in _processes(mark) if process != run.pid]
-    target = run.pid if victim == "auditor" or not others else rng.choice(others)
-    with suppress(ProcessLookupError):  # it has just ended
-        os.kill(target, number)
+def _victims(mark: str, run: int, victim: str) -> list[int]:
+    """Return the processes of a trial that may be hit."""
+    if victim == "auditor":
+        return [run]
+    found = []
+    for process in _processes(mark):
+        with suppress(OSError):  # it has ended
+            if VICTIMS[victim] in Path(f"/proc/{process}/cmdline").read_bytes():
+                found.append(process)
+    return found
+
+
+def _killed(
+    file: Path, out: Path, victim: str, number: signal.Signals, moment: float, rng: random.Random
+) -> tuple[bool, int]:
+    """Run, kill once, go on; return whether there was a process to hit, and how many processes were left over."""
+    mark, until = uuid.uuid4().hex, time.monotonic() + moment
+    run, victims = _started(file, out, mark), list[int]()
+    while run.poll() is None and not victims:
+        time.sleep(max(0.02, until - time.monotonic()))
+        victims = _victims(mark, run.pid, victim)
+    is_hit = bool(victims) and run.poll() is None
+    if is_hit:
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(rng.choice(victims), number)
     run.wait(300)
     left = _left(mark)
     _resumed(file, out, mark)
-    return left + _left(mark)
+    return is_hit, left + _left(mark)
 
 
 @contextmanager
@@ -156,8 +173,7 @@ def _filled(file: Path, place: Path, kilobytes: int) -> tuple[int, bool]:
 
 
 def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
-    rng, same, left = random.Random(1), Counter[str](), Counter[str]()
-    trials, disks = Counter[str](), Counter[str]()
+    rng, kinds_of_kills, disks = random.Random(1), dict[str, Counter[str]](), Counter[str]()
     with tempfile.TemporaryDirectory() as kept:
         base = Path(kept)
         whole, lasts = dict[str, bytes](), dict[str, float]()
@@ -166,16 +182,15 @@ def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
             began = time.monotonic()
             assert _started(file, base / kind / "out", "whole").wait(300) == 0, (file.parent / "said").read_text()
             lasts[kind], whole[kind] = time.monotonic() - began, _report(base / kind / "out")
-        ways = list(itertools.product(KINDS, VICTIMS, SIGNALS))
+        ways = list(itertools.product(WAYS, SIGNALS))
         for trial in range(kills):
-            kind, victim, number = ways[trial % len(ways)]
+            (kind, victim), number = ways[trial % len(ways)]
             file = _configuration(base / f"{trial}", kind)
-            out, name = file.parent / "out", f"{kind}: {victim}, {number.name}"
-            left[name] += _killed(file, out, victim, number, rng.uniform(0, lasts[kind]), rng)
+            out, seen = file.parent / "out", kinds_of_kills.setdefault(f"{kind}: {victim}, {number.name}", Counter())
+            hit, left = _killed(file, out, victim, number, rng.uniform(0, lasts[kind]), rng)
             equal = (out / "audits" / "report.json").exists() and _report(out) == whole[kind]
-            same[name] += equal
-            trials[name] += 1
-            print(f"{name}: {'same report' if equal else 'ANOTHER report'}", flush=True)
+            seen.update({"trials": 1, "hit": hit, "same report": equal, "processes left": left})
+            print(trial, kinds_of_kills, flush=True)
         for trial in range(full_disks):
             file = _configuration(base / f"disk {trial}", "Python")
             # From no room for the first table to nearly enough for the whole run.
@@ -185,9 +200,4 @@ def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
                 f"exit status {status}{', same report after it' if equal else ', ANOTHER report'}{', traceback' * shown}"
             ] += 1
             print(f"full disk: {dict(disks)}", flush=True)
-    return {
-        "kills": {
-            name: {"trials": trials[name], "same report": same[name], "processes left": left[name]} for name in trials
-        },
-        "full disks": dict(disks),
-    }
+    return {"kills": {name: dict(seen) for name, seen in kinds_of_kills.items()}, "full disks": dict(disks)}

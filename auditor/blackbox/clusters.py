@@ -17,6 +17,7 @@ CLUSTERS = ("dask", "ray")
 # A task that loses this many workers is given up, and the mechanism is suspected.
 LOSSES = 3
 WAIT = 30  # seconds for a scheduler, and for its first worker
+CLOSING = 10  # seconds for workers that were started here to end
 
 _STARTED: dict[tuple[str, int, str | None], Workers] = {}
 
@@ -70,14 +71,19 @@ class Dask:
             raise _missing("dask") from None
         address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
         distributed: Any = library  # it has no types
+        self._cluster: Any = None
         try:
             if address:
                 self._client = distributed.Client(address, timeout=WAIT, set_as_default=False)
             else:
                 with dask.config.set(DASK_SETTINGS):
-                    self._client = distributed.Client(
-                        n_workers=processes(workers), threads_per_worker=1, dashboard_address=None, set_as_default=False
+                    self._cluster = distributed.LocalCluster(
+                        n_workers=processes(workers),
+                        threads_per_worker=1,
+                        dashboard_address="localhost:0",
+                        scheduler_kwargs={"dashboard": False},
                     )
+                self._client = distributed.Client(self._cluster, set_as_default=False)
             self._client.wait_for_workers(1, timeout=WAIT)
         except (OSError, TimeoutError, ValueError) as error:
             raise InvalidInputError(f"no Dask cluster at {address or 'this machine'}: {error}") from None
@@ -101,10 +107,11 @@ class Dask:
     def close(self) -> None:
         """Leave the cluster, and end it if it was started here. Does not wait long for slow parts to end."""
         atexit.unregister(self.close)
-        for part in (self._client, self._client.cluster):
+        # A client that had started the cluster itself would wait for its end much longer, and log an error.
+        for part, seconds in ((self._client, 1), (self._cluster, CLOSING)):
             if part is not None:
                 with suppress(TimeoutError):
-                    part.close(timeout=1)
+                    part.close(timeout=seconds)
 
 
 @contextmanager

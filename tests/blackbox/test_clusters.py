@@ -80,16 +80,13 @@ def test_a_cluster_that_is_slow_to_end_is_no_error() -> None:
     ended = []
 
     class Late:
-        cluster: Any = None
-
         def close(self, timeout: float) -> None:
             ended.append(self)
             raise TimeoutError
 
     client, cluster = Late(), Late()
-    client.cluster = cluster
     pool = object.__new__(Dask)
-    pool._client = client
+    pool._client, pool._cluster = client, cluster
     pool.close()
     assert ended == [client, cluster]
 
