@@ -299,7 +299,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "sqlite3": ("auditor.blackbox.store",),
     "yaml": ("auditor.config",),
     "pydantic": ("auditor.config", "auditor.results"),
-    "pydantic_core": ("auditor.blackbox.command",),
+    "pydantic_core": ("auditor.blackbox.command", "auditor.results.reader"),
     "rich": ("auditor.cli", "auditor.report.terminal"),
     "argparse": ("auditor.cli",),
     "matplotlib": ("auditor.report.plots",),
