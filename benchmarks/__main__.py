@@ -1,4 +1,7 @@
-"""Run every benchmark, or those named: ``python -m benchmarks [NAME ...]``; results go to benchmarks/results/."""
+"""Run every benchmark, or those named: ``python -m benchmarks [NAME ...]``; results go to benchmarks/results/.
+
+A long one yields its figures again and again. They are written each time, and it can go on with those that are there.
+"""
 
 import importlib
 import json
@@ -6,9 +9,12 @@ import os
 import pkgutil
 import platform
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import benchmarks
+from auditor.results.files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -18,12 +24,17 @@ def main(names: list[str]) -> None:
     for name in names or known:
         if name not in known:
             sys.exit(f'no benchmark is called "{name}"; there are {", ".join(known)}')
-        figures = importlib.import_module(f"benchmarks.{name}").measure()
-        machine = {"cores": os.cpu_count(), "python": platform.python_version(), "machine": platform.machine()}
-        RESULTS.mkdir(exist_ok=True)
-        text = json.dumps({"machine": machine, "figures": figures}, indent=1, ensure_ascii=False)
-        (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-        print(f"{name}\n{text}", flush=True)
+        measured = importlib.import_module(f"benchmarks.{name}").measure()
+        for figures in measured if isinstance(measured, Iterator) else [measured]:
+            _write(name, figures)
+
+
+def _write(name: str, figures: Any) -> None:
+    machine = {"cores": os.cpu_count(), "python": platform.python_version(), "machine": platform.machine()}
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps({"machine": machine, "figures": figures}, indent=1, ensure_ascii=False)
+    write_whole(RESULTS / f"{name}.json", text + "\n")
+    print(f"{name}\n{text}", flush=True)
 
 
 if __name__ == "__main__":  # workers of a local cluster import this module too

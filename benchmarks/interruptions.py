@@ -172,7 +172,8 @@ def _filled(file: Path, place: Path, kilobytes: int) -> tuple[int, bool]:
     return status, "Traceback" in said or "defect" in said
 
 
-def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
+def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> Iterator[dict[str, Any]]:
+    """Yield what was seen so far, after each trial."""
     rng, kinds_of_kills, disks = random.Random(1), dict[str, Counter[str]](), Counter[str]()
     with tempfile.TemporaryDirectory() as kept:
         base = Path(kept)
@@ -187,10 +188,10 @@ def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
             (kind, victim), number = ways[trial % len(ways)]
             file = _configuration(base / f"{trial}", kind)
             out, seen = file.parent / "out", kinds_of_kills.setdefault(f"{kind}: {victim}, {number.name}", Counter())
-            hit, left = _killed(file, out, victim, number, rng.uniform(0, lasts[kind]), rng)
+            hit, left = _killed(file, out, victim, number, rng.uniform(0, 0.8 * lasts[kind]), rng)
             equal = (out / "audits" / "report.json").exists() and _report(out) == whole[kind]
             seen.update({"trials": 1, "hit": hit, "same report": equal, "processes left": left})
-            print(trial, kinds_of_kills, flush=True)
+            yield _figures(kinds_of_kills, disks)
         for trial in range(full_disks):
             file = _configuration(base / f"disk {trial}", "Python")
             # From no room for the first table to nearly enough for the whole run.
@@ -199,5 +200,8 @@ def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> dict[str, Any]:
             disks[
                 f"exit status {status}{', same report after it' if equal else ', ANOTHER report'}{', traceback' * shown}"
             ] += 1
-            print(f"full disk: {dict(disks)}", flush=True)
-    return {"kills": {name: dict(seen) for name, seen in kinds_of_kills.items()}, "full disks": dict(disks)}
+            yield _figures(kinds_of_kills, disks)
+
+
+def _figures(kills: dict[str, Counter[str]], disks: Counter[str]) -> dict[str, Any]:
+    return {"kills": {name: dict(seen) for name, seen in kills.items()}, "full disks": dict(disks)}

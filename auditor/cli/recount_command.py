@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditor import __version__
 from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, Commands, say
-from auditor.errors import InvalidInputError
+from auditor.errors import AuditorError, InvalidInputError
 
 if TYPE_CHECKING:
     from auditor.auditing import Plan
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # What rests on a domain that code makes, and so is not made again without this code.
 BY_CODE = (
-    "the search, the choice of the event, the smallest pair: only code can make their data sets, and "
-    "`auditor replay --run-code` runs that code"
+    "the search, the choice of the event, the smallest pair, warnings, how the bound grew, why the audit ended and how to "
+    "repeat it: only code can make their data sets, and `auditor replay --run-code` runs that code"
 )
 BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
@@ -128,19 +128,19 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
 
     known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
     known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
-    test = None if audit.event is None else frozen_test(audit.event)
+    with _fitting():
+        test = None if audit.event is None else frozen_test(audit.event)
     if test is None or audit.pair is None or plan.settings.method == "sequential" or level is None:
-        return known, (f"the outputs, the verdict, {BY_CODE}",)
+        return known, (f"the pair, the outputs, the bound, its level, the verdict, {BY_CODE}",)
     with plan.store.blamed():
         samples = list(plan.store.samples(Phase.BOUND, audit.pair))
         learned_from = join_samples(list(plan.store.samples(Phase.SELECTION, audit.pair)))
     outputs = sum(sample.size for sample in samples)
     method = plan.method(outputs, plan.claim)
-    histograms = tuple(test.histograms(learned_from))
-    evidence = CountEvidence(
-        plan.claim, method, test, [(outputs, counted(test, samples))], histograms, audit.stop_reason
-    )
-    judged = evidence.judge(level)
+    with _fitting():
+        histograms = tuple(test.histograms(learned_from))
+        looks = [(outputs, counted(test, samples))]
+        judged = CountEvidence(plan.claim, method, test, looks, histograms, audit.stop_reason).judge(level)
     # How the bound grew is known to the run only: it counted after some of the outputs.
     illustration = replace(judged.illustration, growth=audit.illustration.growth)
     spent = replace(audit.outputs, bound=outputs)
@@ -149,3 +149,14 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
         judgement=replace(judged, illustration=illustration),
         provenance=replace(known.provenance, outputs=spent),
     ), (BY_CODE,)
+
+
+@contextlib.contextmanager
+def _fitting() -> Iterator[None]:
+    """Blame the rule of the report for any error: it may be whatever somebody wrote. Raises InvalidInputError then."""
+    try:
+        yield
+    except (AuditorError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidInputError(f"its rule does not fit the outputs ({type(error).__name__}: {error})") from error

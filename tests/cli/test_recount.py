@@ -235,8 +235,48 @@ def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
     assert len(lines) == len(AUDITS)
     whole = {line.split(":")[0] for line in lines if line.endswith("as reported")}
     assert whole == {"probability", "canaries", "query", "monotone"}
-    unseen = {line.split(":")[0] for line in lines if "not checked: the outputs, the verdict, the search" in line}
+    unseen = {
+        line.split(":")[0]
+        for line in lines
+        if "not checked: the pair, the outputs, the bound, its level, the verdict, the search" in line
+    }
     assert unseen == {"sequential"}
+
+
+# What a recount without code says that it does not check, and what changes nothing in what a rule guesses or bets.
+NAMED = [
+    ("smallest",),
+    ("tried",),
+    ("warnings",),
+    ("stop_reason",),
+    ("reproduce",),
+    ("reproducible",),
+    ("illustration", "growth"),
+]
+NAMED += [("outputs", phase) for phase in ("search", "selection", "shrink")]
+OF_THE_RULE = {"otherwise", "edges", "weights", "tables", "stake", "tilt", "values"}
+
+
+def forgeries(entry: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Yield an audit with one value changed, for each kind of place, and the place."""
+    places = {
+        tuple("#" if isinstance(step, int) else step for step in way): (way, value) for way, value in leaves(entry)
+    }
+    verdicts = {"violation": "no_violation_found", "no_violation_found": "violation"}
+    for way, value in places.values():
+        yield way, changed(entry, way, verdicts.get(value, other(value)) if isinstance(value, str) else other(value))
+
+
+@pytest.mark.statistical
+def test_each_forgery_is_noticed_without_the_code_or_named_as_not_checked(by_code: Path, tmp_path: Path) -> None:
+    report = json.loads((by_code / "every" / "report.json").read_text())
+    for entry in report["audits"]:
+        if entry["name"] in ("sequential", "canaries", "query", "probability", "monotone"):
+            continue  # all of the first is named, and the others need no code
+        for way, forged_entry in forgeries(entry):
+            is_named = any(way[: len(named)] == named for named in NAMED)
+            if not is_named and way != ("name",) and not OF_THE_RULE & set(way):
+                assert entry["name"] in noticed(by_code, tmp_path, {**report, "audits": [forged_entry]}), way
 
 
 @pytest.mark.parametrize(
@@ -252,6 +292,8 @@ def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
         ("bound", "confidence"),
         ("event", "counts", "left", 0),
         ("event", "rule", "cells", "edges", 0),
+        ("event", "rule", "cells", "atoms"),
+        ("event", "rule", "cells", "values", 0),
         ("budget", "p_value"),
         ("budget", "allowed_error"),
         ("power", "95%"),
@@ -262,22 +304,40 @@ def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
     ids=lambda way: " ".join(map(str, way)),
 )
 def test_a_forgery_is_noticed_without_the_code(way: tuple[Any, ...], by_code: Path, tmp_path: Path) -> None:
-    """The audit is recounted alone, with the others' p-values as the report says."""
+    report = json.loads((by_code / "every" / "report.json").read_text())
+    [entry] = [audit for audit in report["audits"] if audit["name"] == "epsilon"]
+    [forged_entry] = [one for place, one in [*forgeries(entry), *by_hand(entry)] if place == way]
+    assert "epsilon" in noticed(by_code, tmp_path, {**report, "audits": [forged_entry]})
 
-    def forge(run: Any, by: dict[str, Any]) -> None:
-        value = by["epsilon"]
-        for step in way:
-            value = value[step]
-        value = "no_violation_found" if value == "violation" else "violation" if way == ("expected",) else other(value)
-        by["epsilon"].update(changed(by["epsilon"], way, value))
 
-    file = Path(forged(by_code, tmp_path, forge))
+def by_hand(entry: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Yield forgeries of which others of the same kind of place were drawn."""
+    for way in (
+        ("event", "counts", "left", 0),
+        ("event", "rule", "cells", "edges", 0),
+        ("event", "rule", "cells", "values", 0),
+    ):
+        yield way, changed(entry, way, 0)
+    yield (
+        ("illustration", "histograms", 0, "left", 0),
+        changed(entry, ("illustration", "histograms", 0, "left", 0), 10**6),
+    )
+
+
+def noticed(by_code: Path, tmp_path: Path, report: dict[str, Any]) -> list[str]:
+    """Return the audits of a forged report in which something is not as reported; all of them if it cannot be read."""
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    try:
+        read = read_report(file)
+    except InvalidInputError:
+        return [audit["name"] for audit in report["audits"]]
     [recording] = find_recordings(by_code / "kept", runs_code=False)
     try:
-        found: list[Recount] = [*_recounts(recording, read_report(file), json.loads(file.read_text()))]
+        found: list[Recount] = [*_recounts(recording, read, report)]
     finally:
         recording.close()
-    assert "epsilon" in [one.name for one in found if one.differences], way
+    return [one.name for one in found if one.differences]
 
 
 def test_a_report_with_rules_stays_small(recording: Path) -> None:
