@@ -20,6 +20,9 @@ FEWEST = 100
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
 BackendName = Literal["loky", "threading", "dask", "ray"]
 EventKind = Literal["values", "bits"]
+ObserveKind = Literal["attributes", "stdout", "log", "warnings", "files", "draws", "calls", "time"]
+# What a call costs. A claim on these is one under a cost model.
+COSTS: tuple[ObserveKind, ...] = ("draws", "calls", "time")
 Prove = bool | Literal["only", "briefly"]
 
 
@@ -108,6 +111,15 @@ class SettingsKeywords(ExecutionKeywords, total=False):
         About(
             "The parts that events look at: values, and bits, the floating-point representation.",
             ("values",),
+            key="audit",
+        ),
+    ]
+    observe: Annotated[
+        Sequence[ObserveKind],
+        About(
+            "What outputs hold in addition to the value: attributes, stdout, log, warnings, files; or a cost, under a cost model: "
+            "draws, calls, time.",
+            (),
             key="audit",
         ),
     ]

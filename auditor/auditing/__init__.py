@@ -8,18 +8,16 @@ from auditor.auditing.check import check, draw_once
 from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured
 from auditor.auditing.outcome import Ended, settle
-from auditor.auditing.plan import Plan, Progress
+from auditor.auditing.plan import Plan, Progress, as_audited
 from auditor.auditing.settings import Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import Store, history
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.results.result import AuditResult
 from auditor.verdict import alpha_for_each
@@ -73,6 +71,8 @@ def audit(
         search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
         seconds (float | None): a time limit. The audit then ends with the bound it has, from fewer outputs.
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
+        observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files"; or
+            what a call costs, under a cost model: "draws", "calls", "time".
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
         planted (int): after a pass, how many faults are planted in the mechanism, to see which of them the same search finds.
@@ -138,15 +138,14 @@ def planned(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
             "auditor.Records((0, 10), size=(0, 20))"
         )
-    if isinstance(neighbours, Dialogues):
-        source = as_session(source)
+    settings = Settings.of(given)
     return Plan(
         name=name or source.name,
-        source=source,
+        source=as_audited(source, neighbours, settings),
         claim=claim,
         neighbours=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
         alpha=alpha_for_each(CONFIDENCE if confidence is None else confidence, 1),
-        settings=Settings.of(given),
+        settings=settings,
         assumptions=assumptions,
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from auditor.auditing.cost_control import controlled, what_costs_tell
 from auditor.auditing.draw import Draw
 from auditor.auditing.health_checks import cut_short, drift, exceptions, nearly_all_alike, nothing_differs
 from auditor.auditing.implied import smaller_noise
@@ -21,6 +22,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
     This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
     only Holm's larger level refutes has no smallest pair.
     """
+    seen, control = controlled(plan, seen, draw)
     refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
     has_evidence = isinstance(seen.found, Evidence)
     smallest, warnings = None, [*plan.assumptions, *drift(seen.tables), *seen.warnings]
@@ -37,10 +39,11 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
         _exact(plan, seen),
         smallest,
         (*warnings, *nothing_differs(plan, seen)),
-        exceptions(plan, seen),
+        (*exceptions(plan, seen), *what_costs_tell(plan, control)),
         (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
         proof or brief_proof(plan),
         probe(plan, seen, draw) if has_evidence and not refuted else None,
+        control,
     )
 
 

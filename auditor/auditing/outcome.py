@@ -15,6 +15,7 @@ from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
+    CostControl,
     ExactValue,
     Judgement,
     Probed,
@@ -95,6 +96,7 @@ class Outcome:
     if_passed: tuple[str, ...] = ()
     proof: ProofFound | None = None
     planted: Probed | None = None
+    control: CostControl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,9 @@ class Ended:
         plan, seen = outcome.plan, outcome.seen
         settings = plan.settings
         stages = _by_name(draw.stages)
-        tried = Tried(
-            str(plan.neighbours), max(1, len(draw.pairs)), settings.events, seen.sizes.fitted, stages, outcome.planted
-        )
+        looked_at, pairs = str(plan.neighbours), max(1, len(draw.pairs))
+        observed = settings.observe, outcome.control
+        tried = Tried(looked_at, pairs, settings.events, seen.sizes.fitted, stages, outcome.planted, *observed)
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, seconds, seen.drawn_by, tried=tried))
 

@@ -6,14 +6,18 @@ from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
+from auditor.blackbox.observing import observing
+from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
+from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
 from auditor.methods import method_for
 from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair, check_differ
 from auditor.verdict import Verdict
@@ -76,6 +80,13 @@ class Plan:
                 "and a privacy claim go together"
             )
 
+        observed = self.settings.observe
+        if observed and self.kind != "pairwise" and (self.kind != "sequential" or set(observed) & {*COSTS}):
+            raise InvalidInputError(
+                f"observe is {list(observed)}; it goes with a privacy claim on pairs of neighbours, and a cost with the fixed "
+                f"method, but the claim is {self.claim} and the method is {self.settings.method}"
+            )
+
     @property
     def domain(self) -> Domain:
         """The domain that pairs come from; of canaries, the pair to try the mechanism on."""
@@ -104,6 +115,14 @@ class Plan:
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""
         return replace(self, settings=replace(self.settings, **changes))
+
+
+def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
+    """Return the source of the outputs of an audit: of transcripts if the mechanism is a session, and with what is observed.
+
+    Raises InvalidInputError if a program is to be observed.
+    """
+    return observing(as_session(source) if isinstance(neighbours, Dialogues) else source, settings.observe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from auditor.auditing.sizes import Sizes, sizes_for
 from auditor.blackbox.sampling import Execution
-from auditor.defaults import FEWEST, PLANTED, SAMPLES, EventKind, MethodName, Prove, SettingsKeywords
+from auditor.defaults import FEWEST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
@@ -42,8 +42,8 @@ class Settings:
     ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
     if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
     smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
-    for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass. ``seed`` is the
-    root of all randomness.
+    for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass. ``observe`` is
+    what outputs hold in addition to the value. ``seed`` is the root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -57,12 +57,16 @@ class Settings:
     execution: Execution = field(default_factory=Execution)
     outputs: int | None = None
     planted: int = PLANTED
+    observe: tuple[ObserveKind, ...] = ()
 
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
             raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
         if self.prove not in (True, False, "only", "briefly"):
             raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false, "only" or "briefly"')
+        for kind in self.observe:
+            if kind not in get_args(ObserveKind):
+                raise InvalidInputError(f'observe has "{kind}"; {did_you_mean(str(kind), get_args(ObserveKind))}')
         _require_integer("samples", self.samples, FEWEST)
         if self.outputs is not None:
             _require_integer("outputs", self.outputs, FEWEST)
@@ -82,8 +86,8 @@ class Settings:
                 )
         of_execution = {setting.name for setting in fields(Execution)} & set(given)
         chosen = {name: value for name, value in given.items() if name not in of_execution}
-        if "events" in chosen:
-            chosen["events"] = tuple(chosen["events"])
+        for name in {"events", "observe"} & chosen.keys():
+            chosen[name] = tuple(chosen[name])
         chosen["search"] = Search.of(chosen.get("search"))
         if "samples" in chosen and chosen.get("outputs") is not None:
             raise InvalidInputError(

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from auditor.adapters.adapted import Adapted, adapt, mechanism_of
 from auditor.auditing import Plan, Settings
+from auditor.auditing.plan import as_audited
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource, find
-from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
@@ -218,7 +218,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
         return [
             Plan(
                 name=name,
-                source=_source(audit, folders, file),
+                source=as_audited(_source(audit, folders, file), group, settings),
                 claim=claim,
                 neighbours=group,
                 alpha=alpha,
@@ -260,11 +260,6 @@ def _settings(config: schema.File, audit: schema.Audit, overrides: Mapping[str, 
 
 
 def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
-    source = _mechanism(audit, folders, file)
-    return source if audit.ask is None else as_session(source)
-
-
-def _mechanism(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
     if isinstance(audit.mechanism, str):
         return PythonSource(audit.mechanism, audit.parameters, folders)
     if isinstance(audit.mechanism, schema.ObjectKeys):

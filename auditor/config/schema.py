@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, create_model
 
 from auditor.config.domain_schema import Neighbours
 from auditor.config.strict import Strict, limited
-from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, SettingsKeywords, settings
+from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, ObserveKind, SettingsKeywords, settings
 from auditor.neighbours.numbers import Number
 
 M = TypeVar("M", bound=Strict)
@@ -98,7 +98,7 @@ MechanismKey = Annotated[
 ]
 
 
-@with_settings(SettingsKeywords, "audit", events=list[EventKind])
+@with_settings(SettingsKeywords, "audit", events=list[EventKind], observe=list[ObserveKind])
 class Audit(Shared):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 

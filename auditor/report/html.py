@@ -94,7 +94,7 @@ def tone(shown: AuditResult | RunResult) -> str:
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
     """Return the facts about an audit, by name."""
-    known = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
+    known = [("Claim", audit.claimed), ("Proved", bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
             known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
@@ -230,6 +230,8 @@ def tried(audit: AuditResult) -> list[str]:
             lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
         if BITS in audit.tried.events:
             lines.append("Events on floating-point representations, too.")
+        if audit.tried.observed:
+            lines.append(f"Observed in addition to the value: {', '.join(audit.tried.observed)}.")
     lines += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
     if audit.power:
         caught = [f"{number(value)} ({chance.replace('%', ' %')} probability)" for chance, value in audit.power.items()]

@@ -1,0 +1,166 @@
+"""What a call shows in addition to its value: each kind is seen, and the process is left as it was."""
+
+import contextlib
+import logging
+import os
+import random
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.blackbox.flatten import row_of
+from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.observing import OBSERVERS, ObservedCall, observing
+from auditor.blackbox.sources import ProgramSource
+from auditor.defaults import ObserveKind
+
+ALL = get_args(ObserveKind)
+
+
+def seen(function: Any, *what: str, dataset: Any = 3, **given: Any) -> dict[str, Any]:
+    return ObservedCall(function, "f", tuple(what))(dataset, **given)  # type: ignore[arg-type]
+
+
+class Fitted:
+    """An estimator: its attributes show more than its text."""
+
+    def __init__(self, low: float) -> None:
+        self.low, self.nested, self._hidden = low, Inner(), [np.float64(2), {"a": Inner()}]
+
+    def __repr__(self) -> str:
+        return "Fitted()"
+
+
+class Inner:
+    def __init__(self) -> None:
+        self.x = 1
+
+
+def writes(dataset: Any) -> Any:
+    sys.stdout.write(f"out {dataset}")
+    print("error", file=sys.stderr)
+    logging.getLogger("some.library").debug("secret %s", dataset)
+    warnings.warn("careful", UserWarning, stacklevel=1)
+    return dataset
+
+
+def test_what_a_call_writes_is_part_of_the_output() -> None:
+    assert seen(writes, "stdout", "log", "warnings") == {
+        "output": 3,
+        "stdout": "out 3error\n",
+        "log": ["DEBUG some.library: secret 3"],
+        "warnings": ["UserWarning: careful"],
+    }
+
+
+def test_files_are_read_after_the_call(tmp_path: Path) -> None:
+    def saves(dataset: Any) -> int:
+        (tmp_path / "kept.txt").write_text(f"{dataset} ü", encoding="utf-8")
+        (tmp_path / "gone.txt").write_text("x", encoding="utf-8")
+        (tmp_path / "gone.txt").unlink()
+        (tmp_path / "kept.txt").read_text(encoding="utf-8")
+        os.chdir(tmp_path)
+        return 0
+
+    here = Path.cwd()
+    found = seen(saves, "files")["files"]
+    assert found == [
+        {"name": "kept.txt", "content": "3 ü", "bytes": 4},
+        {"name": "gone.txt", "content": None},
+    ]
+    assert Path.cwd() == here
+    assert seen(lambda dataset: dataset, "files")["files"] == []
+
+
+def test_attributes_of_an_object_are_outputs_by_name() -> None:
+    found = seen(Fitted, "attributes")
+    assert found["output"] == "Fitted"
+    shown = found["attributes"]
+    assert (shown["low"], shown["nested"]["x"], shown["_hidden"][1]["a"]["x"]) == (3, 1, 1)
+    assert shown["repr"] == "Fitted()"
+    assert shown["nested"]["repr"] == "Inner"
+    assert row_of(found)["output['attributes']['low']"] == 3.0
+    assert seen(lambda dataset: 5, "attributes") == {"output": 5, "attributes": {}}
+
+
+def test_an_exception_is_an_output_with_what_it_left() -> None:
+    def fails(dataset: Any) -> None:
+        sys.stdout.write("before")
+        raise ValueError("no")
+
+    found = seen(fails, "stdout")
+    assert isinstance(found["output"], ValueError)
+    assert found["stdout"] == "before"
+    with pytest.raises(KeyboardInterrupt):
+        seen(lambda dataset: (_ for _ in ()).throw(KeyboardInterrupt()), "stdout")
+
+
+def test_draws_of_the_generator_handed_in_are_counted() -> None:
+    def draws(dataset: int, rng: np.random.Generator) -> float:
+        random.random()
+        return rng.random(dataset).sum()  # type: ignore[no-any-return]
+
+    found = seen(draws, "draws", rng=np.random.default_rng(1))["draws"]
+    assert found == {"rng": 6, "random": 2, "numpy.random": 0, "system": 0}
+
+
+def test_calls_are_counted_and_do_not_depend_on_the_other_observers() -> None:
+    def calls(dataset: int) -> int:
+        return sum(len(str(i)) for i in range(dataset))
+
+    one, two, three = (seen(calls, "calls", dataset=n)["calls"] for n in (1, 2, 3))
+    assert three - two == two - one > 0
+    together = [seen(calls, *ALL, dataset=n)["calls"] for n in (1, 2, 3)]
+    assert together[2] - together[1] == together[1] - together[0] == two - one
+
+
+def test_time_is_that_of_the_thread() -> None:
+    def works(dataset: int) -> int:
+        return sum(range(dataset))
+
+    short, long = (seen(works, "time", dataset=n)["time"] for n in (1, 3_000_000))
+    assert 0 < short < long
+
+
+def test_a_batched_mechanism_makes_one_output_at_a_time() -> None:
+    def many(dataset: float, size: int, rng: np.random.Generator) -> Any:
+        return dataset + rng.random(size)
+
+    mechanism = Mechanism.from_callable(ObservedCall(many, "many", ("draws",)), {}, "many")
+    assert not mechanism.batched
+    assert mechanism.takes_rng
+    found = mechanism.function(1.0, rng=np.random.default_rng(2))
+    assert found["draws"]["rng"] == 2
+    assert 1 <= found["output"] < 2
+
+
+def test_nothing_is_left_behind() -> None:
+    root = logging.getLogger()
+    before = sys.stdout, sys.getprofile(), root.level, list(root.handlers), list(warnings.filters)
+    with contextlib.suppress(ValueError):
+        seen(writes, *ALL)
+    assert (sys.stdout, sys.getprofile(), root.level, list(root.handlers), list(warnings.filters)) == before
+
+
+def test_every_kind_but_attributes_has_an_observer() -> None:
+    assert set(OBSERVERS) == set(ALL) - {"attributes"}
+
+
+def test_a_program_cannot_be_observed() -> None:
+    program = ProgramSource(auditor.Command(["python"]), {})
+    assert observing(program, ()) is program
+    with pytest.raises(auditor.InvalidInputError, match="a program cannot be observed"):
+        observing(program, ("draws",))
+    made = observing(PythonSource("f", function=writes), ("draws",))
+    assert isinstance(made, PythonSource)
+    assert isinstance(made.load(), ObservedCall)
+
+
+def test_what_cannot_be_observed_is_named() -> None:
+    with pytest.raises(auditor.InvalidInputError, match='observe has "draw"; did you mean "draws"'):
+        auditor.audit(writes, auditor.PureDP(1.0), [(0, 1)], observe=["draw"])  # type: ignore[list-item]
