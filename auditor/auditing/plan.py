@@ -14,6 +14,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
+from auditor.events.vectors import SumOfAnswers
 from auditor.methods import method_for
 from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
@@ -110,7 +111,9 @@ class Plan:
         """
         settings = self.settings
         claim = claim or self.claim
-        return method_for(claim, settings.method, self.alpha, outputs, settings.events, self.hints.features)
+        of_transcripts = (SumOfAnswers(),) if isinstance(self.neighbours, Dialogues) else ()
+        features = *self.hints.features, *of_transcripts
+        return method_for(claim, settings.method, self.alpha, outputs, settings.events, features)
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

@@ -30,7 +30,7 @@ from auditor.errors import InvalidInputError
 # Levels of objects in the attributes of an object, and the length of what is read of a file.
 DEPTH, MOST_READ = 3, 1 << 16
 
-Read = Callable[[], Any]
+_Read = Callable[[], Any]
 
 
 def observing(source: Source, what: Sequence[ObserveKind]) -> Source:
@@ -116,7 +116,7 @@ def _without_address(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def _stdout(given: Mapping[str, Any]) -> Iterator[Read]:
+def _stdout(given: Mapping[str, Any]) -> Iterator[_Read]:
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         yield text.getvalue
@@ -134,7 +134,7 @@ class _Kept(logging.Handler):
 
 
 @contextlib.contextmanager
-def _log(given: Mapping[str, Any]) -> Iterator[Read]:
+def _log(given: Mapping[str, Any]) -> Iterator[_Read]:
     kept, root = _Kept(), logging.getLogger()
     level = root.level
     root.addHandler(kept)
@@ -147,7 +147,7 @@ def _log(given: Mapping[str, Any]) -> Iterator[Read]:
 
 
 @contextlib.contextmanager
-def _warnings(given: Mapping[str, Any]) -> Iterator[Read]:
+def _warnings(given: Mapping[str, Any]) -> Iterator[_Read]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield lambda: [f"{one.category.__name__}: {one.message}" for one in caught]
@@ -181,7 +181,7 @@ def _listen() -> None:
 
 
 @contextlib.contextmanager
-def _files(given: Mapping[str, Any]) -> Iterator[Read]:
+def _files(given: Mapping[str, Any]) -> Iterator[_Read]:
     names: list[str] = []
     _listen()
     _OPENED.begin(names)
@@ -205,12 +205,12 @@ def _content(name: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _draws(given: Mapping[str, Any]) -> Iterator[Read]:
+def _draws(given: Mapping[str, Any]) -> Iterator[_Read]:
     yield draws_from_here(given.get("rng"))
 
 
 @contextlib.contextmanager
-def _calls(given: Mapping[str, Any]) -> Iterator[Read]:
+def _calls(given: Mapping[str, Any]) -> Iterator[_Read]:
     count, before = 0, sys.getprofile()
 
     def hear(frame: Any, event: str, argument: Any) -> None:
@@ -230,13 +230,13 @@ def _calls(given: Mapping[str, Any]) -> Iterator[Read]:
 
 
 @contextlib.contextmanager
-def _time(given: Mapping[str, Any]) -> Iterator[Read]:
+def _time(given: Mapping[str, Any]) -> Iterator[_Read]:
     started = time.thread_time_ns()
     yield lambda: float(time.thread_time_ns() - started)
 
 
 # Begun in this order, and read in the opposite one: what is measured is measured last and first, without the others.
-OBSERVERS: dict[str, Callable[[Mapping[str, Any]], contextlib.AbstractContextManager[Read]]] = {
+OBSERVERS: dict[str, Callable[[Mapping[str, Any]], contextlib.AbstractContextManager[_Read]]] = {
     "stdout": _stdout,
     "log": _log,
     "warnings": _warnings,

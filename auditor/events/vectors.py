@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ MOST_DIFFERENCES = 32
 # Values common enough to be counted.
 MOST_COUNTED = 3
 LEAST_SHARE = 0.05
+# The largest float, in place of an infinite sum.
+LARGEST = float(np.finfo(np.float64).max)
 # What an output is worth where a place holds no finite number.
 OTHERWISE = "not all finite numbers"
 
@@ -122,6 +125,29 @@ class HowMany:
         for column in map(outputs.column, self.places):
             held += (column.numbers == self.value) & (True if column.codes is None else column.codes < 0)
         return OutputColumn(self.name, held)
+
+
+# The places of a transcript's answers.
+_ANSWER = re.compile(r"output(\['output'\])?(\['answers'\])?\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class SumOfAnswers:
+    """The sum of all numbers in the answers of a transcript. What is no finite number counts as 0.
+
+    Answers that are noisy alike and independent lose most together, and few outputs show it.
+    """
+
+    name: str = "sum of the answers"
+
+    def extract(self, outputs: Outputs) -> OutputColumn:
+        """Return the sum for each output."""
+        total = np.zeros(outputs.size)
+        for column in outputs.columns:
+            if _ANSWER.match(column.name):
+                known = np.isfinite(column.numbers) & (True if column.codes is None else column.codes < 0)
+                total += np.where(known, column.numbers, 0.0)
+        return OutputColumn(self.name, np.clip(total, -LARGEST, LARGEST) + 0.0)
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:

@@ -221,3 +221,19 @@ def test_whole_outputs_that_differ_differ_in_words() -> None:
     table = from_list(outputs)
     column = Whole(tuple(c.name for c in table.columns)).extract(table)
     assert len(set(column.atoms)) == len(outputs)
+
+
+def test_the_sum_of_answers_takes_what_is_a_number_of_an_answer() -> None:
+    from auditor.blackbox.canonical import from_list
+    from auditor.events.vectors import SumOfAnswers
+
+    rows: list[Any] = [
+        [1.0, 2.0, ValueError("no")],
+        [1.0, float("inf"), None],
+        {"answers": [1, [2, 3]], "spent": [100.0, 200.0]},
+        {"output": [5, 6], "draws": {"rng": 50}},
+        7.0,
+    ]
+    column = SumOfAnswers().extract(from_list(rows))
+    assert column.numbers.tolist() == [3.0, 1.0, 6.0, 11.0, 0.0]
+    assert column.codes is None
