@@ -5,6 +5,7 @@ with a question. It promises ε = ``budget`` on all that it ever answers. Where 
 those that issue trackers show.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -367,3 +368,40 @@ class SparseVectorWithValue(SparseVectorSession):
         size = self.size(group)
         self.ended = size >= self.noisy
         return size if self.ended else False
+
+
+class Odometer:
+    """Answers {"epsilon": ε} without end, and says what was spent: at any time, the loss so far is at most that."""
+
+    def __init__(self, dataset: Data, rng: Rng) -> None:
+        self.dataset, self.rng, self.costs = dataset, rng, list[float]()
+
+    @property
+    def spent(self) -> float:
+        """The sum of all costs."""
+        return sum(self.costs)
+
+    def __call__(self, question: dict[str, float]) -> float:
+        epsilon = question["epsilon"]
+        if not epsilon > 0:
+            raise ValueError("epsilon must be above 0")
+        self.costs.append(epsilon)
+        return laplace_count("all", self.dataset, self.rng, epsilon)
+
+
+class OdometerOfTheLargest(Odometer):
+    """The same, but it says the largest cost, as if all questions were on groups without a common record."""
+
+    @property
+    def spent(self) -> float:
+        """The largest cost."""
+        return max(self.costs, default=0.0)
+
+
+class OdometerBySquares(Odometer):
+    """The same, but it adds up squares, as noise of several questions adds up and loss does not."""
+
+    @property
+    def spent(self) -> float:
+        """The root of the sum of squares."""
+        return math.hypot(*self.costs)

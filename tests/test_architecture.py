@@ -178,7 +178,7 @@ def test_this_file_notices_a_circle() -> None:
 
 
 # Attributes of objects of libraries, and marks on functions, which are set from outside.
-SET_FROM_OUTSIDE = {"isolation_level", "complete", "globals", "text", "__specimen__", "__truth__"}
+SET_FROM_OUTSIDE = {"isolation_level", "complete", "globals", "text", "state", "__specimen__", "__truth__"}
 
 
 def set_from_outside(parsed: ast.AST) -> list[str]:

@@ -1,9 +1,8 @@
 """What belongs to a claim under a cost model: a control with the same data set on both sides, and what the cost alone shows.
 
-A measurement may differ between sides for reasons that have nothing to do with data, such as what ran before. So the test that was
-learned is counted once more on outputs of which both sides are on one data set. It must show nothing. If it shows something, there
-is no answer. With probability at most the plan's alpha, a control shows something by chance, which costs an answer and never makes
-an alarm.
+A measurement may differ between sides for reasons that have nothing to do with data. So the test that was learned is counted once
+more, on outputs of one data set on both sides. It must show nothing, and if it shows something, there is no answer. By chance this
+happens with probability at most the plan's alpha. It costs an answer, and never makes an alarm.
 """
 
 from dataclasses import replace

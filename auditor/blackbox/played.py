@@ -8,13 +8,9 @@ from typing import Any
 
 from auditor.blackbox.mechanism import PythonSource, signature_of
 from auditor.blackbox.sources import Source
+from auditor.blackbox.transcript import transcript
 from auditor.errors import MechanismError
-from auditor.neighbours.scripts import NOTHING, Asked, Script, script_of
-
-# The answer of a step that asked nothing.
-NOT_ASKED = "not asked"
-# What a session may say of its budget after each answer.
-SAID = ("remaining", "spent")
+from auditor.neighbours.scripts import Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,57 +40,10 @@ class Played:
 
         Raises MechanismError if what the factory returns cannot be asked.
         """
-        script = dataset.script if isinstance(dataset, Asked) else script_of(dataset["ask"])
-        return transcript(lambda: self.factory(copy.deepcopy(dataset["data"]), **given), script)
+        asked = dataset if isinstance(dataset, Asked) else Asked.of(dataset["data"], dataset)
+        return transcript(lambda: self.factory(copy.deepcopy(dataset["data"]), **given), asked)
 
 
 def as_session(source: Source) -> Source:
     """Return the source of the transcripts of a session mechanism. A program gets the script, and plays it itself."""
     return replace(source, through=(*source.through, Played)) if isinstance(source, PythonSource) else source
-
-
-def transcript(open_session: Callable[[], Any], script: Script) -> Any:
-    """Play a script and return the answers; or, if the sessions say something of their budget, {"answers": […], "spent": […]}.
-
-    A session is opened when it is first asked.
-    """
-    sessions, asks = dict[int, Any](), dict[int, Callable[[Any], Any]]()
-    answers, said, last = list[Any](), dict[str, list[Any]](), None
-    for step in script:
-        question = step.question(last)
-        if question is NOTHING:
-            answers.append(NOT_ASKED)
-        else:
-            if step.session not in sessions:
-                sessions[step.session] = session = open_session()
-                asks[step.session] = _put(session)
-            last = _attempt(asks[step.session], question)
-            answers.append(last)
-        session = sessions.get(step.session)
-        for name in SAID:
-            if hasattr(session, name):
-                said.setdefault(name, []).append(_attempt(_read, session, name))
-    return {"answers": answers, **said} if said else answers
-
-
-def _put(session: Any) -> Callable[[Any], Any]:
-    ask = session if callable(session) else getattr(session, "ask", None)
-    if not callable(ask):
-        raise MechanismError(
-            f"a session is {type(session).__name__}, which can neither be called nor has a method `ask`; return an object with one"
-        )
-    return ask  # type: ignore[no-any-return]
-
-
-def _read(session: Any, name: str) -> Any:
-    value = getattr(session, name)
-    return value() if callable(value) else value
-
-
-def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a refusal is an answer, and so is sys.exit()
-        return error

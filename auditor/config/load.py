@@ -234,7 +234,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
 def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
     """Return the neighbours with what is asked, if the mechanism is a session."""
     audit = part.audit
-    given = {key: value for key in ("ask", "rounds", "sessions") if (value := getattr(audit, key)) is not None}
+    given = {key: value for key in ("ask", "rounds", "sessions", "meter") if (value := getattr(audit, key)) is not None}
     if not given:
         return neighbours
     with part.document.naming("audits", part.number, next(iter(given))):

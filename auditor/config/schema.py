@@ -120,6 +120,9 @@ class Audit(Shared):
     """The most questions of a script; 4 by default."""
     sessions: int = Field(None)  # type: ignore[assignment]
     """How many sessions on the same data a script may open; 1 by default. The claim is on all of them together."""
+    meter: dict[str, Any] | None = None
+    """{at: e} ends a dialogue before the answer by which the session's `spent` passes e; {at: e, of: epsilon} before the question
+    by which the sum of these parts of questions does."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
     matrix: dict[str, Any] | None = None

@@ -21,6 +21,7 @@ from auditor.neighbours.scripts import (
     IfAnswer,
     Script,
     ScriptStep,
+    meter_of,
     script_of,
 )
 
@@ -168,14 +169,16 @@ class DialogueForm(DataForm):
 
     def build(self, data: Any, other: Any) -> Asked:
         inside = Pair(data["data"], None if other is None else other["data"], form=self.inside)
-        return Asked(inside.dataset("left"), script_of(data["ask"]))
+        return Asked.of(inside.dataset("left"), data)
 
     def code(self, built: Any) -> str:
-        return f"{{'data': {self._inside(built)}, 'ask': {built['ask']!r}}}"
+        others = ", ".join(f"{key!r}: {value!r}" for key, value in built.items() if key != "data")
+        return f"{{'data': {self._inside(built)}, {others}}}"
 
     def call(self, left: Any, right: Any) -> str:
         pairs = f"[({self._inside(left)}, {self._inside(right)})]"
-        return f"auditor.Dialogues({pairs}, {{'script': {left['ask']!r}}})"
+        meter = f", meter={left['meter']!r}" if "meter" in left else ""
+        return f"auditor.Dialogues({pairs}, {{'script': {left['ask']!r}}}{meter})"
 
     def _inside(self, built: Any) -> str:
         return self.inside.code(built["data"]) if self.inside else repr(built["data"])
@@ -190,14 +193,21 @@ class Dialogues(Domain):
             {"range": [0, 10]}}} for mappings; or {"script": [...]} for one script, with steps as auditor.neighbours.scripts has.
         rounds: the most questions that a script asks.
         sessions: how many sessions on the same data a script may open. The claim is on all of them together.
+        meter: {"at": e} ends a dialogue before the answer by which a session's ``spent`` passes e; {"at": e, "of": "epsilon"}
+            before the question by which the sum of these parts of questions does. The claim is then on what is left.
 
-    Raises InvalidInputError for questions, rounds and sessions that are not possible.
+    Raises InvalidInputError for questions, rounds, sessions and meters that are not possible.
     """
 
     is_complete: ClassVar[bool] = False
 
     def __init__(
-        self, neighbours: Domain | Sequence[tuple[Any, Any]], ask: Any, rounds: int | None = None, sessions: int = 1
+        self,
+        neighbours: Domain | Sequence[tuple[Any, Any]],
+        ask: Any,
+        rounds: int | None = None,
+        sessions: int = 1,
+        meter: Mapping[str, Any] | None = None,
     ) -> None:
         self.base: Domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
         fixed = ask["script"] if isinstance(ask, Mapping) and ask.keys() == {"script"} else None
@@ -210,7 +220,7 @@ class Dialogues(Domain):
                 f"rounds is {rounds}, but a script says itself how many questions it asks; leave out rounds"
             )
         self.rounds = (ROUNDS if rounds is None else rounds) if self.fixed is None else len(self.fixed)
-        self.sessions = sessions
+        self.sessions, self.meter = sessions, None if meter is None else meter_of(meter)
         for name, number in (("rounds", self.rounds), ("sessions", sessions)):
             if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_ROUNDS:
                 raise InvalidInputError(f"{name} is {number!r}; it must be an integer from 1 to {MOST_ROUNDS:,}")
@@ -218,13 +228,15 @@ class Dialogues(Domain):
     def __str__(self) -> str:
         asked = f"up to {self.rounds} questions" if self.fixed is None else f"a script of {self.rounds} questions"
         side = f", of {self.sessions} sessions" if self.sessions > 1 else ""
-        return f"{self.base}; {asked}{side}"
+        of = "" if self.meter is None or self.meter.of is None else f" of {self.meter.of}"
+        until = "" if self.meter is None else f", until {self.meter.at:g}{of} is spent"
+        return f"{self.base}; {asked}{side}{until}"
 
     # --- Pairs ---
 
     def asked(self, base: Pair, script: Script) -> Pair:
         """Return a pair of the other domain with a script."""
-        left, right = Asked(base.left, script), Asked(base.right, script)
+        left, right = (Asked(data, script, self.meter) for data in (base.left, base.right))
         return Pair(left, right, base.relation, DialogueForm(base.form), base.grows, (base, script))
 
     def corners(self) -> list[Pair]:

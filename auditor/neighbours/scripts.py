@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from auditor.errors import InvalidInputError, did_you_mean
 
 # Stands in a question for the last answer.
@@ -103,14 +101,16 @@ Script = tuple[ScriptStep, ...]
 def number_in(answer: Any) -> float | None:
     """Return the first number of an answer; None if it has none.
 
-    >>> number_in({"count": np.float64(2.0)}), number_in([True]), number_in("no")
+    >>> number_in({"count": 2}), number_in([True]), number_in("no")
     (2.0, 1.0, None)
     """
-    if isinstance(answer, bool | int | float | np.number | np.bool_):
-        return None if math.isnan(answer) else float(answer)
     if isinstance(answer, dict):
         answer = list(answer.values())
-    if isinstance(answer, list | tuple | np.ndarray):
+    elif hasattr(answer, "tolist"):  # of NumPy, which a program may lack that plays a script
+        answer = answer.tolist()
+    if isinstance(answer, int | float):
+        return None if math.isnan(answer) else float(answer)
+    if isinstance(answer, list | tuple):
         return next((n for part in answer if (n := number_in(part)) is not None), None)
     return None
 
@@ -178,12 +178,60 @@ def _condition_of(written: Any) -> IfAnswer:
     )
 
 
-class Asked(dict[str, Any]):
-    """A data set and a script, {"data": …, "ask": […]}, as a session mechanism receives both. Programs receive it as JSON."""
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Ends a dialogue before the first answer by which more than ``at`` is spent, for claims on what a session says it spent.
 
-    def __init__(self, data: Any, script: Script) -> None:
+    What was spent is the session's own ``spent``; or, with ``of``, the sum of that part of all questions that were asked, such as
+    "epsilon". An odometer promises that at any time the loss of the transcript so far is at most what it says. So for each ``at``
+    fixed in advance, the transcript up to the last answer at which it says no more than that is a mechanism whose loss is at most
+    ``at``: it is what an analyst sees who stops there (after Rogers, Roth, Ullman & Vadhan 2016). This holds if what a
+    question costs is known before its answer, as of a sum of stated costs. Otherwise the end itself would show something of the
+    answer that is left out.
+    """
+
+    at: float
+    of: str | None = None
+
+    def written(self) -> dict[str, Any]:
+        """Return the meter as it stands in a configuration and in a report."""
+        return {"at": self.at} if self.of is None else {"at": self.at, "of": self.of}
+
+    def is_passed(self, spent: Any) -> bool:
+        """Return whether a number is more than ``at``, by more than rounding."""
+        number = number_in(spent)
+        return number is not None and number > self.at * (1 + 1e-9)
+
+
+def meter_of(written: Any) -> Meter:
+    """Read a meter. Raises InvalidInputError that says what it may be."""
+    given = written if isinstance(written, Mapping) else {}
+    at, of = given.get("at"), given.get("of")
+    is_number = isinstance(at, int | float) and not isinstance(at, bool) and 0 <= at < math.inf
+    if not is_number or not given.keys() <= {"at", "of"} or not isinstance(of, str | None):
+        raise InvalidInputError(
+            f"meter is {written!r}; it must be {{at: number}}, or {{at: number, of: the part of a question}}"
+        )
+    return Meter(float(at), of)  # type: ignore[arg-type]
+
+
+class Asked(dict[str, Any]):
+    """A data set and a script, {"data": …, "ask": […]}, as a session mechanism receives both. Programs receive it as JSON.
+
+    If there is a meter, its key is "meter".
+    """
+
+    def __init__(self, data: Any, script: Script, meter: Meter | None = None) -> None:
         super().__init__(data=data, ask=[step.written() for step in script])
-        self.script = script
+        if meter is not None:
+            self["meter"] = meter.written()
+        self.script, self.meter = script, meter
+
+    @classmethod
+    def of(cls, data: Any, written: Mapping[str, Any]) -> "Asked":
+        """Return a data set with the script and the meter of a written one. Raises InvalidInputError if these are spoilt."""
+        meter = meter_of(written["meter"]) if "meter" in written else None
+        return cls(data, script_of(written["ask"]), meter)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Asked":
         # The script is never changed, and copying it for each output would take longer than most sessions.
@@ -192,12 +240,12 @@ class Asked(dict[str, Any]):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Asked, (self["data"], self.script)
+        return Asked, (self["data"], self.script, self.meter)
 
 
 def is_dialogue(data: Any) -> bool:
     """Return whether a data set, as it stands in a report, is one with a script."""
-    if not isinstance(data, dict) or data.keys() != {"data", "ask"} or not isinstance(data["ask"], list):
+    if not isinstance(data, dict) or data.keys() - {"meter"} != {"data", "ask"} or not isinstance(data["ask"], list):
         return False
     return bool(data["ask"]) and all(isinstance(step, dict) and "ask" in step for step in data["ask"])
 

@@ -1,5 +1,7 @@
 """A script is played against a session: what is asked, what is written down, what a session cannot do."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -8,9 +10,14 @@ import pytest
 from auditor import Command, Dialogues, MechanismError, Value
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.blackbox.played import NOT_ASKED, Played, as_session, transcript
+from auditor.blackbox.played import Played, as_session
 from auditor.blackbox.sources import ProgramSource
-from auditor.neighbours.scripts import Asked, script_of
+from auditor.blackbox.transcript import NOT_ASKED, PAST_METER, transcript
+from auditor.neighbours.scripts import Asked, Meter, Script, script_of
+
+
+def said_to(session: Any, script: Script, meter: Meter | None = None) -> Any:
+    return transcript(session, Asked(None, script, meter))
 
 
 class Echo:
@@ -33,7 +40,7 @@ class Echo:
 
 
 def test_answers_refusals_and_the_budget_are_written_down() -> None:
-    said = transcript(Echo, script_of([1, "no", {"ask": 3, "if": "answered"}, {"ask": 4, "if": "refused"}]))
+    said = said_to(Echo, script_of([1, "no", {"ask": 3, "if": "answered"}, {"ask": 4, "if": "refused"}]))
     answers = said["answers"]
     assert answers[0] == 1
     assert isinstance(answers[1], ValueError)
@@ -45,7 +52,7 @@ def test_answers_refusals_and_the_budget_are_written_down() -> None:
 
 
 def test_a_session_that_says_nothing_of_a_budget_gives_a_list() -> None:
-    assert transcript(lambda: str, script_of([1, 2])) == ["1", "2"]
+    assert said_to(lambda: str, script_of([1, 2])) == ["1", "2"]
 
 
 def test_sessions_stand_side_by_side_and_are_opened_when_asked() -> None:
@@ -55,9 +62,7 @@ def test_sessions_stand_side_by_side_and_are_opened_when_asked() -> None:
         opened.append(Echo())
         return opened[-1]
 
-    said = transcript(
-        session, script_of([{"ask": 1}, {"ask": 2, "session": 2}, {"ask": 3}, {"ask": 4, "if": "refused"}])
-    )
+    said = said_to(session, script_of([{"ask": 1}, {"ask": 2, "session": 2}, {"ask": 3}, {"ask": 4, "if": "refused"}]))
     assert said["spent"] == [1, 1, 2, 2]
     assert len(opened) == 2
 
@@ -67,21 +72,21 @@ def test_an_object_with_a_method_ask_is_a_session() -> None:
         def ask(self, question: Any) -> Any:
             return [question]
 
-    assert transcript(Asks, script_of([1])) == [[1]]
+    assert said_to(Asks, script_of([1])) == [[1]]
 
 
 def test_what_cannot_be_asked_is_an_error_and_no_output() -> None:
     with pytest.raises(MechanismError, match=r"a session is float, which can neither be called nor has a method `ask`"):
-        transcript(lambda: 3.0, script_of([1]))
+        said_to(lambda: 3.0, script_of([1]))
 
 
 def test_an_end_of_the_process_is_an_answer_and_an_interrupt_is_not() -> None:
     def ends(question: Any) -> Any:
         raise {"end": SystemExit, "interrupt": KeyboardInterrupt}[question]
 
-    assert isinstance(transcript(lambda: ends, script_of(["end"]))[0], SystemExit)
+    assert isinstance(said_to(lambda: ends, script_of(["end"]))[0], SystemExit)
     with pytest.raises(KeyboardInterrupt):
-        transcript(lambda: ends, script_of(["interrupt"]))
+        said_to(lambda: ends, script_of(["interrupt"]))
 
 
 def grown(dataset: list[int], rng: np.random.Generator, *, step: int = 1) -> Any:
@@ -128,3 +133,55 @@ def test_a_script_as_it_stands_in_a_report_is_played_as_well() -> None:
     pair = Dialogues(Value([0, 1]), ["a"], 2).corners()[0]
     written = dict(pair.left)
     assert Played(lambda dataset: lambda question: (dataset, question), "x")(written) == [(0, "a"), (0, "a")]
+
+
+class Costly:
+    """Answers its question, and says what all cost: the question itself."""
+
+    def __init__(self, keeps_count: bool = True) -> None:
+        self.total, self.keeps_count = 0.0, keeps_count
+
+    @property
+    def spent(self) -> float:
+        """What was spent so far."""
+        return self.total
+
+    def __call__(self, question: Any) -> Any:
+        self.total += self.keeps_count * question
+        return question
+
+
+def test_a_meter_ends_a_dialogue_before_it_is_passed() -> None:
+    script = script_of([0.4, 0.6, 0.1, 0.1])
+    assert said_to(Costly, script, Meter(1.0)) == {
+        "answers": [0.4, 0.6, PAST_METER, PAST_METER],
+        "spent": [0.4, 1.0, PAST_METER, PAST_METER],
+    }
+    assert said_to(lambda: Costly(keeps_count=False), script, Meter(1.0))["answers"] == [0.4, 0.6, 0.1, 0.1]
+    assert said_to(Costly, script_of([2.0]), Meter(1.0)) == [PAST_METER]
+
+
+def test_a_meter_of_a_part_of_questions_is_known_before_they_are_asked() -> None:
+    asked: list[Any] = []
+
+    def session() -> Any:
+        return lambda question: asked.append(question) or question["epsilon"]
+
+    script = script_of([{"ask": {"epsilon": e}} for e in (0.4, 0.6, 0.1)])
+    assert said_to(session, script, Meter(1.0, "epsilon")) == [0.4, 0.6, PAST_METER]
+    assert len(asked) == 2
+
+
+def test_rounding_does_not_pass_a_meter() -> None:
+    assert said_to(Costly, script_of([0.1] * 10), Meter(1.0))["answers"] == [0.1] * 10
+
+
+def test_nothing_but_pythons_own_library_is_needed_to_play() -> None:
+    program = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from auditor.blackbox.transcript import transcript\n"
+        "from auditor.neighbours.scripts import Asked\n"
+        "print(transcript(lambda: len, Asked.of(0, {'ask': [{'ask': 'abc'}]})))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[3]\n"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.played import transcript
-from auditor.neighbours.scripts import LAST_ANSWER, IfAnswer, Script, ScriptStep, script_of
+from auditor.blackbox.transcript import transcript
+from auditor.neighbours.scripts import LAST_ANSWER, Asked, IfAnswer, Script, ScriptStep, script_of
 from mechanisms import adaptive_sessions as adaptive
 from mechanisms import sessions
 
@@ -17,7 +17,7 @@ HALF = {"epsilon": 0.5, "budget": 1.0}
 
 
 def answers(factory: Any, parameters: dict[str, Any], script: Script, seed: int = 0, data: Any = DATA) -> list[Any]:
-    said = transcript(lambda: factory(data, np.random.default_rng(seed), **parameters), script)
+    said = transcript(lambda: factory(data, np.random.default_rng(seed), **parameters), Asked(None, script))
     return list(said["answers"]) if isinstance(said, dict) else said
 
 

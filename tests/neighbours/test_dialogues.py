@@ -166,6 +166,25 @@ def test_what_cannot_be_asked_is_named(ask: Any, options: dict[str, Any], messag
         Dialogues(Value([0, 1]), ask, **options)
 
 
+def test_a_meter_is_part_of_every_pair_and_of_the_call_that_repeats_it() -> None:
+    domain, stream = Dialogues(BASES[0], ["q"], 3, meter={"at": 1}), rng()
+    pairs = [domain.corners()[0], domain.random(stream)]
+    pairs += [domain.mutate(pair, stream) for pair in pairs] + [next(iter(domain.simpler(pairs[1])))]
+    assert all(pair.left["meter"] == pair.right["meter"] == {"at": 1.0} for pair in pairs)
+    assert pairs[0].dataset("left").meter == domain.meter
+    assert "meter={'at': 1.0})" in pairs[0].call()
+    assert str(domain).endswith("; up to 3 questions, until 1 is spent")
+    assert str(Dialogues([(0, 1)], ["q"], meter={"at": 2, "of": "cost"})).endswith("until 2 of cost is spent")
+
+
+@pytest.mark.parametrize(
+    "meter", [1.0, {}, {"at": -1}, {"at": "x"}, {"at": True}, {"at": 1, "of": 2}, {"at": 1, "off": "x"}]
+)
+def test_what_is_no_meter_is_named(meter: Any) -> None:
+    with pytest.raises(InvalidInputError, match="meter is"):
+        Dialogues([(0, 1)], ["q"], meter=meter)
+
+
 def test_pairs_may_be_given_as_a_list() -> None:
     domain = auditor.Dialogues([(0, 1)], ["q"])
     assert isinstance(domain.base, Pairs)
