@@ -8,6 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 Claim = dict[str, float]
@@ -31,6 +32,16 @@ def serve(*mechanisms: Callable[..., Made]) -> None:
         sys.stdout.flush()
 
 
+def played(open_session: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what makes an output of a session: it plays the script of a data set against a new session on its data."""
+    # The auditor plays scripts with Python's own library only. So an environment need not have its packages.
+    sys.path.append(str(Path(__file__).parents[2]))
+    from auditor.blackbox.transcript import transcript
+    from auditor.neighbours.scripts import Asked
+
+    return lambda dataset: transcript(lambda: open_session(dataset["data"]), Asked.of(dataset["data"], dataset))
+
+
 def _one(release: Callable[[Any], Any], dataset: Any) -> str:
     try:
         return json.dumps(_plain(release(dataset)), allow_nan=False)
@@ -45,4 +56,8 @@ def _plain(output: Any) -> Any:
         return "NaN" if math.isnan(output) else "Infinity" if output > 0 else "-Infinity"
     if isinstance(output, list | tuple):
         return [_plain(item) for item in output]
+    if isinstance(output, dict):
+        return {key: _plain(item) for key, item in output.items()}
+    if isinstance(output, BaseException):  # a refusal in a transcript
+        return f"raises {type(output).__name__}: {output}"
     return output
