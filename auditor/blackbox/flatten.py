@@ -303,7 +303,10 @@ def _instead(value: Any) -> str:
             value.close()  # or Python warns that nobody waited for it
         return "the mechanism is asynchronous: wrap it in a function that returns asyncio.run(...)"
     if inspect.isroutine(value):
-        return "name the function that draws outputs, not a function that makes that function"
+        return (
+            "name the function that draws outputs, not a function that makes that function; if it is a session that is asked "
+            "questions, say which with `ask`"
+        )
     if hasattr(value, "__next__"):
         return "return a list of the values that it yields"
     return "return numbers, text, lists or dicts, or give its class a __repr__ that shows all it holds"

@@ -17,7 +17,7 @@ from auditor.adapters.adapted import Adapted, adapt, adapter_of
 from auditor.blackbox.mechanism import find, load, signature_of
 from auditor.config.frame_scaffold import FrameGuess, frame_guess, rows_without_names
 from auditor.config.load import search_path
-from auditor.config.source_clues import Clues, clues_of
+from auditor.config.source_clues import Clues, clues_of, texts_compared
 from auditor.errors import MechanismError
 
 # Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
@@ -54,6 +54,7 @@ class MechanismGuess:
     neighbours: Sequence[tuple[str, str]]  # to try, in this order: in words, and in YAML
     frame: FrameGuess | None = None  # to try before these
     adapted: Adapted | None = None  # what an object says itself
+    ask: Sequence[str] = ()  # of a session: what it may be asked
 
 
 def guess_of_program(words: Sequence[str]) -> MechanismGuess:
@@ -78,7 +79,8 @@ def guess_of_python(name: str, file: Path) -> MechanismGuess:
     if place.endswith(".py"):
         name = f"{os.path.relpath(place, file.parent)}:{attribute}"
     thing = find(name, search_path(file))
-    if inspect.isclass(thing):
+    is_session = inspect.isclass(thing) and _answers_questions(thing)
+    if inspect.isclass(thing) and not is_session:
         raise MechanismError(
             f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name'
         )
@@ -94,6 +96,8 @@ def guess_of_python(name: str, file: Path) -> MechanismGuess:
     kind = (
         "many outputs a call" if batched else "one output a call; a parameter `size`, for many at once, would be faster"
     )
+    if is_session:
+        kind = "a session: what it answers to a script of questions is the output"
     if not takes_rng:
         kind += "; no `rng` parameter: runs are not reproducible"
     clues = clues_of(function, dataset.name)
@@ -107,7 +111,19 @@ def guess_of_python(name: str, file: Path) -> MechanismGuess:
         claim=_claim(parameters, is_query=not batched and not takes_rng),
         neighbours=[*_neighbours(dataset, clues, ends)],
         frame=frame_guess(function, dataset, clues, ends),
+        ask=texts_compared(function) or ["count"] if is_session else (),
     )
+
+
+def _answers_questions(kind: type) -> bool:
+    """Whether instances of a class are sessions on a data set: they are called with one question, and without a generator."""
+    put = next((vars(base)[name] for name in ("__call__", "ask") for base in kind.__mro__ if name in vars(base)), None)
+    try:
+        asked = [*inspect.signature(put).parameters] if put is not None else []
+        made = [*inspect.signature(kind).parameters]
+    except (TypeError, ValueError):
+        return False
+    return len(asked) == 2 and "rng" in made and made[0] != "rng"
 
 
 def _of_object(thing: object, name: str, attribute: str) -> MechanismGuess:

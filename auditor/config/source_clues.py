@@ -214,3 +214,16 @@ def _read_sql(text: str) -> tuple[dict[str, str], list[str], list[str]]:
     grouped = re.search(r"\bgroup\s+by\s+([\w\s.,]+?)(?=\b(?:having|order|limit)\b|[;)]|$)", text, re.I)
     by = [part.strip().rpartition(".")[2] for part in grouped[1].split(",")] if grouped else []
     return declared, read, [name for name in by if name in read]
+
+
+def texts_compared(thing: Any) -> list[str]:
+    """Return the texts with which code compares something, or that are keys of its mappings; none if there is no source."""
+    try:
+        code = ast.parse(textwrap.dedent(inspect.getsource(thing)))
+    except (OSError, TypeError, SyntaxError):
+        return []
+    compared = [part for node in ast.walk(code) if isinstance(node, ast.Compare) for part in node.comparators]
+    keys = [key for node in ast.walk(code) if isinstance(node, ast.Dict) for key in node.keys if key is not None]
+    leaves = [leaf for part in [*compared, *keys] for leaf in ast.walk(part)]
+    texts = (leaf.value for leaf in leaves if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str))
+    return list(dict.fromkeys(texts))

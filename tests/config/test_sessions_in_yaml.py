@@ -138,3 +138,41 @@ def test_check_and_the_command_line_take_sessions(file: Path, capsys: pytest.Cap
     assert "asked" not in capsys.readouterr().err
     assert main(["run", str(file), "--out", str(file.parent / "out")]) == 1
     assert "1. " in capsys.readouterr().out
+
+
+def test_init_sees_a_session_and_the_questions_in_its_code(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = """
+class Session:
+    def __init__(self, dataset, rng, epsilon=1.0):
+        self.n, self.rng, self.epsilon = len(dataset), rng, epsilon
+
+    def __call__(self, question):
+        if question == "count":
+            return self.n + self.rng.laplace(0, 1 / self.epsilon)
+        return {"half": 0.5, "two words": 2.0}[question]
+
+
+class Mechanism:
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def __call__(self, dataset, rng):
+        return 1
+
+
+def factory(dataset, rng):
+    return lambda question: 1
+"""
+    module, made = file.with_name("made.py"), file.with_name("first.yaml")
+    module.write_text(source, encoding="utf-8")
+    assert main(["init", f"{module}:Session", "-o", str(made)]) == 0
+    text = made.read_text(encoding="utf-8")
+    assert 'ask: [count, half, "two words"]  # a guess: set it\n    rounds: 4' in text
+    assert "claim: {epsilon: 1.0}\n" in text
+    [plan] = load_configuration(made).plans
+    assert isinstance(plan.domain, Dialogues)
+    capsys.readouterr()
+    main(["init", f"{module}:Mechanism", "-o", str(file.with_name("second.yaml"))])
+    assert "is a class; make an instance" in capsys.readouterr().err
+    main(["init", f"{module}:factory", "-o", str(file.with_name("third.yaml"))])
+    assert "if it is a session that is asked questions, say which with `ask`" in file.with_name("third.yaml").read_text("utf-8")
