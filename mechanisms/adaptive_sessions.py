@@ -4,9 +4,12 @@ Whoever fixes all questions in advance meets the bug with a probability that the
 A session is made by f(dataset, rng, …); see mechanisms/sessions.py.
 """
 
+import math
 from typing import Any
 
+from mechanisms.exact.pair import each, truth
 from mechanisms.sessions import Ask, Data, Ledger, OutOfBudgetError, Rng, laplace_count, size_of
+from mechanisms.truths.dialogue import responses
 
 
 class Receipts:
@@ -182,5 +185,36 @@ def _queue(dataset: Data, rng: Rng, epsilon: float, waits: int, exact: bool) -> 
         if busy:
             raise OutOfBudgetError("busy")
         return "ready"
+
+    return ask
+
+
+@truth(each(lambda asked, budget: responses(asked, budget, lambda epsilon, answer: epsilon)))
+def answering(dataset: int, rng: Rng, *, budget: float) -> Ask:
+    """Answer {"epsilon": ε} with a bit that is right with odds e^ε, as long as the budget lasts.
+
+    The analyst chooses each ε after the answers before. The loss is the largest sum of ε on any way through the script.
+    """
+    return _answer(dataset, rng, budget, free=())
+
+
+@truth(each(lambda asked, budget: responses(asked, budget, lambda epsilon, answer: epsilon * answer)))
+def answering_no_for_nothing(dataset: int, rng: Rng, *, budget: float) -> Ask:
+    """Charge the answer 1 only, as if 0 said nothing."""
+    return _answer(dataset, rng, budget, free=(0,))
+
+
+def _answer(dataset: int, rng: Rng, budget: float, free: tuple[int, ...]) -> Ask:
+    spent = 0.0
+
+    def ask(question: dict[str, float]) -> int | None:
+        nonlocal spent
+        epsilon = question["epsilon"]
+        if spent + epsilon > budget * (1 + 1e-9):
+            return None
+        lies = rng.random() >= 1 / (1 + math.exp(-epsilon))
+        answer = dataset ^ int(lies)
+        spent += 0.0 if answer in free else epsilon
+        return answer
 
     return ask

@@ -35,6 +35,11 @@ class Played:
             )
         return signature
 
+    @property
+    def __truth__(self) -> Any:
+        """The exact privacy loss on a data set with a script, if the factory states it."""
+        return getattr(self.factory, "__truth__", None)
+
     def __call__(self, dataset: Any, **given: Any) -> Any:
         """Return the transcript. Raises what the factory raises. An exception in a session is an answer.
 

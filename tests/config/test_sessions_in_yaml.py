@@ -175,4 +175,6 @@ def factory(dataset, rng):
     main(["init", f"{module}:Mechanism", "-o", str(file.with_name("second.yaml"))])
     assert "is a class; make an instance" in capsys.readouterr().err
     main(["init", f"{module}:factory", "-o", str(file.with_name("third.yaml"))])
-    assert "if it is a session that is asked questions, say which with `ask`" in file.with_name("third.yaml").read_text("utf-8")
+    assert "if it is a session that is asked questions, say which with `ask`" in file.with_name("third.yaml").read_text(
+        "utf-8"
+    )
