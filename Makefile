@@ -89,7 +89,7 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 WHOLE := datasynthesizer-% diffprivlib-% smartnoise-synth-%
 lock:
 	$(LOCK) pyproject.toml --extra dev --extra docs -o requirements.lock
-	$(LOCK) pyproject.toml --extra install --constraint requirements.lock -o requirements-audit.lock
+	$(LOCK) pyproject.toml --extra install --extra plots --extra intervals --constraint requirements.lock -o requirements-audit.lock
 	for library in $(PINS)/*.in; do $(LOCK) $$library -o $${library%.in}.txt || exit 1; done
 	$(foreach pins,$(wildcard $(OLD_PINS)/*.in),$(LOCK) $(if $(filter $(WHOLE),$(notdir $(pins))),--no-deps) $(pins) -o $(pins:.in=.txt) &&) true
 

@@ -1,6 +1,7 @@
 """The files beside the code say the same as the code."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -46,3 +47,45 @@ def test_the_commands_and_targets_they_name_are_there() -> None:
         )
         assert [command for command in told if f"\n    {command} " not in helped and command != "--version"] == []
         assert [target for target in re.findall(r"\bmake (\w+) +#", text) if target not in targets] == []
+
+
+def test_a_published_readme_links_to_files_of_the_repository_and_the_metadata_say_where_it_is() -> None:
+    published = runpy.run_path(str(PROJECT / "docs" / "published.py"))
+    readme = published["with_absolute_links"](
+        (PROJECT / "README.md").read_text(encoding="utf-8"), "https://host/it", "v1"
+    )
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    assert [link for link in links if not link.startswith("https://")] == []
+    own = [link.removeprefix("https://host/it/blob/v1/") for link in links if link.startswith("https://host/")]
+    assert len(own) > 20
+    assert [link for link in own if not (PROJECT / link.partition("#")[0]).exists()] == []
+    text = published["with_addresses"](
+        (PROJECT / "pyproject.toml").read_text(encoding="utf-8"), "https://host/it", "v1"
+    )
+    urls = tomllib.loads(text)["project"]["urls"]
+    assert (urls["Repository"], urls["Changelog"]) == ("https://host/it", "https://host/it/blob/v1/CHANGELOG.md")
+
+
+def test_the_versions_of_python_are_those_that_are_tested() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)'", str(project["classifiers"]))
+    workflow = yaml.safe_load((PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == named
+    assert project["requires-python"] == f">={named[0]}"
+
+
+def test_an_installation_needs_no_library_that_only_some_audits_use() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[<>=\[]", name)[0] for name in project["dependencies"]}
+    assert not needed & {
+        "statsmodels",
+        "matplotlib",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "dask",
+        "distributed",
+        "ray",
+        "hypothesis",
+    }
+    assert {"plots", "intervals", "frames", "dask", "ray"} <= project["optional-dependencies"].keys()

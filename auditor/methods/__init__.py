@@ -1,6 +1,7 @@
 """How each kind of claim is put to the test: what to learn, what to count, what the counts prove."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from auditor.claims import (
     ApproximateDP,
@@ -65,6 +66,10 @@ def method_for(
     if name == "two-intervals":
         if methods.two_intervals is None:
             raise InvalidInputError(f"method two-intervals bounds ε at δ; for a claim of {claim} use method: fixed")
+        if find_spec("statsmodels") is None:
+            raise InvalidInputError(
+                "method two-intervals needs statsmodels, which is not installed: pip install 'dp-auditor[intervals]'"
+            )
         kind = methods.two_intervals
     method = kind(claim, alpha, planned, events=events, given=given)
     if name == "sequential":

@@ -19,7 +19,8 @@ from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
-from auditor.report.pair_table import DIFFERS, pair_table
+from auditor.report.first_sentence import first_sentence
+from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
     COLUMNS,
     bound_words,
@@ -28,6 +29,7 @@ from auditor.report.phrases import (
     finding,
     in_columns,
     number,
+    planted_words,
     proof_words,
     relation_words,
     run_headline,
@@ -36,7 +38,7 @@ from auditor.report.phrases import (
     urgent_first,
     verdict_words,
 )
-from auditor.report.plots import bound_plot, growth_plot, histogram_plot, profile_plot
+from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot
 from auditor.results.result import AuditResult, RunResult, Smallest, Stage
 from auditor.verdict import Verdict, refuting_side
 
@@ -66,10 +68,10 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
-    words = (counted_events, finding, run_headline, in_columns, verdict_words)
-    parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, pair_table, share, style, tone, tried)
+    words = (counted_events, finding, first_sentence, planted_words, run_headline, in_columns, verdict_words)
+    parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, any_table, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts)}
-    made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS}
+    made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
 
 
@@ -94,7 +96,12 @@ def tone(shown: AuditResult | RunResult) -> str:
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
     """Return the facts about an audit, by name."""
-    known = [("Claim", audit.claimed), ("Proved", bound_words(audit))]
+    proved = (
+        "Proved"
+        if audit.smallest is None
+        else f"Proved on the {pair_or_data_set(audit.smallest.pair).lower()} of the verdict"
+    )
+    known = [("Claim", audit.claimed), (proved, bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
             known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
@@ -120,7 +127,9 @@ def _breakable(name: str) -> Markup:
 
 
 def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
-    """Yield plots, each with its title and its caption."""
+    """Yield plots, each with its title and its caption; none without matplotlib."""
+    if not can_draw():
+        return
     shown, is_sequential = audit.illustration, isinstance(audit.event, ObservedBets)
     for place, histogram in enumerate(shown.histograms):
         plot = histogram_plot(f"{name}-outputs-{place}", histogram)
@@ -199,8 +208,10 @@ def _bound_caption(audit: AuditResult) -> str:
 
 def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
     """Return the facts about the smallest pair, by name."""
-    what, event = pair_or_data_set(small.pair), small.event.description
-    return [(what, pair_words(small.pair)), ("Event", event), ("Proved", smallest_proved(claim, small))]
+    return [
+        ("Event", small.event.description),
+        (f"Proved on this {pair_or_data_set(small.pair).lower()}", smallest_proved(claim, small)),
+    ]
 
 
 def pair_or_data_set(pair: Pair) -> str:

@@ -1,14 +1,17 @@
 """A pair as one table: of frames, in which the rows that are on one side only are marked; or of a dialogue."""
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from auditor.neighbours.pair import Pair, Relation, plain
+from auditor.neighbours.pair import Pair, Relation, data_words, plain
 from auditor.results.result import AuditResult, Turn
 
-BOTH, LEFT, RIGHT = "", "left only", "right only"
-DIFFERS = (LEFT, RIGHT)
+BOTH, LEFT, RIGHT, DIFFERENT = "", "left only", "right only", "differs"
+DIFFERS = (LEFT, RIGHT, DIFFERENT)
+MOST_LETTERS = 400
 # Of more rows on both sides in a row than this, the first two and the last two are shown.
 MOST_IN_A_ROW = 6
 MOST_ROWS = 40
@@ -54,6 +57,46 @@ def pair_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | 
     return PairTable(columns, tuple(compared[:MOST_ROWS]))
 
 
+def any_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | None:
+    """Return the table of any pair: of records, of numbers by key or place, or of two values; as ``pair_table`` where there is
+    one.
+    """
+    table = pair_table(pair, dialogue)
+    if pair is None or table is not None:
+        return table
+    left, right = plain(pair.left), plain(pair.right)
+    if pair.relation is Relation.ALONE or right is None:
+        return PairTable(("data set",), (("", (data_words(left, MOST_LETTERS),)),), "")
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _by_key(left, right, "key")
+    if not (isinstance(left, list) and isinstance(right, list)):
+        return PairTable(
+            ("left", "right"), (("", (data_words(left, MOST_LETTERS), data_words(right, MOST_LETTERS))),), ""
+        )
+    if len(left) == len(right) and pair.relation is Relation.ADD_REMOVE:
+        return _by_key(dict(enumerate(left, start=1)), dict(enumerate(right, start=1)), "place")
+    width = max((len(row) for row in (*left, *right) if isinstance(row, list)), default=1)
+    columns = ("record",) if width == 1 else tuple(f"column {i}" for i in range(1, width + 1))
+    rows = [[_cells(record, width) for record in side] for side in (left, right)]
+    return PairTable(columns, tuple([*_compared(*rows)][:MOST_ROWS]), "records")
+
+
+def _cells(record: object, width: int) -> _Cells:
+    parts = record if isinstance(record, list) else [record]
+    return tuple(_cell(part) for part in (*parts, *[""] * (width - len(parts))))
+
+
+def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable:
+    """Return the numbers of both sides by key, those that differ marked."""
+    keys = dict.fromkeys([*left, *right])
+    lines = [(key, *(_cell(side.get(key, 0)) for side in (left, right))) for key in keys]
+    differing = [line for line in lines if line[1] != line[2]]
+    shown = lines if len(lines) <= MOST_ROWS else differing[:MOST_ROWS]
+    return PairTable(
+        (what, "left", "right"), tuple((DIFFERENT if a != b else BOTH, (str(key), a, b)) for key, a, b in shown), ""
+    )
+
+
 def counterexample_table(audit: AuditResult) -> PairTable | None:
     """Return the table of the smallest pair, or else of the audit's pair."""
     if audit.smallest is not None:
@@ -66,7 +109,17 @@ def _cell(value: object) -> str:
 
 
 def _compared(left: Sequence[_Cells], right: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+    """Yield rows with their marks. Rows of both sides that stand in another order are not marked, if most rows do."""
+    blocks = difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+    counts = Counter(left), Counter(right)
+    gone, come = counts[0] - counts[1], counts[1] - counts[0]
+    marked = sum(b - a + d - c for kind, a, b, c, d in blocks if kind != "equal")
+    if marked > 2 * max(1, gone.total() + come.total()):
+        yield from _shortened([*(counts[0] & counts[1]).elements()])
+        yield from ((LEFT, row) for row in gone.elements())
+        yield from ((RIGHT, row) for row in come.elements())
+        return
+    for kind, a, b, c, d in blocks:
         if kind == "equal":
             yield from _shortened(left[a:b])
             continue

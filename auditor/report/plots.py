@@ -8,6 +8,7 @@ import logging
 import math
 import re
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from markupsafe import Markup
@@ -51,6 +52,11 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed, which draws the plots. It is imported with the first of them."""
+    return find_spec("matplotlib") is not None
 
 
 def svg(name: str, title: str, description: str, height: float, draw: Callable[["Figure"], None]) -> Markup:

@@ -1,0 +1,249 @@
+"""The sentence with which the page begins: what a person changes, what that does to the outputs, and the loss."""
+
+import math
+from collections import Counter
+from itertools import accumulate
+from typing import Any
+
+from auditor.claims import PrivacyClaim
+from auditor.events.histogram import Histogram
+from auditor.events.observed import Observed, ObservedCanaries, ObservedReport, ObservedRule, QueryAnswers
+from auditor.neighbours.pair import Pair, Relation, data_words, plain
+from auditor.report.phrases import canary_words, finding, number, proved_words
+from auditor.results.result import AuditResult
+from auditor.verdict import Verdict
+
+# Letters of a value or of a row that the sentence shows.
+MOST = 60
+# Columns of a row, and records, that it shows.
+MOST_COLUMNS = 3
+LEAST_RATIO = 1.005
+_PERSONS = (
+    *("id", "user", "person", "patient", "customer", "client", "member", "household", "student", "voter", "owner"),
+    *("device", "account", "name"),
+)
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def first_sentence(audit: AuditResult) -> str:
+    """Say what an audit found, in a sentence or two.
+
+    After a violation it is about the smallest pair, with the event and the bound on that pair.
+    """
+    if audit.bound is None or audit.event is None:
+        return finding(audit)
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        return f"No answer: {audit.stop_reason}."
+    small = audit.smallest
+    pair, event, bound = (
+        (audit.pair, audit.event, audit.bound) if small is None else (small.pair, small.event, small.bound)
+    )
+    proved = proved_words(audit.claim, bound).replace("≥", "is at least").replace("≤", "is at most")
+    claim = str(audit.claim) if len(str(audit.claim)) <= MOST else f"{str(audit.claim)[:MOST]} …"
+    cause = _cause(pair, event, audit)
+    if audit.verdict is Verdict.VIOLATION:
+        return f"{cause}: {proved}, claimed {claim}."
+    caught = (audit.power or {}).get("95%", math.inf) if isinstance(audit.claim, PrivacyClaim) else math.inf
+    would = f" There, {audit.claim.symbol} = {number(caught)} would be noticed." if math.isfinite(caught) else ""
+    return f"No violation of {claim} found. Nearest to one: {cause[:1].lower()}{cause[1:]}; {proved}.{would}"
+
+
+def _cause(pair: Pair | None, event: Observed, audit: AuditResult) -> str:
+    if isinstance(event, ObservedCanaries):
+        return canary_words(event)[0]
+    assert pair is not None  # canaries alone have none
+    if isinstance(event, ObservedReport):
+        hits, trials = event.counts.left
+        return f"On {data_words(plain(pair.left))} the event happens in {hits:,} of {trials:,} trials"
+    words, is_right = _change(pair)
+    if isinstance(event, QueryAnswers):
+        before, after = (
+            _shown(plain(side)) for side in (event.values.left, event.values.right)[:: 1 if is_right else -1]
+        )
+        return (
+            f"{words} moves the answer from {before} to {after}"
+            if before != after
+            else f"{words} leaves the answer at {before}"
+        )
+    if shift := _shift(pair, audit, is_right):
+        return f"{words} {shift}"
+    if not isinstance(event, ObservedRule) or "evidence" in event.description:
+        return f"{words} shows in the outputs, in many parts together"
+    return f"{words} {_odds(event, is_right)}"
+
+
+def _odds(event: ObservedRule, is_right: bool) -> str:
+    """Say how the change moves the rate of the event that it makes more likely, if the rule has one, or else less likely."""
+    rates = []
+    for side in event.sides:
+        before, after = (hits / max(1, trials) for hits, trials in (side.counts.left, side.counts.right))
+        rates.append((side.description, *((before, after) if is_right else (after, before))))
+    what, before, after = max(rates, key=lambda each: each[2] - each[1])
+    shown = f"“{what if len(what) <= MOST else what[:MOST] + ' …'}”"
+    if min(before, after) == 0:
+        return f"makes {shown} {'appear, never seen otherwise' if after else 'disappear'}"
+    ratio = max(before, after) / min(before, after)
+    if ratio < LEAST_RATIO:
+        return "hardly changes the outputs"
+    return f"makes {shown} {ratio:,.3g} times {'as' if after >= before else 'less'} likely"
+
+
+def _shift(pair: Pair, audit: AuditResult, is_right: bool) -> str:
+    """Say by how much the change moves the middle of the outputs, along the feature of the event; nothing if it hardly does.
+
+    Outputs of another pair say this of a pair that makes the same change.
+    """
+    shown = audit.illustration.histograms
+    # Other features, such as sums of many places, have no unit that a reader knows.
+    if (
+        not shown
+        or not shown[0].edges
+        or not shown[0].feature.startswith("output")
+        or audit.pair is None
+        or _change(audit.pair)[0] != _change(pair)[0]
+    ):
+        return ""
+    histogram = shown[0]
+    low, high = (_median(histogram, side) for side in (histogram.left, histogram.right))
+    step = histogram.edges[1] - histogram.edges[0] if len(histogram.edges) > 1 else math.inf
+    moved = (high - low) * (1 if _change(audit.pair)[1] else -1)
+    if not math.isfinite(moved) or abs(moved) < step:
+        return ""
+    return f"shifts {histogram.feature} by about {moved:.2g}".replace("-", "−")
+
+
+def _median(histogram: Histogram, counts: tuple[int, ...]) -> float:
+    """Return the middle of one side's outputs, NaN if it lies in an open cell."""
+    half, before = sum(counts) / 2, 0
+    for cell, total in enumerate(accumulate(counts)):
+        if total >= half and total > 0:
+            if cell in (0, len(histogram.edges)):
+                return math.nan
+            low, high = histogram.edges[cell - 1], histogram.edges[cell]
+            return low + (high - low) * (half - before) / max(1, counts[cell])
+        before = total
+    return math.nan
+
+
+# --- The change ---
+
+
+def _change(pair: Pair) -> tuple[str, bool]:
+    """Say what is more, or other, on one side, and whether that is the right side."""
+    left, right = plain(pair.left), plain(pair.right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _moved(left, right)
+    if not (isinstance(left, list) and isinstance(right, list)):
+        return f"The value {_shown(right)} in place of {_shown(left)}", True
+    if len(left) == len(right) and pair.relation is Relation.ADD_REMOVE:
+        return _moved(dict(enumerate(left)), dict(enumerate(right)))
+    return _records_changed(left, right)
+
+
+def _records_changed(left: list[Any], right: list[Any]) -> tuple[str, bool]:
+    gone, come = _alone(left, right)
+    is_right = len(come) >= len(gone)
+    more, fewer, others = (come, gone, left) if is_right else (gone, come, right)
+    if not more:
+        return "Another order of the records", True
+    if not fewer:
+        return _added(more, others), is_right
+    if all(isinstance(row, dict) for row in (*more, *fewer)):
+        return _replaced(more, fewer, [row for row in others if row not in fewer]), is_right
+    records = "record" if len(more) == 1 else "records"
+    return f"A change of {_count(len(more))} {records} ({_values(more)} in place of {_values(fewer)})", is_right
+
+
+def _moved(left: dict[Any, Any], right: dict[Any, Any]) -> tuple[str, bool]:
+    """Say what a person changes of numbers by key or place, and whether the right side has more."""
+    keys = [key for key in {**left, **right} if left.get(key, 0) != right.get(key, 0)]
+    steps = [(key, _number(right.get(key, 0)) - _number(left.get(key, 0))) for key in keys]
+    is_right = sum(step for _, step in steps) >= 0
+    steps = steps if is_right else [(key, -step) for key, step in steps]
+    parts = [f"{_shown(key)} by {step:g}" for key, step in steps]
+    if all(isinstance(key, int) for key in left):
+        parts = [f"number {key + 1} by {step:g}" for key, step in steps]
+    return f"One person, who changes {_listed(parts)},", is_right
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _alone(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the records that only one side has, whatever their order."""
+    counts = Counter(map(repr, left)), Counter(map(repr, right))
+    found: list[list[Any]] = []
+    for side, more in ((left, counts[0] - counts[1]), (right, counts[1] - counts[0])):
+        found.append([])
+        for record in side:
+            if more[repr(record)] > 0:
+                more[repr(record)] -= 1
+                found[-1].append(record)
+    return found[0], found[1]
+
+
+def _added(rows: list[Any], others: list[Any]) -> str:
+    """Say which records are more on one side."""
+    if all(isinstance(row, dict) for row in rows):
+        words = _rows(rows, others)
+        if words.startswith("one row"):
+            return f"One more row{words.removeprefix('one row')}"
+        return f"O{words[1:]}" if words.startswith("one ") else f"Adding {words}"
+    if len(rows) == 1:
+        return f"One more record ({_shown(rows[0])})"
+    return f"Adding {_count(len(rows))} records ({_values(rows)})"
+
+
+def _rows(rows: list[dict[str, Any]], others: list[Any]) -> str:
+    """Say what the rows are: those of one person, if they alone have one value of a column; one row; or several."""
+    if owner := _owner(rows, others):
+        return f"one {owner} with {_count(len(rows))} {'row' if len(rows) == 1 else 'rows'}"
+    if len(rows) > 1:
+        return f"{_count(len(rows))} rows"
+    cells = [f"{name} {_shown(value)}" for name, value in rows[0].items()]
+    return f"one row ({', '.join(cells[:MOST_COLUMNS])}{' …' * (len(cells) > MOST_COLUMNS)})"
+
+
+def _replaced(more: list[dict[str, Any]], fewer: list[dict[str, Any]], others: list[Any]) -> str:
+    if len(more) == len(fewer) == 1:
+        names = [name for name in more[0] if more[0][name] != fewer[0].get(name)]
+        cells = [
+            f"{name} {_shown(more[0][name])} in place of {_shown(fewer[0].get(name))}" for name in names[:MOST_COLUMNS]
+        ]
+        return f"A change of one row ({', '.join(cells)}{' …' * (len(names) > MOST_COLUMNS)})"
+    words = _rows(more, others)
+    return f"{words[:1].upper()}{words[1:]} in place of {_rows(fewer, others)}"
+
+
+def _values(records: list[Any]) -> str:
+    if all(record == records[0] for record in records):
+        return f"{'all ' * (len(records) > 1)}{_shown(records[0])}"
+    return _listed([_shown(record) for record in records[:MOST_COLUMNS]]) + " …" * (len(records) > MOST_COLUMNS)
+
+
+def _count(many: int) -> str:
+    return _NUMBERS[many] if many < len(_NUMBERS) else f"{many:,}"
+
+
+def _owner(rows: list[dict[str, Any]], others: list[Any]) -> str | None:
+    """Return the column that names a person and has one value in these rows, and in no other."""
+    for name in rows[0]:
+        value = rows[0][name]
+        elsewhere = any(isinstance(row, dict) and row.get(name) == value for row in others)
+        is_one = value is not None and all(row.get(name) == value for row in rows)
+        if is_one and not elsewhere and name.lower().endswith(_PERSONS):
+            return name
+    return None
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return data_words(value, MOST) if not isinstance(value, str) else repr(data_words(value, MOST))
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
