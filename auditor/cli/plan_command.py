@@ -75,7 +75,7 @@ def _plan(options: argparse.Namespace) -> int:
             title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
         )
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
-        for heading in (*headings, f"outputs to catch {EXCESS:.0%} more"):
+        for heading in (*headings, f"needed to catch {EXCESS:.0%} above the claim"):
             table.add_column(heading, overflow="fold")
         for plan in configuration.plans:
             audit = escaped(plan.name), str(plan.claim)

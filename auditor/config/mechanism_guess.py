@@ -146,7 +146,8 @@ def _neighbours(dataset: inspect.Parameter, clues: Clues, ends: tuple[float, flo
         yield rows_without_names(clues, ends)
     records = (_records(ends), _records(ends, ", container: list"), _LISTS)
     one_value = dataset.name in _ONE_VALUE or _kind_of(dataset) in ("bool", "int", "float")
-    yield from (_VALUE, *records, _TOTALS) if one_value else (*records, _VALUE, _TOTALS)
+    others = (_replaced(ends), _TOTALS)
+    yield from (_VALUE, *records, *others) if one_value else (*records, _VALUE, *others)
 
 
 def _ends(clues: Clues, parameters: Mapping[str, tuple[Any, bool]]) -> tuple[float, float]:
@@ -157,6 +158,15 @@ def _ends(clues: Clues, parameters: Mapping[str, tuple[Any, bool]]) -> tuple[flo
     low, high = clues.clamped or (low, high)
     beyond = (high - low) / 2 if clues.clamps else 0
     return (low - beyond, high + beyond) if low < high else (0, 10)
+
+
+def _replaced(ends: tuple[float, float]) -> tuple[str, str]:
+    """Return data sets of one size, for a mechanism that answers each record."""
+    low, high = (f"{end:g}" for end in ends)
+    return (
+        "five numbers, one a person; a person is replaced",
+        f"{{domain: records, record: {{low: {low}, high: {high}}}, size: {{low: 5, high: 5}}, relation: substitute}}",
+    )
 
 
 def _records(ends: tuple[float, float], container: str = "") -> tuple[str, str]:

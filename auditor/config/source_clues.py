@@ -77,7 +77,7 @@ def clues_of(function: Callable[..., Any], dataset: str) -> Clues:
         takes_rows=bool(rows & {*_bases(code)}) or bool(queried and not places),
         takes_tuples=bool(tuples or (queried and places)),
         takes_keys=bool(keys),
-        clamps=bool([*_clamps(code)]),
+        clamps=bool([*_clamps(code)]) or _clamped(code) is not None,
         clamped=_clamped(code),
     )
 
@@ -163,11 +163,25 @@ def _column_of(node: ast.AST) -> str | None:
 
 def _clamps(code: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(code):
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _CLAMPS:
+        if isinstance(node, ast.Call) and _name(node) in _CLAMPS:
             yield node
 
 
+def _name(node: ast.AST) -> str:
+    """Return the name of the function or method that is called; an empty text for all else."""
+    function = getattr(node, "func", None)
+    return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
 def _clamped(code: ast.AST) -> tuple[float, float] | None:
+    """Return the ends of a call such as ``x.clip(0, 10)``, or of ``min(max(x, 0), 10)``, if they are constants."""
+    for outer in (node for node in ast.walk(code) if isinstance(node, ast.Call)):
+        for inner in outer.args:
+            if {_name(outer), _name(inner)} == {"min", "max"} and isinstance(inner, ast.Call):
+                found = [[end for part in call.args if (end := _constant(part)) is not None] for call in (inner, outer)]
+                ends = sorted(end for each in found for end in each)
+                if all(found) and ends[0] < ends[-1]:
+                    return ends[0], ends[-1]
     for call in _clamps(code):
         ends = [constant for part in call.args[-2:] if (constant := _constant(part)) is not None]
         if len(ends) == 2 and ends[0] < ends[1]:

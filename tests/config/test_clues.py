@@ -60,6 +60,10 @@ def clamped(df: pd.DataFrame, rng, epsilon=1.0):
     return float(df["wage"].clip(0, 100).sum() + rng.laplace(0, 100 / epsilon))
 
 
+def clamped_after_the_sum(df: pd.DataFrame, rng, epsilon=1.0):
+    return min(max(float(df["wage"].sum()), 0.0), 100.0) + rng.laplace(0, 10 / epsilon)
+
+
 def clamped_by_parameters(values, size, rng, epsilon=1.0, lower=0.0, upper=50.0):
     return np.clip(values, lower, upper).sum() + rng.laplace(0, upper / epsilon, size=size)
 
@@ -99,6 +103,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
     },
     "taken_apart": {"domain": "records"},
     "clamped": {"columns": {"wage": {"type": "number", "low": -50, "high": 150}}},
+    "clamped_after_the_sum": {"columns": {"wage": {"type": "number", "low": -50, "high": 150}}},
     "clamped_by_parameters": {"record": {"low": -25, "high": 75}},
     "promised": {"record": {"low": 0, "high": 50}},
     "fails": {"as": "pandas", "columns": {"wage": {"type": "number", "low": 0, "high": 10}}},

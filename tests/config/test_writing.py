@@ -286,7 +286,7 @@ def test_what_is_a_guess_is_marked_and_what_was_read_is_not(folder: Path) -> Non
 
 def test_a_mechanism_that_answers_each_record_is_given_data_sets_of_one_length(folder: Path) -> None:
     assert main(["init", "mechanisms_to_begin.py:local"]) == 0
-    assert "domain: totals" in Path("audit.yaml").read_text(encoding="utf-8")
+    assert "size: {low: 5, high: 5}, relation: substitute" in Path("audit.yaml").read_text(encoding="utf-8")
 
 
 def test_a_file_is_written_into_another_folder_with_the_way_to_the_mechanism(folder: Path) -> None:
