@@ -126,7 +126,7 @@ SINGLE = frozenset({int, float, str, bool, type(None)})  # values that are plain
 
 
 def plain(data: Any) -> Any:
-    """Turn arrays, tuples and NumPy numbers into lists and Python numbers; leave JSON values; else ``repr``.
+    """Turn arrays, tuples and NumPy numbers into lists and Python numbers, and frames into rows; leave JSON values; else ``repr``.
 
     >>> plain((np.int64(1), np.array([0.5])))
     [1, [0.5]]
@@ -140,7 +140,25 @@ def plain(data: Any) -> Any:
         return [item if type(item) in SINGLE else plain(item) for item in data]
     if isinstance(data, dict):
         return {str(key): plain(item) for key, item in data.items()}
-    return data if isinstance(data, bool | int | float | str) else repr(data)
+    if isinstance(data, bool | int | float | str):
+        return data
+    rows = _rows_of(data)
+    return repr(data) if rows is None else plain(rows)
+
+
+def _rows_of(data: Any) -> Any:
+    """Return the rows of a frame of pandas, polars or Arrow; None for anything else."""
+    library, kind = type(data).__module__.partition(".")[0], type(data).__name__
+    match library, kind:
+        case "pandas", "DataFrame":
+            return data.to_dict("records")
+        case "polars", "DataFrame":
+            return data.to_dicts()
+        case "polars", "LazyFrame":
+            return data.collect().to_dicts()
+        case "pyarrow", "Table":
+            return data.to_pylist()
+    return None
 
 
 def pair_words(pair: Pair | None) -> str:

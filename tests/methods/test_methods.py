@@ -276,3 +276,10 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
     assert method.prospects(method.evidence(sample))[0].loss == pytest.approx(math.log(2), abs=0.08)
     profile = ProfileGuesses(auditor.PrivacyProfile([(0.1, 0.0), (0.5, 0.0)]), 0.05, 10**9, 1.0)
     assert profile.prospects(profile.evidence(sample))[0].loss == pytest.approx(math.log(2) - 0.1, abs=0.08)
+
+
+def test_two_intervals_say_before_any_output_that_statsmodels_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.methods.find_spec", lambda name: None)
+    with pytest.raises(InvalidInputError, match=r"needs statsmodels, .* pip install 'dp-auditor\[intervals\]'"):
+        method_for(auditor.PureDP(1.0), "two-intervals", 0.01, 1000)
+    assert method_for(auditor.PureDP(1.0), "fixed", 0.01, 1000)

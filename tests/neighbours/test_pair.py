@@ -161,3 +161,14 @@ def test_every_data_set_is_the_same_as_itself_nan_included(records: list[Any]) -
 )
 def test_unlike_data_sets_are_not_the_same(a: Any, b: Any) -> None:
     assert not same(a, b)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_are_shown_as_their_rows(library: str) -> None:
+    module = pytest.importorskip(library)
+    columns = {"user": [1, 2], "city": ["a", "b"]}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    rows = [{"user": 1, "city": "a"}, {"user": 2, "city": "b"}]
+    assert plain([frame]) == [rows]
+    if library == "polars":
+        assert plain(frame.lazy()) == rows

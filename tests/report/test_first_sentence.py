@@ -170,3 +170,10 @@ def test_rows_in_another_order_are_not_marked() -> None:
 
 def test_a_pair_that_is_not_there_has_no_table() -> None:
     assert any_table(None) is None
+
+
+def test_a_page_without_matplotlib_says_what_its_plots_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.report.plots.find_spec", lambda name: None)
+    page = to_html(RunResult("some run", 0.999, [found(FOUR)]))
+    assert "<svg" not in page
+    assert "for plots: pip install &#39;dp-auditor[plots]&#39;, then auditor show report.json" in page
