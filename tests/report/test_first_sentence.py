@@ -176,4 +176,4 @@ def test_a_page_without_matplotlib_says_what_its_plots_need(monkeypatch: pytest.
     monkeypatch.setattr("auditor.report.plots.find_spec", lambda name: None)
     page = to_html(RunResult("some run", 0.999, [found(FOUR)]))
     assert "<svg" not in page
-    assert "for plots: pip install &#39;dp-auditor[plots]&#39;, then auditor show report.json" in page
+    assert "for plots: pip install 'dp-auditor[plots]', then auditor show report.json" in page
