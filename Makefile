@@ -14,7 +14,7 @@ OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(O
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries corpus test slow check bench studies docs lock clean
+.PHONY: audit classics libraries sweeps corpus test slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -29,6 +29,13 @@ classics: $(AUDITS)
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/test_libraries.py tests/adapters
+
+# All that the constructors of these libraries make: half an hour.
+sweeps: $(READY) $(LIBRARIES)
+	for library in opendp diffprivlib pure-ldp python-dp; do \
+	  PYTHONPATH=$$(echo .libraries/$$library/lib/python3*/site-packages) \
+	    $(BIN)/python -W ignore -m auditor sweep $$(echo $$library | sed 's/python-dp/pydp/; s/-/_/') --out reports/libraries --quiet; \
+	  test $$? -le 1 || exit 1; done
 
 # Published bugs, in a release that has them and in one that has not: benchmarks/corpus/RESULTS.md
 corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready

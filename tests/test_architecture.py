@@ -33,6 +33,7 @@ ROOMS: list[tuple[str, ...]] = [
     ("auditor.results",),
     ("auditor.auditing",),
     ("auditor.selfcheck", "auditor.config", "auditor.report"),
+    ("auditor.sweeps",),
     ("auditor.cli", "auditor.pytest_plugin", "auditor.extending"),
     ("auditor.__main__",),
 ]

@@ -19,14 +19,20 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import Domain
 
 GROUP = "auditor.adapters"
-# By the first part of the name of a library's modules.
+# By module; that of a package is for all its modules but those that are named as well.
 ADAPTERS = {
     "diffprivlib": "auditor.adapters.diffprivlib:from_diffprivlib",
+    "diffprivlib.models": "auditor.adapters.estimator:from_estimator",
     "opendp": "auditor.adapters.opendp:from_opendp",
+    "pydp": "auditor.adapters.pydp:from_pydp",
+    "_partition_selection": "auditor.adapters.pydp:from_pydp",  # as PyDP's strategies say
     "pure_ldp": "auditor.adapters.pure_ldp:from_pure_ldp",
 }
-# For any callable with a ``dp_event``, whatever its module.
+# By the module of a function that says something with its arguments alone.
+OF_FUNCTIONS = {"diffprivlib.tools": "auditor.adapters.diffprivlib:from_tool"}
+# Whatever the module: for a callable with a ``dp_event``, and for an object with ``fit`` and ``get_params``.
 BY_EVENT = "auditor.adapters.dp_event:from_dp_event"
+BY_FIT = "auditor.adapters.estimator:from_estimator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +69,41 @@ def what_was_chosen(library: str, values: Mapping[str, Any]) -> tuple[str, ...]:
 def adapter_of(thing: object) -> Adapter | None:
     """Return the adapter for an object, by the modules of its class and of those that it derives from; None if it has none.
 
-    An object of no such module has one if it states an event of dp-accounting.
+    A function, or a partial of one, has one if OF_FUNCTIONS names its module. An object of no such module has one if it states an
+    event of dp-accounting, and if it is an estimator in the manner of scikit-learn.
     """
+    function = thing.func if isinstance(thing, functools.partial) else thing
+    if inspect.isfunction(function):
+        name = _of_module(str(function.__module__), OF_FUNCTIONS)
+        return cast(Adapter, resolve_name(name)) if name else None
     for kind in type(thing).__mro__:
-        library = kind.__module__.partition(".")[0]
-        if library not in sys.stdlib_module_names and (adapter := _adapter_for(library)) is not None:
+        module = str(kind.__module__)
+        if module.partition(".")[0] not in sys.stdlib_module_names and (adapter := _adapter_for(module)) is not None:
             return adapter
-    if hasattr(thing, "dp_event") and callable(thing) and not isinstance(thing, type):
+    if isinstance(thing, type):
+        return None
+    if hasattr(thing, "dp_event") and callable(thing):
         return cast(Adapter, resolve_name(BY_EVENT))
+    if hasattr(thing, "fit") and hasattr(thing, "get_params"):
+        return cast(Adapter, resolve_name(BY_FIT))
     return None
 
 
 @functools.cache
-def _adapter_for(library: str) -> Adapter | None:
+def _adapter_for(module: str) -> Adapter | None:
     # Those from outside come first, so a newer one can replace one of this package.
-    for found in entry_points(group=GROUP, name=library):
+    for found in entry_points(group=GROUP, name=module.partition(".")[0]):
         adapter: Adapter = found.load()
         return adapter
-    return resolve_name(ADAPTERS[library]) if library in ADAPTERS else None
+    name = _of_module(module, ADAPTERS)
+    return cast(Adapter, resolve_name(name)) if name else None
+
+
+def _of_module(module: str, names: Mapping[str, str]) -> str | None:
+    """Return the name for a module: its own, or that of the nearest package around it."""
+    while module and module not in names:
+        module = module.rpartition(".")[0]
+    return names.get(module)
 
 
 def adapt(thing: object, said: Mapping[str, Any]) -> Adapted | None:

@@ -1,20 +1,35 @@
-"""Mechanisms of diffprivlib: ε and δ are attributes, and the sensitivity says how far apart two neighbours are."""
+"""Mechanisms and tools of diffprivlib.
+
+A mechanism has ε and δ as attributes, and its sensitivity says how far apart two neighbours are. A tool is a function with
+arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. It does not say which data sets are neighbours.
+"""
 
 import copy
+import functools
+import inspect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from auditor.adapters.adapted import Adapted, what_was_chosen
 from auditor.claims import ApproximateDP, Claim, PureDP
-from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain, Value
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals
 
 RANGE = 100
 # They take integers only.
 INTEGERS = ("Geometric", "GaussianDiscrete")
+
+
+# How many records a tool gets.
+SIZE = {"add_remove": (0, 20), "substitute": (1, 20)}
 
 
 def from_diffprivlib(
@@ -27,22 +42,74 @@ def from_diffprivlib(
         range: [low, high], the numbers that are tried; by default the mechanism's own bounds, if it has some.
         values: instead, values any two of which are neighbours.
 
-    Raises InvalidInputError for a tool or a model: their relation is not in the object.
+    Raises InvalidInputError for an object that is not a mechanism.
     """
     if not hasattr(thing, "randomise"):
-        raise InvalidInputError(
-            f"{type(thing).__name__} of diffprivlib does not say which data sets are neighbours; write a function that calls it, "
-            "and give a claim and neighbours"
-        )
+        raise InvalidInputError(f"{type(thing).__name__} of diffprivlib is not a mechanism, a tool or a model")
     chosen = dict[str, Any]()
     neighbours = Value(values) if values is not None else _neighbours(thing, range, chosen)
     return Adapted(
-        Randomised(thing),
+        Selected(thing) if hasattr(thing, "utility") else Randomised(thing),
         _claim_of(thing),
         neighbours,
         what_was_chosen("diffprivlib", chosen),
         f"diffprivlib's {type(thing).__name__} does not say which values are neighbours; say `values`, or give `neighbours`",
     )
+
+
+def from_tool(
+    thing: Any, *, relation: str | None = None, size: Sequence[int] | None = None, range: Sequence[Any] | None = None
+) -> Adapted:
+    """Adapt a tool with its arguments.
+
+    Args:
+        thing: the function, or a partial of it.
+        relation: "add_remove" or "substitute".
+        size: [low, high], how many records there are.
+        range: [low, high], the numbers that are tried, by default those within ``range`` or ``bounds`` of the tool; of data with
+            several columns, one pair for each. Records of the tools that ignore NaN may be NaN.
+
+    Raises InvalidInputError for another relation.
+    """
+    tool = thing if isinstance(thing, functools.partial) else functools.partial(thing)
+    name, parameters = tool.func.__name__, inspect.signature(tool.func).parameters
+    said = inspect.signature(tool.func).bind_partial(*tool.args, **tool.keywords).arguments
+    mechanism = ToolAnswer(tool, "array_x" in parameters)
+    claim = PureDP(float(said.get("epsilon", parameters["epsilon"].default)))
+    if relation is None:
+        wanting = f"diffprivlib's {name} does not say which data are neighbours; say `relation`"
+        return Adapted(mechanism, claim, wanting=wanting)
+    if relation not in SIZE:
+        raise InvalidInputError(f'relation is "{relation}"; {did_you_mean(relation, SIZE)}')
+    chosen = dict[str, Any]()
+    ends = next((one for one in (range, said.get("range"), said.get("bounds")) if one is not None), None)
+    if ends is None:
+        ends = chosen["range"] = (0, 1)
+    if size is None:
+        size = chosen["size"] = SIZE[relation]
+    domain = Records(**_shape(name, ends), size=size, relation=relation)
+    return Adapted(mechanism, claim, domain, what_was_chosen("diffprivlib", chosen))
+
+
+def _shape(name: str, ends: Sequence[Any]) -> dict[str, Any]:
+    """Return what a record of a tool may be, as keywords of Records."""
+    if isinstance(ends[0], Sequence):
+        return {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
+    low, high = map(float, ends)
+    if name.startswith("nan"):
+        return {"choices": [low, (low + high) / 2, high, math.nan]}
+    return {"record": (low, high)}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """A tool as a function of its records; ``apart`` if each column is an argument of its own."""
+
+    tool: functools.partial[Any]
+    apart: bool
+
+    def __call__(self, data: Any) -> Any:
+        return self.tool(*data.T) if self.apart else self.tool(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +120,22 @@ class Randomised:
 
     def __call__(self, value: Any) -> Any:
         return self.made.randomise(copy.copy(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A mechanism that selects by utilities, as a function of these. They are an argument of its constructor."""
+
+    made: Any
+
+    def __call__(self, utilities: Any) -> Any:
+        made = self.made
+        said = {"monotonic": made.monotonic, "candidates": made.candidates}
+        # The measure is not an argument of all of them.
+        if getattr(made, "measure", None) is not None:
+            said["measure"] = made.measure
+        utility = [float(one) for one in utilities]
+        return type(made)(epsilon=made.epsilon, sensitivity=made.sensitivity, utility=utility, **said).randomise()
 
 
 def _claim_of(thing: Any) -> Claim:
@@ -67,10 +150,12 @@ def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, An
     if hasattr(thing, "_domain_values"):
         return Value(sorted(thing._domain_values))
     sensitivity = getattr(thing, "sensitivity", None)
-    # The value of these is a utility, a matrix, or a function.
-    if sensitivity is None or any(hasattr(thing, name) for name in ("utility", "function_sensitivity")):
-        return None
+    if hasattr(thing, "utility"):
+        return _utilities(thing, chosen)
     if type(thing).__name__ == "Bingham":
+        return _matrices(sensitivity, chosen)
+    # The value of Vector is a function.
+    if sensitivity is None or hasattr(thing, "function_sensitivity"):
         return None
     integer = any(base.__name__ in INTEGERS for base in type(thing).__mro__)
     one = int if integer else float
@@ -80,3 +165,22 @@ def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, An
         low, high = -far, far
         chosen["range"] = (low, high)
     return OneNumber((one(low), one(high)), one(sensitivity))
+
+
+def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
+    """Return vectors of utilities, each of which moves by the sensitivity; None if all must move in one direction."""
+    if thing.monotonic:
+        return None
+    far = max(10.0, 10 * thing.sensitivity)
+    chosen["range"] = (0.0, far)
+    return Totals(
+        cells=len(thing.utility), values=(0.0, far), contribution={"linf": float(thing.sensitivity)}, integer=False
+    )
+
+
+def _matrices(sensitivity: Any, chosen: dict[str, Any]) -> Domain:
+    """Return covariance matrices of two columns, and each with one row more, whose squared length is the sensitivity."""
+    chosen["columns"] = 2
+    directions = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
+    first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]
+    return Pairs([(before, before + sensitivity * np.outer(row, row)) for before in first for row in directions])

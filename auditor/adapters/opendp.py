@@ -98,7 +98,9 @@ class OpenDPCall:
     @functools.cached_property
     def _form(self) -> Any:
         """What turns a data set into the types that OpenDP demands."""
-        return _typed(str(self.made.input_domain.carrier_type))
+        carrier = str(self.made.input_domain.carrier_type)
+        # The records of a text are its lines.
+        return "\n".join if carrier == "String" and _name(self.made.input_metric) in BY_RECORDS else _typed(carrier)
 
     def __reduce__(self) -> Any:
         features = tuple(sorted(import_module("opendp.mod").GLOBAL_FEATURES))
@@ -199,7 +201,9 @@ class _Space:
         """Return the neighbours and their distance, in the type that the map takes."""
         kind, metric = _name(self._domain), self._metric
         if kind == "VectorDomain" and metric in (*BY_RECORDS, *BY_CHANGES):
-            return self._records()
+            return self._records(self._domain.element_domain, self._domain.size)
+        if kind == "AtomDomain" and str(self._domain.carrier_type) == "String" and metric in BY_RECORDS:
+            return self._records(self._domain, None)
         if kind == "VectorDomain" and metric in NORMS:
             return self._totals()
         if kind == "AtomDomain" and metric == "AbsoluteDistance":
@@ -215,8 +219,8 @@ class _Space:
             "measurement in a function of your own"
         )
 
-    def _records(self) -> tuple[Domain, int]:
-        sized, by_records = self._domain.size, self._metric in BY_RECORDS
+    def _records(self, element: Any, sized: int | None) -> tuple[Domain, int]:
+        by_records = self._metric in BY_RECORDS
         # A data set of known size has neighbours of the same size only: one record is exchanged, which counts twice.
         twice = by_records and sized is not None
         d_in = self._said.d_in if self._said.d_in is not None else 1 + twice
@@ -228,7 +232,7 @@ class _Space:
         if size is None:
             size = self._choose("size", SIZE)
         domain = Records(
-            **self._record(self._domain.element_domain),
+            **self._record(element),
             size=size,
             relation="add_remove" if by_records and sized is None else "substitute",
             distance=d_in // 2 if twice else d_in,

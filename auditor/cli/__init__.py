@@ -33,6 +33,7 @@ from auditor.cli import (
     scores_command,
     self_check,
     show,
+    sweep_command,
     writing,
 )
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, refused_by_machine
@@ -181,6 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (
         run_command,
+        sweep_command,
         measure,
         show,
         recount_command,

@@ -80,20 +80,30 @@ def add_commands(commands: Commands) -> None:
     replay_parser.set_defaults(command=_replay)
 
     for parser in (run_parser, replay_parser):
-        parser.add_argument(
-            "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
-        )
-        parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
-        parser.add_argument("--strict", action="store_true", help="end with exit status 1 if a pass is weak")
-        parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
-        parser.add_argument(
-            "--json",
-            metavar="FILE",
-            help=f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error",
-        )
+        add_ending(parser)
+
+
+def add_ending(parser: argparse.ArgumentParser) -> None:
+    """Add the options for reports and for the end of a run."""
+    parser.add_argument(
+        "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
+    parser.add_argument("--strict", action="store_true", help="end with exit status 1 if a pass is weak")
+    parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help=f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error",
+    )
 
 
 def _run(options: argparse.Namespace) -> int:
+    return carried_out(options)[0]
+
+
+def carried_out(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
+    """Run the configurations that the options of `auditor run` name, write their reports, and return exit status and results."""
     from auditor.blackbox.inputs import watch
 
     watch(uuid.uuid4().hex)
@@ -103,7 +113,7 @@ def _run(options: argparse.Namespace) -> int:
         watch("")
 
 
-def _run_watched(options: argparse.Namespace) -> int:
+def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
     from auditor.auditing import Store, check
     from auditor.auditing.kept import journalled
     from auditor.blackbox.inputs import unwatched
@@ -170,7 +180,7 @@ def _replay(options: argparse.Namespace) -> int:
             )
         for replay in replays:
             make_folder(options.out / replay.name)
-        return _audit(replays, options, [None] * len(replays), {})
+        return _audit(replays, options, [None] * len(replays), {})[0]
 
 
 def _audit(
@@ -179,7 +189,7 @@ def _audit(
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
     shares: "Sequence[BudgetShare]" = (),
-) -> int:
+) -> "tuple[int, list[RunResult]]":
     from auditor.blackbox.inputs import unwatched
     from auditor.config.error_budget import note_repeatable
     from auditor.report.formats import write_reports
@@ -229,7 +239,7 @@ def _audit(
     for journal, result in zip(journals, results, strict=True):
         if journal is not None:
             journal.end(to_json(result.to_dict()))
-    return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index)
+    return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
 
 
 def _compared(

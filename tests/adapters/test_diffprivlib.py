@@ -1,20 +1,23 @@
-"""Mechanisms of diffprivlib: each by its own ε, δ and sensitivity.
+"""Mechanisms of diffprivlib by their own ε, δ and sensitivity; tools and models under a relation that is said.
 
 They draw from their own randomness. A right one is audited with a false alarm below 1e-9; one that was made for a larger ε is found
 in all but one run of a million.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from adapters.libraries import QUICK, library
 
 import auditor
+from auditor.adapters.estimator import from_estimator
 from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 
-dp = library("diffprivlib.mechanisms", "diffprivlib")
+dp, tools, models = (library(f"diffprivlib.{part}", "diffprivlib") for part in ("mechanisms", "tools", "models"))
 
 BOUNDS = {"lower": 0, "upper": 4}
 PAIRWISE = [["a", "b", 1], ["a", "c", 2], ["b", "c", 1]]
@@ -79,9 +82,7 @@ def test_the_sensitivity_says_how_far_apart_neighbours_are() -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: dp.Exponential(epsilon=1, sensitivity=1, utility=[0, 1, 2]),
-        lambda: dp.PermuteAndFlip(epsilon=1, sensitivity=1, utility=[0, 1, 2]),
-        lambda: dp.Bingham(epsilon=1),
+        lambda: dp.Exponential(epsilon=1, sensitivity=1, utility=[0, 1, 2], monotonic=True),
         lambda: dp.Vector(epsilon=1, function_sensitivity=1, dimension=2),
     ],
 )
@@ -90,7 +91,60 @@ def test_what_does_not_say_its_neighbours_asks_for_them(made: Callable[[], Any])
         auditor.audit(made(), **QUICK)
 
 
-def test_models_ask_for_a_function() -> None:
-    models = library("diffprivlib.models", "diffprivlib")
-    with pytest.raises(InvalidInputError, match="write a function that calls it"):
-        auditor.audit(models.GaussianNB(epsilon=1.0), **QUICK)
+SELECTED = "3 numbers from 0 to 10, which one person moves by at most 1 in the maximum norm"
+SELECTING: dict[str, tuple[Callable[[float], Any], str]] = {
+    "Exponential": (lambda e: dp.Exponential(epsilon=e, sensitivity=1, utility=[0, 1, 2]), SELECTED),
+    "PermuteAndFlip": (lambda e: dp.PermuteAndFlip(epsilon=e, sensitivity=1, utility=[0, 1, 2]), SELECTED),
+    "Bingham": (lambda e: dp.Bingham(epsilon=e), "the 9 pairs given"),
+}
+
+
+@pytest.mark.parametrize(("make", "neighbours"), SELECTING.values(), ids=SELECTING)
+def test_utilities_and_matrices_are_the_data_of_what_selects(make: Callable[[float], Any], neighbours: str) -> None:
+    assert str(planned(make(1.0), None, None).neighbours) == neighbours
+    assert auditor.audit(make(1.0), **QUICK).verdict == "no_violation_found"
+    assert auditor.audit(make(6.0), auditor.PureDP(1.0), **QUICK).verdict == "violation"
+
+
+def bounded(name: str, **more: Any) -> Any:
+    return functools.partial(getattr(tools, name), epsilon=1.0, bounds=(0, 10), **more)
+
+
+TOOLS: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "mean": (lambda: bounded("mean"), "substitute", "1 to 20 records (numbers from 0 to 10)"),
+    "sum": (lambda: bounded("sum"), "substitute", "1 to 20 records (numbers from 0 to 10)"),
+    "quantile": (lambda: bounded("quantile", quant=0.9), "substitute", "1 to 20 records (numbers from 0 to 10)"),
+    "count": (lambda: tools.count_nonzero, "add_remove", "0 to 20 records (numbers from 0 to 1)"),
+    "histogram in two dimensions": (
+        lambda: functools.partial(tools.histogram2d, epsilon=1.0, bins=2, range=[(0, 10), (0, 5)]),
+        "add_remove",
+        "0 to 20 records of 2 columns",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "relation", "neighbours"), TOOLS.values(), ids=TOOLS)
+def test_a_tool_is_audited_once_its_relation_is_said(make: Callable[[], Any], relation: str, neighbours: str) -> None:
+    with pytest.raises(InvalidInputError, match="does not say which data are neighbours; say `relation`"):
+        auditor.audit(make(), **QUICK)
+    plan = planned(make(), None, None, parameters={"relation": relation})
+    assert (plan.claim, str(plan.neighbours)[: len(neighbours)]) == (auditor.PureDP(1.0), neighbours)
+    result = auditor.audit(make(), parameters={"relation": relation}, **QUICK)
+    assert result.verdict == "no_violation_found", str(result)
+
+
+def test_the_mean_that_ignores_nan_is_a_violation() -> None:
+    """See reports/libraries/NEW.md: its sensitivity is for all records, its mean over those that are not NaN."""
+    result = auditor.audit(bounded("nanmean"), parameters={"relation": "substitute", "size": (10, 10)}, **QUICK)
+    assert result.verdict == "violation"
+
+
+def test_a_model_shows_what_it_learned() -> None:
+    model = models.StandardScaler(epsilon=1.0, bounds=(0, 1))
+    with pytest.raises(InvalidInputError, match="does not say which data are neighbours; say `relation`"):
+        auditor.audit(model, **QUICK)
+    adapted = from_estimator(model, relation="substitute")
+    assert adapted.claim == auditor.PureDP(1.0)
+    shown = adapted.mechanism(np.full((10, 2), 0.5))
+    assert {"mean_", "var_", "n_samples_seen_"} <= shown.keys()
+    assert not hasattr(model, "mean_")

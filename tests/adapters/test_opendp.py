@@ -22,7 +22,7 @@ from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 
 dp = library("opendp.prelude", "opendp")
-dp.enable_features("contrib")
+dp.enable_features("contrib", "honest-but-curious")
 
 QUICK: dict[str, Any] = {
     "samples": 4000,
@@ -299,6 +299,17 @@ def test_a_transformation_moves_as_far_as_its_map_says(make: Callable[[], Any], 
     assert auditor.audit(make(), smaller, workers=1, isolate=False).verdict == "violation"
 
 
+@pytest.mark.filterwarnings("ignore:Call to deprecated:DeprecationWarning")
+def test_the_lines_of_a_text_are_its_records() -> None:
+    frame = dp.t.make_split_dataframe(separator=",", col_names=["k", "n"])
+    count = frame >> dp.t.make_select_column(key="k", TOA=str) >> dp.t.then_count()
+    plan = planned(count, None, None, parameters={"choices": ["a,1", "b"]})
+    assert str(plan.neighbours).startswith("0 to 20 records (one of 2 choices)")
+    assert from_opendp(count).mechanism(["a,1", "b", "a,1"]) == 3
+    assert auditor.audit(count, workers=1, isolate=False).verdict == "no_violation_found"
+    assert auditor.audit(count, auditor.Sensitivity(0.5), workers=1, isolate=False).verdict == "violation"
+
+
 def test_a_query_of_the_context_has_the_claim_of_its_context() -> None:
     context = dp.Context.compositor(
         data=[1, 2, 3],
@@ -319,7 +330,10 @@ def test_a_query_of_the_context_has_the_claim_of_its_context() -> None:
             dp.t.make_is_null(dp.t.make_cast(*RECORDS, TOA=str).output_domain, RECORDS[1]),
             "OpenDP does not say what an audit of",
         ),
-        (dp.t.make_split_lines(), "has no counterpart here"),
+        (
+            dp.t.make_user_transformation(RECORDS[0], dp.user_distance("own"), *INTEGERS, len, lambda d_in: d_in),
+            "has no counterpart here",
+        ),
         (
             dp.m.make_laplace(*REALS, scale=1.0).input_metric,
             "has no privacy map",
