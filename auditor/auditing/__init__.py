@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from auditor.adapters.adapted import adapt
+from auditor.adapters.stated_claims import RELATIONS, claim_of
 from auditor.auditing.check import check, draw_once
 from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured
@@ -44,7 +45,7 @@ __all__ = [
 
 def audit(
     mechanism: object,
-    claim: Claim | None = None,
+    claim: Any = None,
     neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None = None,
     *,
     parameters: Mapping[str, Any] | None = None,
@@ -58,7 +59,8 @@ def audit(
         mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
             "module:function"; or a program, ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter,
             such as a measurement of OpenDP. For Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
-        claim: the claim to test, such as ``PureDP(1.0)``; by default that of the object.
+        claim: the claim to test, such as ``PureDP(1.0)``; or an event or accountant of dp-accounting, which states it for the
+            relation of the neighbours; by default that of the object.
         neighbours: a domain, or a list of (left, right) pairs; by default those of the object.
         parameters: passed on to the mechanism as keywords; for an object, what it does not say, such as ``{"size": (0, 9)}``.
         name: the audit's name; part of the seed of every output.
@@ -101,7 +103,7 @@ def audit(
 
 def planned(
     mechanism: object,
-    claim: Claim | None,
+    claim: Any,
     neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None,
     **options: Unpack[AuditKeywords],
 ) -> Plan:
@@ -139,6 +141,8 @@ def planned(
             "auditor.Records((0, 10), size=(0, 20))"
         )
     settings = Settings.of(given)
+    relation = str(getattr(neighbours, "relation", ""))
+    claim = claim_of(claim, relation if relation in RELATIONS else None)
     return Plan(
         name=name or source.name,
         source=as_audited(source, neighbours, settings),

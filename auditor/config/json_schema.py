@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import Field, fields
 from typing import Any, Literal, get_args, get_origin
 
+from auditor.adapters.stated_claims import RELATIONS
 from auditor.claims import KINDS, STRONGER_IF_LARGER
 from auditor.config.schema import File, Shared
 
@@ -76,7 +77,14 @@ def _claim() -> dict[str, Any]:
         }
         for keys, kind in KINDS.items()
     ]
-    return {"description": "The promise, with numbers in nats.", "anyOf": forms}
+    stated = {
+        "description": "What a function or an object states: a claim, its keys, or an event or accountant of dp-accounting.",
+        "type": "object",
+        "properties": {"from": {"type": "string"}, "relation": {"enum": [*RELATIONS]}},
+        "required": ["from"],
+        "additionalProperties": False,
+    }
+    return {"description": "The promise, with numbers in nats.", "anyOf": [*forms, stated]}
 
 
 def _named(kind: type[Any], keys: Iterable[str]) -> list[Field[Any]]:

@@ -1,8 +1,9 @@
 """Make plans of a configuration file. Every error names the file, the line, the key and what is allowed."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args, get_origin
@@ -10,6 +11,7 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 
 from auditor.adapters.adapted import Adapted, adapt, mechanism_of
+from auditor.adapters.stated_claims import RELATIONS, claim_of
 from auditor.auditing import Plan, Settings
 from auditor.auditing.plan import as_audited
 from auditor.blackbox.command import Command
@@ -24,9 +26,12 @@ from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
-from auditor.neighbours.domains import Domain
+from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each
+
+# The keys of a claim that comes from code.
+CLAIM_FROM = ("from", "relation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Configuration:
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
     code: tuple[PythonSource, ...] = ()
     """The functions that make data sets, which making its domains imports and calls."""
+    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The claims that come from code, by the names of their audits in the file."""
     stand_ins: frozenset[str] = frozenset()
     """The names of the plans that have a stand-in for their domain, since their data sets come from code that may not run."""
 
@@ -52,14 +59,20 @@ class Configuration:
 
 
 def load_configuration(
-    file: Path, *, runs_code: bool = True, unclaimed: Claim | None = None, **overrides: Unpack[RunKeywords]
+    file: Path,
+    *,
+    runs_code: bool = True,
+    unclaimed: Claim | None = None,
+    claims: Mapping[str, Mapping[str, Any]] | None = None,
+    **overrides: Unpack[RunKeywords],
 ) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
 
     ``unclaimed`` is the claim of audits that state none; without it, they must state one.
 
     Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
-    is code as well, so a stand-in with one pair is in the place of its domain.
+    is code as well, so a stand-in with one pair is in the place of its domain. ``claims`` are claims that came from code when they
+    were recorded, by the names of their audits.
 
     Raises InvalidInputError for any error in the file: its syntax, its keys, its values.
     """
@@ -75,22 +88,28 @@ def load_configuration(
             raise InvalidInputError(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    parts = [_part(config, i, document, runs_code, unclaimed) for i in range(len(config.audits))]
-    claims = [_claims(part) for part in parts]
-    random = sum(not isinstance(claim, QueryClaim) for several in claims for claim in several)
+    known = claims or {}
+    parts = [
+        _part(config, i, document, runs_code, unclaimed, known.get(audit.name)) for i, audit in enumerate(config.audits)
+    ]
+    each = [_claims(part) for part in parts]
+    random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several)
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
     plans = [
         (part, plan)
-        for part, several in zip(parts, claims, strict=True)
+        for part, several in zip(parts, each, strict=True)
         for plan in _plans(part, several, alpha, overrides)
     ]
-    named = [name for part in parts if part.audit.neighbours for name in part.audit.neighbours.code()]
+    named = [name for part in parts for name in part.code()]
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in dict.fromkeys(named))
     stand_ins = frozenset(plan.name for one, plan in plans if not one.makes(one.audit.neighbours))
     plain = tuple(plan for _, plan in plans)
-    return Configuration(file.stem, file, confidence, overrides, plain, random, code, stand_ins)
+    stated = {
+        part.audit.name: one.to_dict() for part, (one, *_) in zip(parts, each, strict=True) if part.claim_is_stated
+    }
+    return Configuration(file.stem, file, confidence, overrides, plain, random, code, stated, stand_ins)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -106,14 +125,42 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 def _claims(part: "_Part") -> list[Claim]:
     audit = part.audit
-    if audit.claim is None:
-        claim = part.adapted.claim if part.adapted else part.unclaimed
-        assert claim is not None
-        return [claim]
     with part.document.naming("audits", part.number, "claim"):
+        if part.known is not None:
+            return [claim_from_dict(part.known)]
+        if audit.claim is None:
+            claim = part.adapted.claim if part.adapted else part.unclaimed
+            assert claim is not None
+            return [claim]
+        if part.claim_is_stated:
+            return [_stated(part)]
         by_distance = _by_distance(audit)
         several = [*by_distance.values()] or ([audit.claim] if isinstance(audit.claim, dict) else audit.claim)
         return [claim_from_dict(numbers) for numbers in several]
+
+
+def _stated(part: "_Part") -> Claim:
+    """Return the claim of {from: file.py:name}, with what the function or object of that name states."""
+    audit, keys = part.audit, part.audit.claim
+    assert isinstance(keys, dict)
+    for key in keys:
+        if key not in CLAIM_FROM:
+            raise InvalidInputError(f'a claim from code has the key "{key}"; {did_you_mean(key, CLAIM_FROM)}')
+    name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
+    if not isinstance(name, str):
+        raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
+    if not part.runs_code:
+        raise InvalidInputError(
+            f"the claim comes from {name}, which is not imported here; write the claim itself into the file"
+        )
+    stated = find(name, search_path(Path(part.document.file)))
+    if inspect.isroutine(stated):
+        try:
+            taken = inspect.signature(stated).parameters
+            stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
+        except Exception as error:  # of the user's own code
+            raise InvalidInputError(f"{name} raised {type(error).__name__}: {error}") from None
+    return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
@@ -141,17 +188,40 @@ class _Part:
     number: int
     document: Document
     runs_code: bool
-    unclaimed: Claim | None
+    unclaimed: Claim | None = None
+    known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
 
     @property
     def audit(self) -> schema.Audit:
         return self.config.audits[self.number]
 
+    @property
+    def claim_is_stated(self) -> bool:
+        """Whether the claim is that of an object, or comes from a function."""
+        claim = self.audit.claim
+        if claim is None:
+            return isinstance(self.audit.mechanism, schema.ObjectKeys)
+        return isinstance(claim, dict) and "from" in claim
+
+    def code(self) -> list[str]:
+        """Return the names of the functions and objects that make the data sets and the claim, as far as it is not known."""
+        audit = self.audit
+        named = audit.neighbours.code() if audit.neighbours is not None else [self._object]
+        if self.claim_is_stated and self.known is None:
+            named.append(self._object if audit.claim is None else str(audit.claim["from"]))  # type: ignore[call-overload]
+        return named
+
+    @property
+    def _object(self) -> str:
+        assert isinstance(self.audit.mechanism, schema.ObjectKeys)
+        return self.audit.mechanism.object
+
     def neighbours(self, neighbours: Any, folders: tuple[str, ...]) -> Domain | Canaries:
         """Return the neighbours of an audit, or what stands for them."""
         if neighbours is None:
-            assert self.adapted is not None
+            if self.adapted is None:
+                return Pairs([(0, 1)])
             assert self.adapted.neighbours is not None
             return self.adapted.neighbours
         runs = self.runs_code or not neighbours.code()
@@ -160,21 +230,31 @@ class _Part:
 
     def makes(self, neighbours: Any) -> bool:
         """Whether the domain is the one in the file and not a stand-in: it needs no function, or functions may be run."""
-        return self.runs_code or neighbours is None or not neighbours.needs_code()
+        return self.runs_code or (neighbours is not None and not neighbours.needs_code())
 
 
-def _part(config: schema.File, number: int, document: Document, runs_code: bool, unclaimed: Claim | None) -> _Part:
+def _part(
+    config: schema.File,
+    number: int,
+    document: Document,
+    runs_code: bool,
+    unclaimed: Claim | None,
+    known: Mapping[str, Any] | None,
+) -> _Part:
     """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
     audit = config.audits[number]
+    part = _Part(config, number, document, runs_code, unclaimed, known)
     missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
     if not missing or (missing == ["claim"] and unclaimed and not isinstance(audit.mechanism, schema.ObjectKeys)):
-        return _Part(config, number, document, runs_code, unclaimed)
+        return part
     if not isinstance(audit.mechanism, schema.ObjectKeys):
         raise InvalidInputError(
             *(f'{document.at("audits", number, key)}: audits needs the key "{key}"' for key in missing)
         )
     with document.naming("audits", number, "mechanism"):
         name = audit.mechanism.object
+        if not runs_code and known is not None:
+            return part
         if not runs_code:
             raise InvalidInputError(
                 f"{' and '.join(missing)} come from the object {name}, which is not imported here; write them into the file, or, "
@@ -187,7 +267,7 @@ def _part(config: schema.File, number: int, document: Document, runs_code: bool,
             )
         if any(getattr(adapted, key) is None for key in missing):
             raise InvalidInputError(f"{name}: {adapted.wanting}")
-        return _Part(config, number, document, runs_code, unclaimed, adapted)
+        return replace(part, adapted=adapted)
 
 
 def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeywords) -> list[Plan]:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
+from pydantic import Field
+
 from auditor import __version__
 from auditor.auditing.kept import recorded, replayed
 from auditor.blackbox.store import Store
@@ -33,6 +35,7 @@ class Manifest(Strict):
     sha256: str
     overrides: dict[str, Any]
     audits: list[str]
+    claims: dict[str, dict[str, Any]] = Field(default={})
 
 
 def record(configuration: Configuration, folder: Path) -> Configuration:
@@ -51,6 +54,7 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
         "sha256": hashlib.sha256(content).hexdigest(),
         "overrides": configuration.overrides,
         "audits": [plan.name for plan in configuration.plans],
+        "claims": dict(configuration.claims),
     }
     try:
         here.mkdir(parents=True, exist_ok=True)
@@ -106,7 +110,7 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
         raise InvalidInputError(
             f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
         )
-    configuration = load_configuration(file, runs_code=runs_code, **overrides)
+    configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)
     store = Store(manifest.parent / OUTPUTS, reading=True)
     plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits)
     return replace(configuration, plans=plans)

@@ -55,6 +55,7 @@ def identity(configuration: Configuration) -> dict[str, Any]:
         "audits run": [plan.name for plan in configuration.plans],
         "contents": _contents(_files(configuration), folder),
         NAMED: _contents(_named(configuration), folder),
+        "claims": configuration.claims,
         "file": {**file, "audits": by_name},
     }
 

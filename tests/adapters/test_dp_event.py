@@ -1,4 +1,7 @@
-"""Callables that state an event of dp-accounting. Audits are seeded: no false failure but that of seeds that were seen to pass."""
+"""Events and accountants of dp-accounting as claims, and callables that state an event.
+
+Audits are seeded: no false failure but that of seeds that were seen to pass.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +13,7 @@ from adapters.libraries import library
 import auditor
 from auditor.adapters.adapted import adapter_of
 from auditor.adapters.dp_event import from_dp_event
+from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 
 QUICK: dict[str, Any] = {"samples": 20_000, "search": 4000, "workers": 1, "isolate": False, "seed": 1}
@@ -77,3 +81,48 @@ def test_what_dp_accounting_cannot_account_for_is_refused() -> None:
         from_dp_event(NoisySum(1.0, dp.NonPrivateDpEvent()), relation="add_remove")
     concentrated = from_dp_event(NoisySum(1.0, lambda: dp.ZCDpEvent(0.5)), relation="add_remove")
     assert concentrated.claim == auditor.ZeroConcentratedDP(0.5)
+
+
+# --- An event or an accountant as the claim itself ---
+
+SIGNED = {
+    relation: auditor.Records((-1, 1), size=(1, 5), relation=relation) for relation in ("add_remove", "substitute")
+}
+
+
+def noisy_sum(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return records.sum() + rng.normal(0, 1, size)
+
+
+def accountant(kind: str, relation: str) -> Any:
+    """One Gaussian release of multiplier 1, as an accountant sees it."""
+    dp = library("dp_accounting", "dp-accounting")
+    module = library(f"dp_accounting.{kind.lower()}", "dp-accounting")
+    made = getattr(module, "RdpAccountant" if kind == "RDP" else "PLDAccountant")
+    return made(neighboring_relation=getattr(dp.NeighboringRelation, relation)).compose(dp.GaussianDpEvent(1.0))
+
+
+def test_a_bare_event_is_the_claim_under_the_relation_of_the_domain() -> None:
+    dp = library("dp_accounting", "dp-accounting")
+    event = dp.GaussianDpEvent(1.0)
+    for relation, domain in SIGNED.items():
+        plan = planned(noisy_sum, event, domain)
+        assert plan.claim == auditor.claim_of(event, relation)
+        assert auditor.audit(noisy_sum, event, domain, **QUICK).verdict == "no_violation_found"
+    with pytest.raises(InvalidInputError, match="claims something else under each relation; say `relation`"):
+        auditor.audit(noisy_sum, event, [([0], [1])])
+
+
+def test_accountants_are_audited_against_each_other_and_the_mechanism() -> None:
+    """google/differential-privacy#378: by Rényi divergences, dp-accounting 0.6.0 counts an exchanged record once."""
+    both = {kind: auditor.claim_of(accountant(kind, "REPLACE_ONE")) for kind in ("RDP", "PLD")}
+    assert both["RDP"] == auditor.claim_of(accountant("RDP", "ADD_OR_REMOVE_ONE"))
+    options = QUICK | {"samples": 100_000}
+    verdicts = {
+        kind: auditor.audit(noisy_sum, claim, SIGNED["substitute"], **options).verdict for kind, claim in both.items()
+    }
+    assert verdicts == {"RDP": "violation", "PLD": "no_violation_found"}
+    added = auditor.audit(noisy_sum, accountant("RDP", "ADD_OR_REMOVE_ONE"), SIGNED["add_remove"], **options)
+    assert added.verdict == "no_violation_found"
+    with pytest.raises(InvalidInputError, match="accounts for ADD_OR_REMOVE_ONE, and the neighbours are substitute"):
+        auditor.audit(noisy_sum, accountant("RDP", "ADD_OR_REMOVE_ONE"), SIGNED["substitute"])
