@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from auditor.adapters.adapted import Adapted, what_was_chosen
+from auditor.adapters.opendp_frames import BY_ID, FRAMES, bounds_of, frames_of, rows_in_all
 from auditor.claims import (
     ApproximateDP,
     Claim,
@@ -41,6 +42,7 @@ OUTSIDE = "none of these"  # a text that is not a category
 # Metrics in which a record that is exchanged counts twice, and those in which it counts once.
 BY_RECORDS, BY_CHANGES = ("SymmetricDistance", "InsertDeleteDistance"), ("ChangeOneDistance", "HammingDistance")
 NORMS = {"L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
+BY_FRAMES = "FrameDistance"
 KEYED = {"L01InfDistance": "l1", "L02InfDistance": "l2"}
 
 
@@ -57,7 +59,7 @@ def from_opendp(
 
     Args:
         thing: the object.
-        d_in: how far apart neighbours are; one record, or 1, by default.
+        d_in: how far apart neighbours are; one record, one person, or 1, by default.
         size: [low, high], how many records there are, where the domain does not say it.
         range: [low, high], the numbers that are tried, where the domain has no bounds.
         choices: the texts that are tried.
@@ -68,6 +70,10 @@ def from_opendp(
     if type(thing).__name__ == "Query":
         # Neighbours are as far apart as the context says.
         d_in, thing = thing._d_in if d_in is None else d_in, thing.resolve()
+    elif type(thing).__name__ == "LazyFrameQuery":
+        # All its plain attributes are those of polars.
+        inner = object.__getattribute__(thing, "_query")
+        d_in, thing = inner._d_in if d_in is None else d_in, thing.resolve()
     if not hasattr(thing, "input_metric") or not hasattr(thing, "map"):
         raise InvalidInputError(
             f"{type(thing).__name__} of OpenDP has no privacy map; give a measurement, a transformation, or a query"
@@ -117,14 +123,17 @@ class Releases(OpenDPCall):
         data, found = self._form(dataset), list[Any]()
         while self._many is not None and size - len(found) >= MANY:
             found += self._many(data)
-        return found + [self.made(data) for _ in range(size - len(found))]
+        found += [self.made(data) for _ in range(size - len(found))]
+        return [_collected(output) for output in found]
 
     @functools.cached_property
     def _many(self) -> Any:
         """The composition of MANY copies: one call of the library for as many outputs, which takes a third of the time.
 
-        None if OpenDP composes no such measurements.
+        None if OpenDP composes no such measurements. On frames its composition ends the process (0.16.0).
         """
+        if _name(self.made.input_domain) == FRAMES:
+            return None
         try:
             return _opendp().c.make_composition([self.made] * MANY)
         except Exception:  # of OpenDP, whatever it lacks
@@ -135,8 +144,8 @@ class Answer(OpenDPCall):
     """A transformation. Records, and counts by key, are answered as rows, since they are compared in any order."""
 
     def __call__(self, dataset: Any) -> Any:
-        answer = self.made(self._form(dataset))
-        in_rows = _name(self.made.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED)
+        answer = _collected(self.made(self._form(dataset)))
+        in_rows = _name(self.made.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED, BY_FRAMES)
         return sorted(_as_rows(answer), key=repr) if in_rows else answer
 
 
@@ -145,7 +154,12 @@ def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
     if isinstance(answer, dict):
         yield from ({"record": key} for key, count in answer.items() for _ in range(count))
     else:
-        yield from ({"record": record} for record in answer)
+        yield from (record if isinstance(record, dict) else {"record": record} for record in answer)
+
+
+def _collected(output: Any) -> Any:
+    """Return the rows of a lazy frame, which draws its noise now; anything else as it is."""
+    return output.collect().to_dicts() if hasattr(output, "collect") else output
 
 
 def _opendp() -> Any:
@@ -163,6 +177,8 @@ def _typed(carrier: str) -> Any:
     >>> _typed("Vec<f64>")([1, 2]), _typed("HashMap<String, i32>")({"a": np.int64(1)}), _typed("BitVector")([0, 1, 1])
     ([1.0, 2.0], {'a': 1}, b'`')
     """
+    if carrier == "LazyFrame":
+        return lambda frame: frame
     if carrier == "BitVector":
         return lambda bits: np.packbits(np.asarray(bits, dtype=bool)).tobytes()
     if match := re.fullmatch(r"Vec<(.*)>", carrier):
@@ -202,6 +218,8 @@ class _Space:
         kind, metric = _name(self._domain), self._metric
         if kind == "VectorDomain" and metric in (*BY_RECORDS, *BY_CHANGES):
             return self._records(self._domain.element_domain, self._domain.size)
+        if kind == FRAMES:
+            return self._frames()
         if kind == "AtomDomain" and str(self._domain.carrier_type) == "String" and metric in BY_RECORDS:
             return self._records(self._domain, None)
         if kind == "VectorDomain" and metric in NORMS:
@@ -239,6 +257,15 @@ class _Space:
             container="list",
         )
         return domain, d_in
+
+    def _frames(self) -> tuple[Domain, Any]:
+        d_in = 1 if self._said.d_in is None else self._said.d_in
+        rows = int(rows_in_all(d_in)) if isinstance(d_in, list) else int(d_in)
+        size = self._said.size
+        if size is None:
+            size = self._choose("size", SIZE)
+        domain = frames_of(self._thing, size, self._ends, self._texts, rows)
+        return domain, bounds_of(rows) if self._metric == BY_FRAMES else rows
 
     def _record(self, element: Any) -> dict[str, Any]:
         """Return what a record may be, as keywords of Records."""
@@ -413,6 +440,8 @@ def _sensitivity(transformation: Any, d_in: Any) -> Claim:
         return Sensitivity(float(d_out))
     if metric == "L01InfDistance":
         return Sensitivity(float(d_out[1]))
+    if metric == BY_FRAMES and not BY_ID.search(str(transformation.output_metric)):
+        return Sensitivity(rows_in_all(d_out))
     if metric in BY_CHANGES:
         return Sensitivity(2 * float(d_out))  # a record that is changed is removed and added
     raise InvalidInputError(

@@ -114,7 +114,7 @@ TOOLS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "mean": (lambda: bounded("mean"), "substitute", "1 to 20 records (numbers from 0 to 10)"),
     "sum": (lambda: bounded("sum"), "substitute", "1 to 20 records (numbers from 0 to 10)"),
     "quantile": (lambda: bounded("quantile", quant=0.9), "substitute", "1 to 20 records (numbers from 0 to 10)"),
-    "count": (lambda: tools.count_nonzero, "add_remove", "0 to 20 records (numbers from 0 to 1)"),
+    "count": (lambda: tools.count_nonzero, "substitute", "1 to 20 records (numbers from 0 to 1)"),
     "histogram in two dimensions": (
         lambda: functools.partial(tools.histogram2d, epsilon=1.0, bins=2, range=[(0, 10), (0, 5)]),
         "add_remove",
