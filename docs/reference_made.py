@@ -46,7 +46,7 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "",
         (
             *("PureDP", "ApproximateDP", "PrivacyProfile", "GaussianDP", "ZeroConcentratedDP", "RenyiDP"),
-            *("Sensitivity", "Monotone", "Probability"),
+            *("Sensitivity", "Monotone", "Probability", "claim_of"),
         ),
     ),
     (
