@@ -24,6 +24,7 @@ ADAPTERS = {
     "diffprivlib": "auditor.adapters.diffprivlib:from_diffprivlib",
     "diffprivlib.models": "auditor.adapters.estimator:from_estimator",
     "opendp": "auditor.adapters.opendp:from_opendp",
+    "pipeline_dp": "auditor.adapters.pipeline_dp:from_pipeline_dp",
     "pydp": "auditor.adapters.pydp:from_pydp",
     "_partition_selection": "auditor.adapters.pydp:from_pydp",  # as PyDP's strategies say
     "pure_ldp": "auditor.adapters.pure_ldp:from_pure_ldp",

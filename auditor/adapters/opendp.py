@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from auditor.adapters.adapted import Adapted, what_was_chosen
-from auditor.adapters.opendp_frames import BY_ID, FRAMES, bounds_of, frames_of, rows_in_all
+from auditor.adapters.opendp_frames import BY_ID, FRAMES, as_bounds, frames_of, rows_in_all
 from auditor.claims import (
     ApproximateDP,
     Claim,
@@ -215,13 +215,12 @@ class _Space:
 
     def neighbours(self) -> tuple[Domain, Any]:
         """Return the neighbours and their distance, in the type that the map takes."""
-        kind, metric = _name(self._domain), self._metric
-        if kind == "VectorDomain" and metric in (*BY_RECORDS, *BY_CHANGES):
-            return self._records(self._domain.element_domain, self._domain.size)
+        kind, metric, carrier = _name(self._domain), self._metric, str(self._domain.carrier_type)
         if kind == FRAMES:
             return self._frames()
-        if kind == "AtomDomain" and str(self._domain.carrier_type) == "String" and metric in BY_RECORDS:
-            return self._records(self._domain, None)
+        # The records of a text are its lines.
+        if metric in (*BY_RECORDS, *BY_CHANGES) and (kind == "VectorDomain" or carrier == "String"):
+            return self._records()
         if kind == "VectorDomain" and metric in NORMS:
             return self._totals()
         if kind == "AtomDomain" and metric == "AbsoluteDistance":
@@ -237,7 +236,9 @@ class _Space:
             "measurement in a function of your own"
         )
 
-    def _records(self, element: Any, sized: int | None) -> tuple[Domain, int]:
+    def _records(self) -> tuple[Domain, int]:
+        is_vector = _name(self._domain) == "VectorDomain"
+        element, sized = (self._domain.element_domain, self._domain.size) if is_vector else (self._domain, None)
         by_records = self._metric in BY_RECORDS
         # A data set of known size has neighbours of the same size only: one record is exchanged, which counts twice.
         twice = by_records and sized is not None
@@ -265,7 +266,7 @@ class _Space:
         if size is None:
             size = self._choose("size", SIZE)
         domain = frames_of(self._thing, size, self._ends, self._texts, rows)
-        return domain, bounds_of(rows) if self._metric == BY_FRAMES else rows
+        return domain, as_bounds(rows) if self._metric == BY_FRAMES else rows
 
     def _record(self, element: Any) -> dict[str, Any]:
         """Return what a record may be, as keywords of Records."""

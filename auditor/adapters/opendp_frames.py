@@ -72,7 +72,7 @@ def _column(series: Any, ends: Ends, texts: Callable[[], list[Any]]) -> dict[str
     raise InvalidInputError(f"OpenDP's column {series} has no counterpart here; give `neighbours`")
 
 
-def bounds_of(distance: int) -> list[Any]:
+def as_bounds(distance: int) -> list[Any]:
     """Return a distance as FrameDistance takes it: rows, or persons, in all of the frame."""
     return [import_module("opendp.extras.polars").Bound(by=[], per_group=distance)]
 

@@ -16,6 +16,8 @@ class Example(Strict):
     claim: dict[str, Any] | None = None
     neighbours: dict[str, Any] | None = None
     samples: int | None = None
+    search: dict[str, Any] | None = None
+    planted: int | None = None
 
 
 class LibraryKeys(Strict):
