@@ -30,12 +30,15 @@ libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
 	$(BIN)/python -m pytest -q tests/test_libraries.py tests/adapters
 
-# All that the constructors of these libraries make: half an hour.
+# All that the constructors of these libraries make, each named by its environment and its module: half an hour.
+SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp
 sweeps: $(READY) $(LIBRARIES)
-	for library in opendp diffprivlib pure-ldp python-dp; do \
-	  PYTHONPATH=$$(echo .libraries/$$library/lib/python3*/site-packages) \
-	    $(BIN)/python -W ignore -m auditor sweep $$(echo $$library | sed 's/python-dp/pydp/; s/-/_/') --out reports/libraries --quiet; \
-	  test $$? -le 1 || exit 1; done
+	for each in $(SWEPT); do \
+	  PYTHONPATH=$$(echo .libraries/$${each%:*}/lib/python3*/site-packages) \
+	    $(BIN)/python -W ignore -m auditor sweep $${each#*:} --out build/sweeps --quiet; \
+	  test $$? -ne 2 || exit 1; \
+	  to=reports/libraries/$${each#*:}-sweep; mkdir -p $$to; \
+	  (cd build/sweeps/$${each#*:}-sweep && cp sweep.md sweep.json objects.py *.yaml ../../../$$to); done
 
 # Published bugs, in a release that has them and in one that has not: benchmarks/corpus/RESULTS.md
 corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
