@@ -79,13 +79,16 @@ def show_changes(changes: "Sequence[Change]", baseline: str, file: str) -> int:
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tuple[Path, RunResult]]":
     """Read the baselines of a run, by the names of its configurations.
 
-    Raises InvalidInputError unless there is exactly one for each configuration.
+    Raises InvalidInputError unless there is exactly one for each configuration, whose events can be compared.
     """
+    from auditor.report.compare import FALSE_RISE, shown
     from auditor.results.reader import read_report
 
     found: dict[str, tuple[Path, RunResult]] = {}
     for file in files:
         report = read_report(file)
+        for audit in report.audits:
+            shown(audit, FALSE_RISE)  # now, and not after hours
         if report.name not in names:
             raise InvalidInputError(f'baseline {file} is a report of "{report.name}"; the run is of {", ".join(names)}')
         if report.name in found:

@@ -279,7 +279,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
 
     They are in units of the claim's quantity, and more is always worse: for claims with `at_least`, the sign is reversed. None if
-    no event was fixed beforehand.
+    no event was fixed beforehand. Raises InvalidInputError if the event is of another kind of claim.
     """
     match audit.event:
         case None | ObservedBets() | ObservedCanaries():
@@ -287,4 +287,15 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
         case QueryAnswers():
             return (audit.bound.value, audit.bound.value) if audit.bound else None
         case event:
-            return method_for(audit.claim, "fixed", error, audit.outputs.bound).interval(event.counted(), error / 2)
+            try:
+                method = method_for(audit.claim, "fixed", error, audit.outputs.bound)
+                return method.interval(event.counted(), error / 2)
+            except (
+                AttributeError,
+                TypeError,
+                ValueError,
+                ArithmeticError,
+            ):  # somebody else may have written the report
+                raise InvalidInputError(
+                    f'the event of audit "{audit.name}" does not go with a claim of {audit.claim}: a report is spoilt'
+                ) from None

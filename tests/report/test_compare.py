@@ -21,6 +21,7 @@ from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.claims import Claim
 from auditor.cli import main
+from auditor.errors import InvalidInputError
 from auditor.events.observed import BothAnswers, Hits, ObservedBets, ObservedReport, ObservedRule, QueryAnswers
 from auditor.methods import method_for
 from auditor.neighbours.pair import Pair, Relation
@@ -361,6 +362,33 @@ def test_hardly_any_of_many_reruns_is_an_alarm(mechanism: Any, claim: Any, pairs
     assert found.count("worse") <= binom.isf(1e-7, 210, FALSE_RISE)
 
 
+def test_an_event_of_another_kind_of_claim_is_refused() -> None:
+    """Somebody else may have written the report: an event of bets on a score, of two points, or with counts beyond every float."""
+    of_score = event_of(
+        {
+            "description": "…",
+            "order": 2,
+            "swapped": False,
+            "stake": 1,
+            "tilt": 0,
+            "values": [0, 1],
+            "counts": {"left": [1, 2], "right": [2, 1]},
+        }
+    )
+    points = event_of({"description": "…", "points": []})
+    for claim, found in (
+        (auditor.PureDP(1), of_score),
+        (auditor.PureDP(1), points),
+        (auditor.ZeroConcentratedDP(1), event(60_000, 100_000)),
+        (auditor.PrivacyProfile([(1, 0.1)]), points),
+        (auditor.Sensitivity(1), event(60_000, 100_000)),
+        (auditor.PureDP(1), event(6 * 10**400, 10**401, 2 * 10**401)),
+    ):
+        spoilt = run(result(claim=claim, event=found))
+        with pytest.raises(InvalidInputError, match='the event of audit "some audit" does not go with a claim of'):
+            compare(spoilt, spoilt)
+
+
 # --- Command line ---
 
 CONFIG = """
@@ -470,6 +498,17 @@ def test_a_file_that_is_no_report_is_an_error_before_anything_runs(
     assert main(["compare", "broken.json", "baseline.json"]) == 2
     assert main(["compare", "baseline.json", "broken.json"]) == 2
     assert capsys.readouterr().err.count(told) == 3
+    assert not Path("reports/some/report.json").exists()
+
+
+def test_a_baseline_whose_event_does_not_go_with_its_claim_is_an_error_before_anything_runs(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline = json.loads(Path("baseline.json").read_text(encoding="utf-8"))
+    baseline["audits"][0]["claim"] = {"rho": 1.0}
+    Path("baseline.json").write_text(json.dumps(baseline), encoding="utf-8")
+    assert main(["run", "some.yaml", "--baseline", "baseline.json"]) == 2
+    assert 'the event of audit "first" does not go with a claim of ρ = 1' in capsys.readouterr().err
     assert not Path("reports/some/report.json").exists()
 
 
