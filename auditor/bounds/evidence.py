@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, require_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Bound:
     """A proved bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
 
     If ``side`` is "upper", it is at most ``value``. ``also`` holds further bounds that the same counts prove, together with
-    this one.
+    this one. Raises InvalidInputError unless ``confidence`` is a probability.
     """
 
     quantity: str
@@ -162,6 +162,9 @@ class Bound:
     method: str
     also: Mapping[str, float] = field(default_factory=dict)
     side: Literal["lower", "upper"] = "lower"
+
+    def __post_init__(self) -> None:
+        require_number("confidence", self.confidence, 0, 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bound as it stands in a report."""

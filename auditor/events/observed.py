@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
+from auditor.errors import InvalidInputError
 
 LooksAt = Literal["values", "bits", "score"]
 
@@ -170,6 +171,10 @@ class ObservedCanaries(Fields):
     runs: int
     apart: bool
     guesses: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        if not self.guesses:
+            raise InvalidInputError("guesses are []; there must be at least one number of guesses")
 
 
 Observed = (

@@ -71,7 +71,7 @@ def _value(data: Any, name: str) -> Any:
     hints = typing.get_type_hints(record)
     try:
         return record(**{key: _typed(_value(value, key), hints.get(key)) for key, value in data.items() if key != KIND})
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f'"{name}" of the rule, of kind {kind!r}, is spoilt: {error}') from None
 
 

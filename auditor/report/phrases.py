@@ -63,6 +63,8 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
     """
     if not math.isfinite(value):
         return number(value)
+    if abs(value) > 1e12:  # nothing that was proved
+        return f"{value:.3g}"
     # A double just below a decimal stands for that decimal.
     rounded = (math.ceil if upper else math.floor)(round(value * 1000, 6)) / 1000
     return f"{rounded:.3f}"

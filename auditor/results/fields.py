@@ -1,10 +1,10 @@
 """How pydantic reads and writes those fields of report.json whose form does not follow from their types."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, PlainValidator, Strict, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, PlainValidator, Strict, Tag
 from typing_extensions import TypeAliasType
 
 from auditor.bounds.evidence import Bound
@@ -71,8 +71,15 @@ def _kind(event: Any) -> str | None:
     return next((key for key in KIND_OF_EVENT if key in keys), None)
 
 
+def _both_chances(power: Mapping[str, float]) -> Mapping[str, float]:
+    if set(power) != {"80%", "95%"}:
+        raise InvalidInputError(f'it has the keys {sorted(power)}; it must have "80%" and "95%"')
+    return power
+
+
 # Aliases by name, so that signatures show the name and not how it is read.
-Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0)])
+Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0, lt=2**63)])
+PowerField = TypeAliasType("PowerField", Annotated[Mapping[str, float], AfterValidator(_both_chances)])
 ClaimField = TypeAliasType(
     "ClaimField", Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict())]
 )

@@ -21,6 +21,7 @@ MOST_BYTES, WHAT = 1 << 26, "a report of this program"
 _WANTED = {
     "int": "a whole number",
     "greater": "at least 0",
+    "less": "below 2^63",
     "float": 'a number, "Infinity", "-Infinity" or "NaN"',
     "string": "text",
     "bool": "true or false",

@@ -13,7 +13,7 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
-from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField
+from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField, PowerField
 from auditor.verdict import Verdict, is_weak
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Judgement:
     stop_reason: str
     bound: BoundField | None = None
     event: EventField | None = None
-    power: Mapping[str, float] | None = None
+    power: PowerField | None = None
     p_value: float | None = None
     alpha: float | None = None
     illustration: Illustration = Illustration()

@@ -1,5 +1,6 @@
 """report.json read back: the same results, the same file, and errors that name the place."""
 
+import contextlib
 import copy
 import json
 import tracemalloc
@@ -14,7 +15,9 @@ from made_results import changed
 
 import auditor
 from auditor.errors import InvalidInputError
+from auditor.report.compare import compare
 from auditor.report.html import to_html
+from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
 from auditor.results.files import to_json
 from auditor.results.reader import read_report
@@ -97,6 +100,12 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         ({"claim": {"epsilom": 1.0}}, 'did you mean "epsilon"'),
         ({"bound": {"quantity": "epsilon"}}, '"bound" of audit 1 lacks "value"'),
         ({"power": {"80%": "many"}}, 'must be a number, "Infinity"'),
+        ({"power": {}}, 'it has the keys []; it must have "80%" and "95%"'),
+        (
+            {"bound": {"quantity": "epsilon", "value": 1.0, "confidence": "NaN", "method": "x"}},
+            "confidence is nan; it must be",
+        ),
+        ({"outputs": {"bound": 10**400}}, "it must be below 2^63"),
         ({"seed": True}, '"seed" of audit 1 is true; it must be a whole number'),
         (
             {"pair": {"left": 0, "right": 1, "relation": "cousins"}},
@@ -117,6 +126,19 @@ def test_what_is_wrong_in_an_audit_is_told_with_its_place(
     with pytest.raises(InvalidInputError, match=r"report\.json is not a report of this program") as caught:
         read_report(written(report, tmp_path))
     assert why in str(caught.value)
+
+
+def test_a_number_beyond_every_report_is_refused_or_shown(whole: RunResult, tmp_path: Path) -> None:
+    report = json.loads(to_json(whole.to_dict()))
+    report["audits"][0]["bound"]["value"] = 1e308
+    assert "ε ≥ 1e+308" in to_markdown(read_report(written(report, tmp_path)))
+    for audit in report["audits"]:
+        if isinstance(audit["event"], dict) and "rule" in audit["event"] and "cells" in audit["event"]["rule"]:
+            audit["event"]["rule"]["cells"]["otherwise"] = 10**400
+            with pytest.raises(InvalidInputError, match="too large"):
+                read_report(written(report, tmp_path))
+            return
+    pytest.fail("no audit has a rule")
 
 
 def test_a_long_list_of_wrong_values_is_refused_by_its_first(whole: RunResult, tmp_path: Path) -> None:
@@ -155,7 +177,13 @@ def different_places(data: Any) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize(
-    "wrong", [None, "x", *(pytest.param(one, marks=pytest.mark.statistical) for one in (-3, [], {}))], ids=str
+    "wrong",
+    [
+        None,
+        "x",
+        *(pytest.param(one, marks=pytest.mark.statistical) for one in (-3, [], {}, 1e308, 10**400, "Infinity", "NaN")),
+    ],
+    ids=lambda wrong: str(wrong)[:10],
 )
 def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult, tmp_path: Path, wrong: Any) -> None:
     report = json.loads(to_json(whole.to_dict()))
@@ -171,9 +199,12 @@ def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult,
             result = read_report(written(spoilt, tmp_path))
         except InvalidInputError:
             refused += 1
-        else:
-            # Without what takes long to draw; that any of it can be drawn is tested beside the plots.
-            bare = [changed(audit, bound=None, illustration=Illustration()) for audit in result.audits]
-            assert to_markdown(result), place
-            assert to_html(replace(result, audits=bare)), place
+            continue
+        with contextlib.suppress(InvalidInputError):  # an event that does not go with its claim
+            compare(result, whole), compare(whole, result)
+        # Without what takes long to draw; that any of it can be drawn is tested beside the plots.
+        bare = [changed(audit, bound=None, illustration=Illustration()) for audit in result.audits]
+        assert to_markdown(result), place
+        assert to_junit(result), place
+        assert to_html(replace(result, audits=bare)), place
     assert refused > 2 / 3 * len(tried) > 60
