@@ -128,13 +128,9 @@ def test_a_mechanism_slightly_over_its_claim_is_caught() -> None:
 
 
 RATES = json.loads((Path(benchmarks.__file__).parent / "results" / "false_alarms.json").read_text())["figures"]
-# Two searches end on one pair, with thresholds of one form at other places. Then one event truly shows more than the other.
-TOO_MANY = pytest.mark.xfail(reason="a comparison takes events that differ in thresholds for one event", strict=True)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=TOO_MANY if name == "compare, Laplace, pair found" else ()) for name in RATES]
-)
+@pytest.mark.parametrize("name", RATES)
 def test_no_measured_rate_of_false_alarms_is_above_its_nominal_one(name: str) -> None:
     """What `python -m benchmarks false_alarms` found, and that its twins are found: a case that cannot alarm shows nothing."""
     row = RATES[name]
