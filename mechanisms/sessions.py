@@ -330,6 +330,10 @@ def _split(dataset: Data, rng: Rng, budget: float, kept: float) -> Ask:
     return ask
 
 
+# The answer of a sparse vector that has ended; else it is 1 (above) or 0 (below).
+ENDED = -1
+
+
 class SparseVectorSession:
     """A sparse vector of unknown length: is a group's size above a threshold? It ends at the first answer above.
 
@@ -345,29 +349,29 @@ class SparseVectorSession:
         """Return a noisy size."""
         return size_of(group, self.dataset) + float(self.rng.laplace(0.0, 4 / self.epsilon))
 
-    def __call__(self, group: str) -> Any:
+    def __call__(self, group: str) -> float:
         if self.ended:
-            return None
+            return ENDED
         self.ended = self.size(group) >= self.noisy
-        return self.ended
+        return int(self.ended)
 
 
 class SparseVectorWithoutEnd(SparseVectorSession):
     """The same, but it goes on after an answer above (Lyu, Su & Li 2017, Algorithm 6)."""
 
-    def __call__(self, group: str) -> bool:
-        return self.size(group) >= self.noisy
+    def __call__(self, group: str) -> float:
+        return int(self.size(group) >= self.noisy)
 
 
 class SparseVectorWithValue(SparseVectorSession):
     """The same, but the answer above is the noisy size that was compared (Lyu, Su & Li 2017, Algorithm 3)."""
 
-    def __call__(self, group: str) -> Any:
+    def __call__(self, group: str) -> float:
         if self.ended:
-            return None
+            return ENDED
         size = self.size(group)
         self.ended = size >= self.noisy
-        return size if self.ended else False
+        return size if self.ended else 0
 
 
 class Odometer:

@@ -82,7 +82,8 @@ class NumbersAsked(Questions):
 
     def first(self) -> list[Any]:
         low, high = self.range.low, self.range.high
-        return list(dict.fromkeys([low, high, *self.range.ladder()]))[: FIRST_QUESTIONS - 1]
+        numbers = list(dict.fromkeys([low, high, *self.range.ladder()]))
+        return [*numbers[:1], LAST_ANSWER, *numbers[1 : FIRST_QUESTIONS - 1]]
 
     def draw(self, rng: np.random.Generator) -> Any:
         if rng.random() < 0.25:
@@ -105,8 +106,9 @@ class PartsAsked(Questions):
 
     def first(self) -> list[Any]:
         firsts = [questions.first() for _, questions in self.parts]
-        # The parts that stand first vary least, so all values of the last one come early.
-        return [self._of(values) for values in itertools.islice(itertools.product(*firsts), FIRST_QUESTIONS)]
+        # All first values of all parts come early.
+        places = sorted(itertools.product(*(range(len(first)) for first in firsts)), key=lambda at: (max(at), sum(at)))
+        return [self._of([first[i] for first, i in zip(firsts, at, strict=True)]) for at in places[:FIRST_QUESTIONS]]
 
     def draw(self, rng: np.random.Generator) -> Any:
         return self._of([questions.draw(rng) for _, questions in self.parts])
@@ -298,6 +300,7 @@ class Dialogues(Domain):
         found = [_filled(asked, n), *((step,) * n for step in asked), _filled(asked[::-1], n)]
         found += [(step,) * min(n, 2) for step in asked]
         found += [(one, other) * (n // 2) + (one,) * (n % 2) for one, other in itertools.permutations(asked, 2)][:16]
+        found += [(one, *(other,) * (n - 1)) for one, other in itertools.permutations(asked, 2)][:16]
         found += [(one,) * (n - 1) + (other,) for one, other in itertools.permutations(asked, 2)][:16]
         found += self._first_adaptive(asked)
         if self.sessions > 1:

@@ -112,7 +112,7 @@ TWINS: dict[str, tuple[Any, Any, dict[str, Any], Script, Callable[[list[Any]], b
         sessions.SparseVectorWithoutEnd,
         {"epsilon": 100.0, "threshold": 1},
         count("all", "all"),
-        lambda a: a == [True, True],
+        lambda a: a == [1, 1],
     ),
     "value": (
         sessions.SparseVectorSession,
