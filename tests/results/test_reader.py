@@ -207,4 +207,5 @@ def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult,
         assert to_markdown(result), place
         assert to_junit(result), place
         assert to_html(replace(result, audits=bare)), place
-    assert refused > 2 / 3 * len(tried) > 60
+    # Numbers may be infinite where infinities make sense.
+    assert refused > (1 / 2 if wrong in ("Infinity", "NaN") else 2 / 3) * len(tried) > 60
