@@ -9,7 +9,7 @@ from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed, ObservedCanaries, ObservedReport, ObservedRule, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation, data_words, plain
-from auditor.report.phrases import canary_words, finding, number, proved_words
+from auditor.report.phrases import canary_words, finding, number, proved_words, relation_words
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 
@@ -46,6 +46,19 @@ def first_sentence(audit: AuditResult) -> str:
     caught = (audit.power or {}).get("95%", math.inf) if isinstance(audit.claim, PrivacyClaim) else math.inf
     would = f" There, {audit.claim.symbol} = {number(caught)} would be noticed." if math.isfinite(caught) else ""
     return f"No violation of {claim} found. Nearest to one: {cause[:1].lower()}{cause[1:]}; {proved}.{would}"
+
+
+def unit_words(pair: Pair) -> str:
+    """Say whose privacy the claim protects: of rows that are one person's, this person; else what the relation says."""
+    left, right = plain(pair.left), plain(pair.right)
+    are_lists = isinstance(left, list) and isinstance(right, list)
+    how = {Relation.ADD_REMOVE: "added or removed", Relation.SUBSTITUTE: "replaced by another"}.get(pair.relation)
+    if how is None or not are_lists or not all(isinstance(row, dict) for row in (*left, *right)):
+        return relation_words(pair.relation)
+    gone, come = _alone(left, right)
+    rows = max((gone, come), key=len)
+    owner = _owner(rows, [row for row in left if row not in gone]) if rows else None
+    return f"one {owner} with all rows, {how}" if owner else relation_words(pair.relation)
 
 
 def _cause(pair: Pair | None, event: Observed, audit: AuditResult) -> str:

@@ -19,7 +19,7 @@ from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
-from auditor.report.first_sentence import first_sentence
+from auditor.report.first_sentence import first_sentence, unit_words
 from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
     COLUMNS,
@@ -31,7 +31,6 @@ from auditor.report.phrases import (
     number,
     planted_words,
     proof_words,
-    relation_words,
     run_headline,
     smallest_proved,
     spent_words,
@@ -115,7 +114,7 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
     if audit.pair is not None:
         known += [
             (pair_or_data_set(audit.pair), pair_words(audit.pair)),
-            ("Unit of privacy", relation_words(audit.pair.relation)),
+            ("Unit of privacy", unit_words(audit.pair)),
         ]
     return known
 

@@ -9,7 +9,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Probability, PureDP, Sensitivity
 from auditor.events.histogram import Histogram
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.first_sentence import first_sentence
+from auditor.report.first_sentence import first_sentence, unit_words
 from auditor.report.html import to_html
 from auditor.report.pair_table import any_table
 from auditor.results.result import AuditResult, Illustration, RunResult, Smallest
@@ -126,6 +126,15 @@ def test_queries_and_probabilities_have_sentences_of_their_own() -> None:
     assert first_sentence(rare).startswith(
         "On [1, 2] the event happens in 5 of 100 trials: probability is at most 0.100"
     )
+
+
+def test_the_unit_of_privacy_is_the_person_whose_rows_they_are() -> None:
+    assert unit_words(FOUR) == "one user with all rows, added or removed"
+    assert (
+        unit_words(Pair(user(1, "a"), user(2, "b", "b"), SUBSTITUTE)) == "one user with all rows, replaced by another"
+    )
+    assert unit_words(Pair([{"age": 1}], [], MORE)) == "one record or person, added or removed"
+    assert unit_words(Pair([1], [], MORE)) == "one record or person, added or removed"
 
 
 def test_no_answer_says_why() -> None:
