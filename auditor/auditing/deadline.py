@@ -1,14 +1,15 @@
 """Audits and searches that must end in time, with a bound that holds.
 
-The pace is measured first, on outputs that serve for nothing else. The numbers of outputs for search, selection and bound follow
-from the clock and those outputs alone. So the bound is on a number of trials that is fixed in advance.
+What drawing and learning take is measured first, on outputs that serve for nothing else: by single outputs, small searches, and
+tests learned from few outputs. The numbers of outputs for search, selection and bound follow from the clock alone. So the
+bound is on a number of trials that is fixed in advance.
 
 The mechanism may become slower. If the time is over before the bound is done, the bound ends with the batches that were counted
 by then, in their order. This rule looks at the clock and at no output: given how long batches take, the number of trials is fixed.
 It holds for mechanisms whose time does not depend on their outputs. The report says how many outputs were drawn of how many.
 
-A search with seconds of its own is fitted in the same way, but by small searches, since it spends more time on learning than on
-drawing. From then on it is the search of that number of outputs, which the report states.
+A search with seconds of its own is fitted in the same way. From then on it is the search of that number of outputs. The report
+states it.
 """
 
 import itertools
@@ -18,26 +19,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, as_drawn
 from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Search
 from auditor.auditing.sizes import ENOUGH, Sizes, sizes_for
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.sample import join_samples
 from auditor.defaults import FEWEST
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS
 
-# The share of the time that all outputs are planned to take: the rest is for starting workers, for learning, and for a pace that
-# was measured too fast. Then the outputs of all phases for each output of the bound, and those of all phases but the search.
-SHARE, ALL_PHASES, ALL_BUT_SEARCH = 0.6, 1.25, 1.1
-# Shares of the seconds of a search: what a small search must take to be believed, and of the rest, what outputs are planned for.
-# The factor by which small searches grow until one is believed, and the outputs of the first.
+# Shares of the seconds of an audit. The bound has the rest.
+OF_SEARCH, OF_SELECTION = 0.25, 0.1
+# Of the time for a part: what a trial must take to be believed, and what outputs are planned for after it.
 BELIEVED, PLANNED = 0.1, 0.8
-GROWTH, FIRST = 2, 4_096
-# Where time is short, a search has this number of outputs, or if these are more, this share of all.
-LEAST_SEARCH, MOST_OF_FEW = 8_192, 0.175
+# The outputs of the first trial, and the factor by which trials grow until one is believed.
+FIRST, GROWTH = 512, 2
 # A search has at most this share of the seconds of its audit.
 MOST_FOR_SEARCH = 0.5
-# Under which the number is kept, for a run that is resumed and for a replay.
-FITTING_SEARCH = "outputs that fit into the search"
+# Under which the numbers are kept, for a run that is resumed and for a replay.
+FITTING_SEARCH, FITTING_SELECTION = "outputs that fit into the search", "outputs that fit into the selection"
+FITTING_BOUND, EACH = "outputs that fit", "seconds of an output"
+# The number in the addresses of outputs that tests are learned from on trial.
+TRIAL = 2
 
 
 # search(plan, sizes, draw, stage): draw for a search, below an address of its own.
@@ -47,63 +49,58 @@ Searching = Callable[[Plan, Sizes, Draw, int], Any]
 def sizes_in_time(plan: Plan, draw: Draw, search: Searching) -> Sizes:
     """Return the numbers of outputs of the audit's parts that fit into the time of the audit and of its search.
 
-    Raises what sampling raises.
+    That of the bound is a first estimate; see :func:`with_all_that_is_left`. Raises what sampling raises.
     """
-    sizes = fit_outputs(plan, draw)
-    if plan.settings.search.seconds is None:
-        return sizes
-    fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, sizes, draw, search))
-    return replace(sizes, search=fit, fitted=fit)
-
-
-def fit_outputs(plan: Plan, draw: Draw) -> Sizes:
-    """Return the outputs that fit into the seconds of the audit, at most those planned. Raises what sampling raises."""
-    settings = plan.settings
-    if settings.seconds is None:
-        return settings.sizes
-    fit = plan.store.recall("outputs that fit", lambda: _fit(plan, draw))
-    bound = max(FEWEST, min(settings.samples, fit))
-    sizes = sizes_for(bound, settings.outputs, settings.search.outputs)
-    if fit >= settings.samples or settings.search != Search() or len(plan.domain.corners()) == 1:
-        return sizes
-    # Of few outputs the usual share is not a search at all, and a bound on the first pair would say nothing about the others.
-    in_all = ALL_PHASES * fit
-    search = round(min(max(sizes.search, LEAST_SEARCH), MOST_OF_FEW * in_all))
-    left = max(FEWEST, math.floor((in_all - search) / ALL_BUT_SEARCH))
-    return sizes_for(min(bound, left), settings.outputs, search)
+    settings, sizes = plan.settings, plan.settings.sizes
+    if settings.seconds is not None:
+        seconds, drawn = (1 - OF_SEARCH - OF_SELECTION) * settings.seconds, _drawn_in_a_second(plan, draw)
+        bound = max(FEWEST, min(sizes.bound, math.floor(PLANNED * seconds * drawn)))
+        sizes = replace(sizes, bound=bound, selection=sizes_for(bound).selection)
+    seconds_of_search = _seconds_of_search(plan)
+    if seconds_of_search is not None:
+        fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, sizes, draw, search, seconds_of_search))
+        own = settings.search.seconds is not None
+        sizes = replace(sizes, search=fit if own else min(fit, sizes.search), fitted=fit if own else None)
+    if settings.seconds is not None and plan.kind == "pairwise":
+        fit = plan.store.recall(FITTING_SELECTION, lambda: _fit_selection(plan, sizes, draw))
+        sizes = replace(sizes, selection=max(FEWEST, min(sizes.selection, fit)))
+    return sizes
 
 
 def with_all_that_is_left(plan: Plan, sizes: Sizes, draw: Draw) -> Sizes:
-    """Return the sizes whose bound takes what search and selection left of the budget; where time is limited, as they are."""
-    return sizes if plan.settings.seconds is not None else replace(sizes, bound=max(FEWEST, draw.left()))
-
-
-def _fit(plan: Plan, draw: Draw) -> int:
-    assert plan.settings.seconds is not None
-    of_search = _seconds_of_search(plan)
-    left = max(0.0, SHARE * (plan.settings.seconds - draw.elapsed() - (of_search or 0.0)))
-    each = draw.sampler().seconds_each(plan.domain.corners()[0], left / 10)
-    return math.floor(left * draw.pace.workers / (ALL_PHASES if of_search is None else ALL_BUT_SEARCH) / each)
+    """Return the sizes whose bound takes what search and selection left of the budget, of outputs or of time."""
+    left = draw.left()
+    if plan.settings.seconds is not None:
+        seconds = plan.settings.seconds - draw.elapsed()
+        fit = plan.store.recall(FITTING_BOUND, lambda: math.floor(PLANNED * seconds * _drawn_in_a_second(plan, draw)))
+        left = min(left, fit)
+    return replace(sizes, bound=max(FEWEST, left))
 
 
 def _seconds_of_search(plan: Plan) -> float | None:
-    seconds = plan.settings.search.seconds
-    if seconds is None or plan.settings.seconds is None:
-        return seconds
-    return min(seconds, MOST_FOR_SEARCH * plan.settings.seconds)
+    seconds, asked = plan.settings.seconds, plan.settings.search
+    if seconds is None or asked.outputs is not None:
+        return asked.seconds
+    return OF_SEARCH * seconds if asked.seconds is None else min(asked.seconds, MOST_FOR_SEARCH * seconds)
 
 
-def _fit_search(plan: Plan, sizes: Sizes, draw: Draw, search: Searching) -> int:
-    seconds, started = _seconds_of_search(plan) or 0.0, time.monotonic()
-    each = draw.sampler().seconds_each(plan.domain.corners()[0], BELIEVED * seconds)
-    drawn = draw.pace.workers / each  # in a second
+def _drawn_in_a_second(plan: Plan, draw: Draw) -> float:
+    """Return how many outputs all workers draw in a second, if they do nothing else."""
+    seconds = plan.settings.seconds or plan.settings.search.seconds or 0.0
+    most = BELIEVED * OF_SELECTION * seconds
+    each = plan.store.recall(EACH, lambda: draw.sampler().seconds_each(plan.domain.corners()[0], most))
+    return draw.pace.workers / float(each)
+
+
+def _fit_search(plan: Plan, sizes: Sizes, draw: Draw, search: Searching, seconds: float) -> int:
+    started, drawn = time.monotonic(), _drawn_in_a_second(plan, draw)
     outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
     if outputs < LEAST_ROUNDS * LEAST_OUTPUTS:  # too slow for a small search, so that learning does not count
         return math.floor(PLANNED * max(0.0, seconds - (time.monotonic() - started)) * drawn)
     for stage in itertools.count(1):
         aside, before = draw.aside(), time.monotonic()
         search(plan, replace(sizes, search=outputs), aside, stage)
-        took = time.monotonic() - before
+        took = max(time.monotonic() - before, 1e-9)
         if not aside.spent.search:  # there is nothing to search
             return outputs
         if took >= BELIEVED * seconds or outputs >= ENOUGH:
@@ -111,3 +108,26 @@ def _fit_search(plan: Plan, sizes: Sizes, draw: Draw, search: Searching) -> int:
         outputs *= GROWTH
     left = max(0.0, seconds - (time.monotonic() - started))
     return min(ENOUGH, max(outputs, math.floor(PLANNED * left / took * outputs)))
+
+
+def _fit_selection(plan: Plan, sizes: Sizes, draw: Draw) -> int:
+    """Return from how many outputs a test can be drawn and learned in time, if that takes time in proportion to them."""
+    seconds, started, drawn = (
+        OF_SELECTION * (plan.settings.seconds or 0.0),
+        time.monotonic(),
+        _drawn_in_a_second(plan, draw),
+    )
+    method, sampler, pair = plan.method(sizes.bound), draw.aside().sampler(), plan.domain.corners()[0]
+    outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
+    if outputs < FEWEST:  # too slow, so that learning does not count
+        return math.floor(PLANNED * seconds * drawn)
+    while True:
+        before = time.monotonic()
+        batches = sampler.batches(pair, outputs, Phase.CHECK, number=(TRIAL, outputs))
+        method.learn(join_samples(list(sampler.map(batches, as_drawn))))
+        took = max(time.monotonic() - before, 1e-9)
+        if took >= BELIEVED * seconds or outputs >= sizes.selection:
+            break
+        outputs *= GROWTH
+    left = max(0.0, seconds - (time.monotonic() - started))
+    return max(outputs, math.floor(PLANNED * left / took * outputs))

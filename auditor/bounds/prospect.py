@@ -26,6 +26,8 @@ UNLIKE_OTHERS, UNLIKE_IF_SIMPLE, UNLIKE_IF_RARE, REACH = 0.05, 0.2, 0.25, 4.0
 WORTH_OF_BOUND = 0.1
 # What it is worth as long as outputs go where they may change the decision.
 WORTH_TO_EXPLORE = 0.01
+# How many looks the assumed shares of the prior count for when they are fitted to looks, and the steps of that.
+AS_MANY, STEPS = 10, 10
 # The least spread of losses between pairs (nats): with none, a look would count for nothing.
 LEAST_SPREAD = 0.02
 
@@ -131,16 +133,14 @@ def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tup
     known = np.isfinite(error) & np.isfinite(loss)
     loss, variance = np.where(known, loss, prior.centre), np.where(known, error, 1e6) ** 2
     parts = [
-        _posterior(loss, variance, centre, spread**2, share)
-        for centre, spread, share in (
-            (prior.centre, prior.spread, (1 - unlike) / 2),
-            (claimed, 0.0, (1 - unlike) / 2),
-            (prior.centre, prior.spread + REACH, unlike),
-        )
+        _posterior(loss, variance, centre, spread**2)
+        for centre, spread in ((prior.centre, prior.spread), (claimed, 0.0), (prior.centre, prior.spread + REACH))
     ]
     evidence = np.stack([log for _, _, log in parts])
-    weights = np.exp(evidence - evidence.max(axis=0))
-    weights /= weights.sum(axis=0)
+    weights = np.zeros(evidence.shape)
+    for share in np.unique(unlike):
+        alike = unlike == share
+        weights[:, alike] = _explained(evidence[:, alike], share)
     chance, expected = np.zeros(len(loss)), np.zeros(len(loss))
     for (mean, spread, _), weight in zip(parts, weights, strict=True):
         chance += weight * _exceeds(mean - short - claimed, np.sqrt(spread + noise**2))
@@ -148,14 +148,26 @@ def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tup
     return chance, np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
 
 
-def _posterior(
-    loss: Floats, variance: Floats, centre: float, spread: float, share: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _posterior(loss: Floats, variance: Floats, centre: float, spread: float) -> tuple[Floats, Floats, Floats]:
     """Return mean and variance of the loss under one part of the prior, and ln of how well that part explains what was seen."""
     gain = spread / (spread + variance)
     together = spread + variance
-    log_evidence = np.log(share) - ((loss - centre) ** 2 / together + np.log(together)) / 2
+    log_evidence = -((loss - centre) ** 2 / together + np.log(together)) / 2
     return centre + gain * (loss - centre), gain * variance, log_evidence
+
+
+def _explained(evidence: Floats, unlike: float) -> Floats:
+    """Return the chance of each part of the prior for each look, of shape (parts, looks).
+
+    The shares of the parts are fitted to all looks by EM, as if AS_MANY looks with the shares assumed had been seen before.
+    """
+    assumed = np.array([(1 - unlike) / 2, (1 - unlike) / 2, unlike])
+    shares = assumed
+    for _ in range(STEPS):
+        weights = shares[:, None] * np.exp(evidence - evidence.max(axis=0))
+        weights /= weights.sum(axis=0)
+        shares = (AS_MANY * assumed + weights.sum(axis=1)) / (AS_MANY + weights.shape[1])
+    return np.asarray(weights)
 
 
 def _exceeds(mean: Floats, spread: Floats) -> Floats:
