@@ -27,7 +27,7 @@ WORTH_OF_BOUND = 0.1
 # What it is worth as long as outputs go where they may change the decision.
 WORTH_TO_EXPLORE = 0.01
 # How many looks the assumed shares of the prior count for when they are fitted to looks, and the steps of that.
-AS_MANY, STEPS = 10, 10
+AS_MANY, STEPS = 100, 10
 # The least spread of losses between pairs (nats): with none, a look would count for nothing.
 LEAST_SPREAD = 0.02
 

@@ -83,7 +83,7 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return Learned(choice.test, choice.forecast)
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; for a rule on frequent outputs and one on rare ones.
+        """See Method; for a rule on frequent outputs, for one on rare ones, and again for the first.
 
         Each half of the outputs judges the frequent rule that is learned from the other. A rare rule judges itself.
         """
@@ -91,7 +91,8 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         counts = self._frequent(one).count(other) + self._frequent(other).count(one)
         rare = rare_event(sample, self)
         is_rare = rare is not None and rare.seen.guesses <= RARE * sample.size
-        return held_out(counts), rare.seen if rare is not None and is_rare else HeldOut(0, 0, sample.size, 1)
+        frequent = held_out(counts)
+        return frequent, rare.seen if rare is not None and is_rare else HeldOut(0, 0, sample.size, 1), frequent
 
     def _frequent(self, sample: Sample) -> Event:
         return frequent_event(sample, self, self.events, self.given)
@@ -99,15 +100,14 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
         if not (one and other):
             return one or other
-        looks = zip(
-            (HeldOut(*map(int, seen)) for seen in one), (HeldOut(*map(int, seen)) for seen in other), strict=True
-        )
-        # A rule that is learned from more outputs than all earlier ones stands for itself: their losses would hide what it wins.
-        return tuple(later if later.trials > earlier.trials else earlier.joined(later) for earlier, later in looks)
+        looks = ([HeldOut(*map(int, seen)) for seen in look] for look in (one, other))
+        frequent, rare, _ = (before.joined(later) for before, later in zip(*looks, strict=True))
+        # A later rule is learned from more outputs, and may show what earlier ones did not.
+        return frequent, rare, other[-1]
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]
-        unlike = (UNLIKE_OTHERS, UNLIKE_IF_RARE)
+        unlike = (UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS)
         return [
             self.promised(seen)._replace(unlike=share)
             for seen, share in zip(found, unlike, strict=False)
