@@ -103,8 +103,8 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
     surest, _ = known.best()[0]
     finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
     known = look_at(looks, known, given, finalists)
-    keys = {pair.key() for pair in finalists}
-    best, promised = next((look, promised) for look, promised in known.best() if look.pair.key() in keys)
+    # If what was likeliest was luck, one of the others is better.
+    best, promised = known.best()[0]
     return replace(known, found=Found(best.pair, promised))
 
 

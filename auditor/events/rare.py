@@ -90,7 +90,7 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
     """Suggest to guess the side at every rare value that was seen there alone, twice or more.
 
     The first output at a value suggests the guess, and the others win it. A value that both sides gave is a loss where one output
-    alone speaks against the guess.
+    alone speaks against the guess. Losses count without any win too: what is won on other pairs is likelier luck then.
     """
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     numbers, atoms = _repeated(left, right), _rare_atoms(left, right)
@@ -106,7 +106,7 @@ def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaste
             judged = judged.with_more(
                 left_losses=int(on_right == 1 and on_left > 0), right_losses=int(on_left == 1 and on_right > 0)
             )
-    if guess:
+    if guess or judged.losses:
         yield judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
 
 

@@ -91,7 +91,8 @@ def select_event(
     halves = Halves.of(fit, judge)
     choice = _frequent(halves, forecaster, kinds, given)
     rare = _rare(halves, forecaster) if VALUES in kinds else None
-    return rare if rare is not None and forecaster.better(choice.test.count(judge), rare.seen) else choice
+    wins = rare is not None and rare.seen.wins > 0
+    return rare if rare is not None and wins and forecaster.better(choice.test.count(judge), rare.seen) else choice
 
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:

@@ -100,10 +100,13 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
         if not (one and other):
             return one or other
-        looks = ([HeldOut(*map(int, seen)) for seen in look] for look in (one, other))
-        frequent, rare, _ = (before.joined(later) for before, later in zip(*looks, strict=True))
-        # A later rule is learned from more outputs, and may show what earlier ones did not.
-        return frequent, rare, other[-1]
+        (frequent, rare, _), (later, later_rare, last) = (
+            [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
+        )
+        # What seems rare among few outputs and does not show among more of them was luck.
+        was_luck = later_rare.trials > rare.trials and not later_rare.guesses
+        # A later rule on frequent outputs is learned from more of them, and may show what earlier ones did not.
+        return frequent.joined(later), later_rare if was_luck else rare.joined(later_rare), last
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]
