@@ -52,7 +52,11 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return tuple(seen for method in self._methods() for seen in method.evidence(sample))
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        return self._methods()[0].joined(one, other)
+        methods = self._methods()
+        each = max(len(one), len(other)) // len(methods)
+        parts = [slice(i * each, (i + 1) * each) for i in range(len(methods))]
+        joined = (method.joined(one[part], other[part]) for method, part in zip(methods, parts, strict=True))
+        return tuple(seen for look in joined for seen in look)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         """See Method; the quantity is the excess over a point."""
