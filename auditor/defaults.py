@@ -16,6 +16,8 @@ WORKERS = -1
 PLANTED = 5
 # Fewer outputs cannot support a useful bound.
 FEWEST = 100
+# More would take years, and 64 bits could not count them in all.
+MOST = 10**15
 
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
 BackendName = Literal["loky", "threading", "dask", "ray"]

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from auditor.auditing.sizes import Sizes, sizes_for
 from auditor.blackbox.sampling import Execution
-from auditor.defaults import FEWEST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
+from auditor.defaults import FEWEST, MOST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.events.selection import VALUES
 
@@ -21,7 +21,7 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.outputs is not None:
-            _require_integer("search", self.outputs, 0)
+            _require_integer("search", self.outputs, 0, MOST)
         if self.seconds is not None:
             require_number("search: seconds", self.seconds, 0, math.inf, low_open=True)
 
@@ -67,9 +67,9 @@ class Settings:
         for kind in self.observe:
             if kind not in get_args(ObserveKind):
                 raise InvalidInputError(f'observe has "{kind}"; {did_you_mean(str(kind), get_args(ObserveKind))}')
-        _require_integer("samples", self.samples, FEWEST)
+        _require_integer("samples", self.samples, FEWEST, MOST)
         if self.outputs is not None:
-            _require_integer("outputs", self.outputs, FEWEST)
+            _require_integer("outputs", self.outputs, FEWEST, MOST)
         _require_integer("seed", self.seed, 0)
         _require_integer("planted", self.planted, 0)
 
@@ -116,6 +116,8 @@ class Settings:
         return self.shrink and self.seconds is None
 
 
-def _require_integer(name: str, value: object, least: int) -> None:
+def _require_integer(name: str, value: object, least: int, most: int | None = None) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+    if most is not None and value > most:
+        raise InvalidInputError(f"{name} is {value:,}; at most {most:,} outputs can be counted")

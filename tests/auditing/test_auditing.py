@@ -16,7 +16,7 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.digits import significant
-from auditor.defaults import EventKind, settings
+from auditor.defaults import EventKind, ObserveKind, settings
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
@@ -58,7 +58,11 @@ def test_the_keywords_of_a_call_are_the_settings_and_their_types() -> None:
     for within in ("execution", "lost"):
         del declared[within]
     # Written more freely in a call.
-    declared |= {"search": int | Mapping[str, Any] | None, "events": Sequence[EventKind]}
+    declared |= {
+        "search": int | Mapping[str, Any] | None,
+        "events": Sequence[EventKind],
+        "observe": Sequence[ObserveKind],
+    }
     assert get_type_hints(SettingsKeywords) == declared
 
 

@@ -462,7 +462,7 @@ def test_the_smallest_of_every_kind_is_kept_shown_and_seen_again(
     read = read_report(tmp_path / "report.json")
     assert to_json(read.to_dict()) == to_json(run.to_dict())
     assert finding(read.audits[0]) == finding(result)
-    assert "still breaks the claim</summary>" in to_html(read)
+    assert "still breaks the claim</caption>" in to_html(read)
     names = vars(auditor) | {"auditor": auditor, "numpy": np, mechanism.__name__: mechanism}
     again = eval(result.reproduce.replace("seed=", "workers=1, seed="), names | vars(auditor.claims))
     assert again.verdict is Verdict.VIOLATION

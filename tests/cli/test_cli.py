@@ -1058,7 +1058,9 @@ def test_each_kind_of_setting_can_be_an_option(monkeypatch: pytest.MonkeyPatch) 
     from auditor.defaults import SettingsKeywords, settings
 
     options = {
-        name: (kind, about) for name, kind, about in settings(SettingsKeywords) if name not in ("events", "prove")
+        name: (kind, about)
+        for name, kind, about in settings(SettingsKeywords)
+        if name not in ("events", "observe", "prove")
     }
     monkeypatch.setattr(common, "OPTIONS", options)
     parser = argparse.ArgumentParser()
