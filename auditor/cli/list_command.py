@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from auditor.cli.common import AS_EXPECTED, Commands, open_console, say
+from auditor.errors import InvalidInputError
 
 
 def add_commands(commands: Commands) -> None:
@@ -29,6 +30,8 @@ def _list(options: argparse.Namespace) -> int:
 
     specimens = list_specimens(options.package)
     if options.reports is not None:
+        if not options.reports.is_dir():
+            raise InvalidInputError(f"--reports is {options.reports}; there is no such folder")
         from auditor.report.specimen_table import specimen_table
         from auditor.results.files import write_whole
 
