@@ -153,18 +153,27 @@ def _lost_threads_interrupt(lost: list[BaseException]) -> Iterator[None]:
             return
         assert thread.exc_value is not None
         lost.append(thread.exc_value)
-        if len(lost) == 1 and main_thread is not None:
-            signal.pthread_kill(main_thread, signal.SIGINT)  # which wakes it, too
+        # A signal wakes the main thread, but not if it comes just before that begins to wait.
+        while len(lost) == 1 and main_thread is not None and not heard.is_set():
+            signal.pthread_kill(main_thread, signal.SIGINT)
+            heard.wait(0.2)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        heard.set()
+        raise KeyboardInterrupt
 
     main_thread, before = threading.main_thread().ident, threading.excepthook
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    heard, usual = threading.Event(), signal.signal(signal.SIGINT, interrupt)
     vars(threading).update(excepthook=end)  # Python has no other way
     try:
         yield
     finally:
+        heard.set()
         vars(threading).update(excepthook=before)
+        signal.signal(signal.SIGINT, usual)
 
 
 def _parser() -> argparse.ArgumentParser:
