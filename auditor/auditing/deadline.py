@@ -93,40 +93,46 @@ def _drawn_in_a_second(plan: Plan, draw: Draw) -> float:
 
 
 def _fit_search(plan: Plan, sizes: Sizes, draw: Draw, search: Searching, seconds: float) -> int:
-    started, drawn = time.monotonic(), _drawn_in_a_second(plan, draw)
-    outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
-    if outputs < LEAST_ROUNDS * LEAST_OUTPUTS:  # too slow for a small search, so that learning does not count
-        return math.floor(PLANNED * max(0.0, seconds - (time.monotonic() - started)) * drawn)
-    for stage in itertools.count(1):
-        aside, before = draw.aside(), time.monotonic()
-        search(plan, replace(sizes, search=outputs), aside, stage)
-        took = max(time.monotonic() - before, 1e-9)
-        if not aside.spent.search:  # there is nothing to search
-            return outputs
-        if took >= BELIEVED * seconds or outputs >= ENOUGH:
-            break
-        outputs *= GROWTH
-    left = max(0.0, seconds - (time.monotonic() - started))
-    return min(ENOUGH, max(outputs, math.floor(PLANNED * left / took * outputs)))
+    stages = itertools.count(1)
+
+    def trial(outputs: int) -> bool:
+        aside = draw.aside()
+        search(plan, replace(sizes, search=outputs), aside, next(stages))
+        return aside.spent.search > 0  # else there is nothing to search
+
+    least = LEAST_ROUNDS * LEAST_OUTPUTS
+    return min(ENOUGH, _fit(seconds, lambda: _drawn_in_a_second(plan, draw), trial, least, ENOUGH))
 
 
 def _fit_selection(plan: Plan, sizes: Sizes, draw: Draw) -> int:
-    """Return from how many outputs a test can be drawn and learned in time, if that takes time in proportion to them."""
-    seconds, started, drawn = (
-        OF_SELECTION * (plan.settings.seconds or 0.0),
-        time.monotonic(),
-        _drawn_in_a_second(plan, draw),
-    )
     method, sampler, pair = plan.method(sizes.bound), draw.aside().sampler(), plan.domain.corners()[0]
-    outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
-    if outputs < FEWEST:  # too slow, so that learning does not count
-        return math.floor(PLANNED * seconds * drawn)
-    while True:
-        before = time.monotonic()
+
+    def trial(outputs: int) -> bool:
         batches = sampler.batches(pair, outputs, Phase.CHECK, number=(TRIAL, outputs))
         method.learn(join_samples(list(sampler.map(batches, as_drawn))))
+        return True
+
+    seconds = OF_SELECTION * (plan.settings.seconds or 0.0)
+    return _fit(seconds, lambda: _drawn_in_a_second(plan, draw), trial, FEWEST, sizes.selection)
+
+
+def _fit(seconds: float, pace: Callable[[], float], trial: Callable[[int], bool], least: int, enough: int) -> int:
+    """Return the outputs that fit into these seconds, if a trial takes time in proportion to its outputs.
+
+    Trials grow until one takes long enough to be believed, has enough outputs, or returns that there is nothing to try. Where
+    ``least`` outputs are too slow for a trial, learning does not count next to drawing: ``pace`` is what is drawn in a second.
+    """
+    started = time.monotonic()
+    drawn = pace()
+    outputs = min(FIRST, math.floor(BELIEVED * seconds * drawn))
+    if outputs < least:
+        return math.floor(PLANNED * max(0.0, seconds - (time.monotonic() - started)) * drawn)
+    while True:
+        before = time.monotonic()
+        if not trial(outputs):
+            return outputs
         took = max(time.monotonic() - before, 1e-9)
-        if took >= BELIEVED * seconds or outputs >= sizes.selection:
+        if took >= BELIEVED * seconds or outputs >= enough:
             break
         outputs *= GROWTH
     left = max(0.0, seconds - (time.monotonic() - started))
