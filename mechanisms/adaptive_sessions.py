@@ -5,11 +5,14 @@ A session is made by f(dataset, rng, …); see mechanisms/sessions.py.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from mechanisms.exact.pair import each, truth
-from mechanisms.sessions import Ask, Data, Ledger, OutOfBudgetError, Rng, laplace_count, size_of
+from mechanisms.sessions import Data, Ledger, OutOfBudgetError, Rng, laplace_count, size_of
 from mechanisms.truths.dialogue import responses
+
+Ask = Callable[[Any], Any]
 
 
 class Receipts:

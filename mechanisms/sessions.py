@@ -1,4 +1,4 @@
-"""Sessions that answer many questions under one budget: each sound one, and a faulty twin with a bug of its bookkeeping.
+"""Sessions that answer many questions under one budget: each sound one, and a faulty twin, which is the same with a bug.
 
 A session is made by f(dataset, rng, …), where the data set is an array of numbers from 0 to 10, one of each person, and is called
 with a question. It promises ε = ``budget`` on all that it ever answers. Where no source is given, the bug is invented after
@@ -6,7 +6,6 @@ those that issue trackers show.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,126 +43,111 @@ class Ledger:
         self.spent += cost
 
 
-Ask = Callable[[Any], Any]
+class Charged:
+    """Answers sizes of groups; each answer is charged before it is made."""
+
+    def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
+        self.dataset, self.rng, self.epsilon, self.ledger = dataset, rng, epsilon, Ledger(budget)
+
+    def cost(self, group: str) -> float:
+        """Return what a question costs."""
+        return self.epsilon
+
+    def answer(self, group: str) -> float:
+        """Return a new noisy size."""
+        return laplace_count(group, self.dataset, self.rng, self.epsilon)
+
+    def __call__(self, group: str) -> Any:
+        self.ledger.charge(self.cost(group))
+        return self.answer(group)
 
 
-def charged(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Answer sizes of groups; each answer is charged before it is made."""
-    ledger = Ledger(budget)
+class ChargedTooLate(Charged):
+    """The same, but it answers as long as something is left: the last answer may cost more than that."""
 
-    def ask(group: str) -> float:
-        ledger.charge(epsilon)
-        return laplace_count(group, dataset, rng, epsilon)
-
-    return ask
-
-
-def charged_too_late(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Answer as long as something is left: the last answer may cost more than that."""
-    spent = 0.0
-
-    def ask(group: str) -> float:
-        nonlocal spent
-        if spent >= budget:
+    def __call__(self, group: str) -> float:
+        if self.ledger.spent >= self.ledger.budget:
             raise OutOfBudgetError("the budget is spent")
-        spent += epsilon
-        return laplace_count(group, dataset, rng, epsilon)
-
-    return ask
+        self.ledger.spent += self.epsilon
+        return self.answer(group)
 
 
-def refunding(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Give the cost back where a question is refused, although a refusal was never charged."""
-    ledger = Ledger(budget)
+class Refunding(Charged):
+    """The same, but a refusal gives the cost back, although it was never charged."""
 
-    def ask(group: str) -> float:
+    def __call__(self, group: str) -> Any:
         try:
-            ledger.charge(epsilon)
+            return super().__call__(group)
         except OutOfBudgetError:
-            ledger.spent -= epsilon
+            self.ledger.spent -= self.epsilon
             raise
-        return laplace_count(group, dataset, rng, epsilon)
-
-    return ask
 
 
-def explaining(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Say in a refusal how many rows the question would have touched."""
-    ledger = Ledger(budget)
+class CountingRefusals(Charged):
+    """The same, but a refusal says how many rows the question would have touched."""
 
-    def ask(group: str) -> float:
+    def __call__(self, group: str) -> Any:
         try:
-            ledger.charge(epsilon)
+            return super().__call__(group)
         except OutOfBudgetError as error:
-            raise OutOfBudgetError(f"{error}: {size_of(group, dataset)} rows are not counted") from None
-        return laplace_count(group, dataset, rng, epsilon)
-
-    return ask
+            raise OutOfBudgetError(f"{error}: {size_of(group, self.dataset)} rows are not counted") from None
 
 
-def correlated(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Draw the noise once, and add it to every answer: differences of answers are exact."""
-    ledger, noise = Ledger(budget), float(rng.laplace(0.0, 1 / epsilon))
+class Correlated(Charged):
+    """The same, but the noise is drawn once and added to every answer: differences of answers are exact."""
 
-    def ask(group: str) -> float:
-        ledger.charge(epsilon)
-        return size_of(group, dataset) + noise
+    def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
+        super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
+        self.noise = float(rng.laplace(0.0, 1 / epsilon))
 
-    return ask
-
-
-def remembering(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Answer a question that was answered before as before, and for nothing. Words are compared without their case."""
-    ledger, known = Ledger(budget), dict[str, float]()
-
-    def ask(group: str) -> float:
-        name = group.lower()
-        if name not in known:
-            ledger.charge(epsilon)
-            known[name] = laplace_count(name, dataset, rng, epsilon)
-        return known[name]
-
-    return ask
+    def answer(self, group: str) -> float:
+        return size_of(group, self.dataset) + self.noise
 
 
-def remembering_words(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Keep answers by the question as it is written, and what was paid for by what it means."""
-    ledger, known, paid = Ledger(budget), dict[str, float](), set[str]()
+class Remembering(Charged):
+    """Answers a question that was answered before as before, and for nothing. Words are compared without their case."""
 
-    def ask(group: str) -> float:
-        name = group.lower()
-        if name not in paid:
-            ledger.charge(epsilon)
-            paid.add(name)
-        if group not in known:
-            known[group] = laplace_count(name, dataset, rng, epsilon)
-        return known[group]
+    def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
+        super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
+        self.known, self.paid = dict[str, float](), set[str]()
 
-    return ask
+    def place(self, group: str) -> str:
+        """Return the key of an answer."""
+        return group.lower()
 
+    def keep(self, place: str, answer: float) -> None:
+        """Keep an answer."""
+        self.known[place] = answer
 
-def remembering_the_last(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Keep the last answer only, but all that was paid for: an earlier question is answered anew, for nothing."""
-    ledger, known, paid = Ledger(budget), dict[str, float](), set[str]()
-
-    def ask(group: str) -> float:
-        name = group.lower()
-        if name not in paid:
-            ledger.charge(epsilon)
-            paid.add(name)
-        if name not in known:
-            known.clear()
-            known[name] = laplace_count(name, dataset, rng, epsilon)
-        return known[name]
-
-    return ask
+    def __call__(self, group: str) -> float:
+        name, place = group.lower(), self.place(group)
+        if name not in self.paid:
+            self.ledger.charge(self.cost(name))
+            self.paid.add(name)
+        if place not in self.known:
+            self.keep(place, self.answer(name))
+        return self.known[place]
 
 
-class Accounted:
+class RememberingWords(Remembering):
+    """The same, but answers are kept by the question as it is written, and what was paid for by what it means."""
+
+    def place(self, group: str) -> str:
+        return group
+
+
+class RememberingTheLast(Remembering):
+    """The same, but it keeps the last answer only, and all that was paid for: an earlier question is answered anew, for nothing."""
+
+    def keep(self, place: str, answer: float) -> None:
+        self.known = {place: answer}
+
+
+class Accounted(Charged):
     """A count at each "step", and the spent ε by "epsilon"; steps end when their history fills the budget."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
-        self.dataset, self.rng, self.epsilon, self.budget = dataset, rng, epsilon, budget
+        super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
         self.history: list[float] = []
 
     def get_epsilon(self) -> float:
@@ -173,10 +157,10 @@ class Accounted:
     def __call__(self, question: str) -> float:
         if question == "epsilon":
             return self.get_epsilon()
-        if sum(self.history) + self.epsilon > self.budget * (1 + 1e-9):
+        if sum(self.history) + self.epsilon > self.ledger.budget * (1 + 1e-9):
             raise OutOfBudgetError("the budget is spent")
         self.history.append(self.epsilon)
-        return laplace_count("all", self.dataset, self.rng, self.epsilon)
+        return self.answer("all")
 
 
 class AccountedByPop(Accounted):
@@ -186,73 +170,62 @@ class AccountedByPop(Accounted):
         return sum(self.history) - self.history[-1] + self.history.pop() if self.history else 0.0
 
 
-def in_parallel(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Charge questions on groups without a common record once: "small" and "large" cost as much as one of them."""
-    return _by_group(dataset, rng, epsilon, budget, lambda spent: max(spent["small"], spent["large"]) + spent["all"])
+class InParallel(Charged):
+    """Charges questions on groups without a common record once: "small" and "large" cost as much as one of them."""
+
+    def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
+        super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
+        self.spent_on = dict.fromkeys(("all", "small", "large"), 0.0)
+
+    def together(self, spent_on: dict[str, float]) -> float:
+        """Return the cost of all questions, by what each group cost."""
+        return max(spent_on["small"], spent_on["large"]) + spent_on["all"]
+
+    def cost(self, group: str) -> float:
+        before = self.together(self.spent_on)
+        return self.together({**self.spent_on, group: self.spent_on[group] + self.epsilon}) - before
+
+    def answer(self, group: str) -> float:
+        self.spent_on[group] += self.epsilon
+        return super().answer(group)
 
 
-def in_parallel_by_name(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Charge questions on groups of different names once, although "all" has records of both others.
+class InParallelByName(InParallel):
+    """The same, but groups of different names are charged once, although "all" has records of both others.
 
     So the order and the mixture of questions decide what they cost, as in PySyft's issue 6917.
     """
-    return _by_group(dataset, rng, epsilon, budget, lambda spent: max(spent.values()))
+
+    def together(self, spent_on: dict[str, float]) -> float:
+        return max(spent_on.values())
 
 
-def _by_group(dataset: Data, rng: Rng, epsilon: float, budget: float, cost: Callable[[dict[str, float]], float]) -> Ask:
-    spent = dict.fromkeys(("all", "small", "large"), 0.0)
+class RefusingByNoise(Charged):
+    """Refuses a group whose noisy size is below 2."""
 
-    def ask(group: str) -> float:
-        after = {**spent, group: spent[group] + epsilon}
-        if cost(after) > budget * (1 + 1e-9):
-            raise OutOfBudgetError("the budget is spent")
-        spent.update(after)
-        return laplace_count(group, dataset, rng, epsilon)
+    def is_small(self, group: str, noisy: float) -> bool:
+        """Return whether a group is refused."""
+        return noisy < 2
 
-    return ask
-
-
-def refusing_by_noise(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Refuse a group whose noisy size is below 2."""
-    ledger = Ledger(budget)
-
-    def ask(group: str) -> float | None:
-        ledger.charge(epsilon)
-        noisy = laplace_count(group, dataset, rng, epsilon)
-        return noisy if noisy >= 2 else None
-
-    return ask
+    def __call__(self, group: str) -> float | None:
+        noisy = super().__call__(group)
+        return None if self.is_small(group, noisy) else noisy
 
 
-def refusing_small_groups(dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> Ask:
-    """Refuse a group of less than 2 records: the refusal tells it."""
-    ledger = Ledger(budget)
+class RefusingSmallGroups(RefusingByNoise):
+    """The same, but it looks at the size itself: the refusal tells it."""
 
-    def ask(group: str) -> float | None:
-        ledger.charge(epsilon)
-        return laplace_count(group, dataset, rng, epsilon) if size_of(group, dataset) >= 2 else None
-
-    return ask
+    def is_small(self, group: str, noisy: float) -> bool:
+        return size_of(group, self.dataset) < 2
 
 
-class Metered:
+class Metered(Charged):
     """Says after each answer what was spent."""
-
-    def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
-        self.dataset, self.rng, self.epsilon, self.ledger = dataset, rng, epsilon, Ledger(budget)
 
     @property
     def spent(self) -> float:
         """What was spent so far."""
         return self.ledger.spent
-
-    def cost(self, group: str) -> float:
-        """Return what a question costs."""
-        return self.epsilon
-
-    def __call__(self, group: str) -> float:
-        self.ledger.charge(self.cost(group))
-        return laplace_count(group, self.dataset, self.rng, self.epsilon)
 
 
 class MeteredByRows(Metered):
@@ -262,116 +235,111 @@ class MeteredByRows(Metered):
         return self.epsilon if size_of(group, self.dataset) else 0.0
 
 
-def priced(dataset: Data, rng: Rng, *, budget: float) -> Ask:
-    """Answer {"epsilon": ε} with a count at that ε, and charge it."""
-    ledger = Ledger(budget)
+class Priced:
+    """Answers {"epsilon": ε} with a count at that ε, and charges it."""
 
-    def ask(question: dict[str, float]) -> float:
-        epsilon = question["epsilon"]
+    def __init__(self, dataset: Data, rng: Rng, *, budget: float) -> None:
+        self.dataset, self.rng, self.ledger = dataset, rng, Ledger(budget)
+
+    def check(self, epsilon: float) -> None:
+        """Raise ValueError if ε is not above 0."""
         if not epsilon > 0:
             raise ValueError("epsilon must be above 0")
-        ledger.charge(epsilon)
-        return laplace_count("all", dataset, rng, epsilon)
 
-    return ask
+    def charge(self, epsilon: float) -> None:
+        """Charge a question."""
+        self.ledger.charge(epsilon)
 
-
-def priced_in_units(dataset: Data, rng: Rng, *, budget: float) -> Ask:
-    """Charge whole units only: less than one costs nothing."""
-    ledger = Ledger(budget)
-
-    def ask(question: dict[str, float]) -> float:
+    def __call__(self, question: dict[str, float]) -> float:
         epsilon = question["epsilon"]
-        if not epsilon > 0:
-            raise ValueError("epsilon must be above 0")
-        ledger.charge(int(epsilon))
-        return laplace_count("all", dataset, rng, epsilon)
-
-    return ask
+        self.check(epsilon)
+        self.charge(epsilon)
+        return laplace_count("all", self.dataset, self.rng, epsilon)
 
 
-def priced_unchecked(dataset: Data, rng: Rng, *, budget: float) -> Ask:
-    """Charge before ε is looked at: a negative ε is refused, but makes room in the budget."""
-    ledger = Ledger(budget)
+class PricedInUnits(Priced):
+    """The same, but whole units only are charged: less than one costs nothing."""
 
-    def ask(question: dict[str, float]) -> float:
-        epsilon = question["epsilon"]
-        ledger.charge(epsilon)
-        if not epsilon > 0:
-            raise ValueError("epsilon must be above 0")
-        return laplace_count("all", dataset, rng, epsilon)
-
-    return ask
+    def charge(self, epsilon: float) -> None:
+        super().charge(int(epsilon))
 
 
-def splitting(dataset: Data, rng: Rng, *, budget: float) -> Ask:
-    """Split the budget: "split" gives half of what is left to a child; "parent" and "child" spend all they have on a count."""
-    return _split(dataset, rng, budget, kept=0.5)
+class PricedUnchecked(Priced):
+    """The same, but ε is charged before it is looked at: a negative ε is refused, and makes room in the budget."""
+
+    def check(self, epsilon: float) -> None:
+        if epsilon <= 0:
+            self.charge(epsilon)
+        super().check(epsilon)
 
 
-def splitting_unshared(dataset: Data, rng: Rng, *, budget: float) -> Ask:
-    """Give a child half of what is left, and keep the whole."""
-    return _split(dataset, rng, budget, kept=1.0)
+class Splitting:
+    """Splits the budget: "split" gives half of what is left to a child; "parent" and "child" spend all they have on a count."""
 
+    kept = 0.5
 
-def _split(dataset: Data, rng: Rng, budget: float, kept: float) -> Ask:
-    left = {"parent": budget, "child": 0.0}
+    def __init__(self, dataset: Data, rng: Rng, *, budget: float) -> None:
+        self.dataset, self.rng, self.left = dataset, rng, {"parent": budget, "child": 0.0}
 
-    def ask(question: str) -> float | str:
+    def __call__(self, question: str) -> float | str:
         if question == "split":
-            left["child"] += left["parent"] / 2
-            left["parent"] *= kept
+            self.left["child"] += self.left["parent"] / 2
+            self.left["parent"] *= self.kept
             return "split"
-        epsilon, left[question] = left[question], 0.0
+        epsilon, self.left[question] = self.left[question], 0.0
         if not epsilon:
             raise OutOfBudgetError(f"the {question} has nothing left")
-        return laplace_count("all", dataset, rng, epsilon)
-
-    return ask
+        return laplace_count("all", self.dataset, self.rng, epsilon)
 
 
-# The answer of a sparse vector that has ended; else it is 1 (above) or 0 (below).
-ENDED = -1
+class SplittingUnshared(Splitting):
+    """The same, but the parent keeps all that it had."""
+
+    kept = 1.0
 
 
 class SparseVectorSession:
-    """A sparse vector of unknown length: is a group's size above a threshold? It ends at the first answer above.
+    """A sparse vector of unknown length: is a group's size above a threshold (1) or not (0)? It ends at the first answer 1.
 
     The threshold has noise of scale 2/ε, each size of scale 4/ε (Lyu, Su & Li 2017, Algorithm 1 with cutoff 1): ε in all,
     however many questions are answered below.
     """
 
+    scale = 4.0
+
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, threshold: float) -> None:
-        self.dataset, self.rng, self.epsilon, self.threshold = dataset, rng, epsilon, threshold
+        self.dataset, self.rng, self.epsilon = dataset, rng, epsilon
         self.noisy, self.ended = threshold + float(rng.laplace(0.0, 2 / epsilon)), False
 
-    def size(self, group: str) -> float:
-        """Return a noisy size."""
-        return size_of(group, self.dataset) + float(self.rng.laplace(0.0, 4 / self.epsilon))
+    def answer(self, size: float, is_above: bool) -> float | str:
+        """Return the answer for a noisy size, and end with the first one above."""
+        self.ended = is_above
+        return int(is_above)
 
-    def __call__(self, group: str) -> float:
+    def __call__(self, group: str) -> float | str:
         if self.ended:
-            return ENDED
-        self.ended = self.size(group) >= self.noisy
-        return int(self.ended)
+            raise OutOfBudgetError("an answer was above")
+        size = size_of(group, self.dataset) + float(self.rng.laplace(0.0, self.scale / self.epsilon))
+        return self.answer(size, size >= self.noisy)
 
 
 class SparseVectorWithoutEnd(SparseVectorSession):
-    """The same, but it goes on after an answer above (Lyu, Su & Li 2017, Algorithm 6)."""
+    """The same, but it goes on after an answer above, and has half of the noise (Lyu, Su & Li 2017, Algorithm 6)."""
 
-    def __call__(self, group: str) -> float:
-        return int(self.size(group) >= self.noisy)
+    scale = 2.0
+
+    def answer(self, size: float, is_above: bool) -> float:
+        return int(is_above)
 
 
 class SparseVectorWithValue(SparseVectorSession):
-    """The same, but the answer above is the noisy size that was compared (Lyu, Su & Li 2017, Algorithm 3)."""
+    """The same, but the answer above is the noisy size itself, which has half of the noise (Lyu, Su & Li 2017, Algorithm 3)."""
 
-    def __call__(self, group: str) -> float:
-        if self.ended:
-            return ENDED
-        size = self.size(group)
-        self.ended = size >= self.noisy
-        return size if self.ended else 0
+    scale = 2.0
+
+    def answer(self, size: float, is_above: bool) -> float | str:
+        super().answer(size, is_above)
+        return size if is_above else "below"
 
 
 class Odometer:

@@ -18,6 +18,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Prospect, utilities_of_all
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod, ManyNumbers
+from auditor.neighbours.domains import CLOSELY
 from auditor.neighbours.edges import OUTPUTS_FOR_KIND, find_edges
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Stage
@@ -26,8 +27,6 @@ T = TypeVar("T")
 
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
-# How many pairs are the simplest. They are looked at with more outputs, since what is rare shows on them as well.
-CLOSELY = 6
 # Of fewer outputs on a side nothing can be learned and judged.
 FEWEST_ON_SIDE = 4
 # The chance for which a stage says what it would have caught.

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.looks import CLOSELY, Looks, ends
+from auditor.auditing.looks import Looks, ends
 from auditor.auditing.stages import LEAST_LOOK, Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
+from auditor.events.separating import FEW_OUTPUTS
 from auditor.neighbours.edges import MOST_EDGES, OUTPUTS_FOR_KIND
 from auditor.neighbours.edges import MOST_STEPS as MOST_HALVINGS
 from auditor.neighbours.pair import Pair, distinct
@@ -22,10 +23,14 @@ from auditor.neighbours.search import SURVIVORS, Found, best_first, candidates, 
 LEAST_SEARCHED = 8 * LEAST_LOOK
 # What edges take at most. They are looked for if it fits into their share.
 MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
+# The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
+CLOSE_LOOK = 4 * FEW_OUTPUTS
 # The share of a first look at reactions, its outputs each, and how many of them are followed up.
 OF_FIRST_LOOK, OUTPUTS_FOR_REACTION, MOST_REACTIONS = 0.67, 16, 3
 # Rounds of the rivals. Each has the same outputs, and looks at a quarter of the pairs of the one before and at pairs near them.
 ROUNDS = 3
+# How many are looked at again before the last comparison, with which share of its outputs.
+MOST_FINALISTS, OF_FINALISTS = 8, 0.4
 
 
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
@@ -53,7 +58,8 @@ def _corners(looks: Looks, known: Known, given: Given) -> Known:
 
 
 def _closely(looks: Looks, known: Known, given: Given) -> Known:
-    return look_at(looks, known, given, looks.plan.domain.simplest()[:CLOSELY])
+    best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)]
+    return look_at(looks, known, given, looks.plan.domain.closely(best, int(given.outputs) // CLOSE_LOOK))
 
 
 def _reactions(looks: Looks, known: Known, given: Given) -> Known:
@@ -98,10 +104,14 @@ def _rivals(looks: Looks, known: Known, given: Given) -> Known:
 
 def _last(looks: Looks, known: Known, given: Given) -> Known:
     """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected."""
+    # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
+    several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:MOST_FINALISTS]]
+    known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
     likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
     simple = [look for look in likeliest if look.simple]
     surest, _ = known.best()[0]
     finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
+    given = replace(given, outputs=(1 - OF_FINALISTS) * given.outputs)
     known = look_at(looks, known, given, finalists)
     # If what was likeliest was luck, one of the others is better.
     best, promised = known.best()[0]

@@ -83,7 +83,8 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return Learned(choice.test, choice.forecast)
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; for a rule on frequent outputs, for one on rare ones, and again for the first.
+        """See Method; for a rule on frequent outputs, for one on rare ones, and again for the first. Of several looks at a pair,
+        the third is that of the look with most outputs.
 
         Each half of the outputs judges the frequent rule that is learned from the other. A rare rule judges itself.
         """
@@ -100,13 +101,14 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
         if not (one and other):
             return one or other
-        (frequent, rare, _), (later, later_rare, last) = (
+        (frequent, rare, finest), (later, later_rare, last) = (
             [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
         )
         # What seems rare among few outputs and does not show among more of them was luck.
         was_luck = later_rare.trials > rare.trials and not later_rare.guesses
-        # A later rule on frequent outputs is learned from more of them, and may show what earlier ones did not.
-        return frequent.joined(later), later_rare if was_luck else rare.joined(later_rare), last
+        # A rule on frequent outputs that is learned from more of them may show what the others do not.
+        finest = last if last.trials >= finest.trials else finest
+        return frequent.joined(later), later_rare if was_luck else rare.joined(later_rare), finest
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]

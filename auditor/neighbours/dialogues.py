@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
+from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
 from auditor.neighbours.numbers import Range, one_changed, spelling
-from auditor.neighbours.pair import DataForm, Pair
+from auditor.neighbours.pair import DataForm, Pair, distinct
 from auditor.neighbours.scripts import (
     LAST_ANSWER,
     NOTHING,
@@ -254,6 +254,16 @@ class Dialogues(Domain):
         both = itertools.product(range(len(bases)), range(len(scripts)))
         ranked = sorted(both, key=lambda at: ((at[0] // 2 + 1) * (at[1] + 2), at[1]))
         return [self.asked(bases[i], scripts[j]) for i, j in ranked[:MOST_SIMPLE]]
+
+    def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
+        # Scripts differ more than data sets do. So each is looked at once, on the best pair that was tried with it: in turn one of
+        # the first scripts, which few outputs may have passed over, and one of those that promise most.
+        best_with: dict[Script, Pair] = {}
+        for pair in best:
+            best_with.setdefault(_Hashable(pair.origin[1]), pair)
+        first = [best_with[script] for script in self._first_scripts() if script in best_with]
+        in_turn = itertools.chain.from_iterable(itertools.zip_longest(first, best_with.values()))
+        return distinct([pair for pair in in_turn if pair is not None])[: max(most, CLOSELY)]
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         script = self._random_script(rng)

@@ -24,6 +24,8 @@ MOST_CORNERS = 400
 # Enough for each of a hundred values alone, and next to one of its kind.
 MOST_SIMPLE = 256
 FIRST_CORNERS = 6
+# How many of the simplest pairs are looked at with more outputs than the others.
+CLOSELY = 6
 # The numbers of one data set. The corners alone hold several hundred data sets.
 MOST_NUMBERS = 1_000_000
 
@@ -49,6 +51,13 @@ class Domain(Protocol):
         Corners are in this order too. A domain has more than the first few only if it knows pairs simpler than its corners.
         """
         return self.corners()[:FIRST_CORNERS]
+
+    def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
+        """Return the pairs to look at with more outputs than the others, since what is rare shows on simple pairs as well.
+
+        ``best`` are the pairs looked at so far, those first that promise most. There are enough outputs for ``most`` pairs.
+        """
+        return self.simplest()[:CLOSELY]
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         """Return a path of neighbours from a random data set to another order of its records; empty if there is none."""

@@ -36,31 +36,31 @@ GO = ScriptStep("wait", IfAnswer("refused"), "go on")
 # The sound session, the faulty one, its parameters, the dialogue, and what the faulty one shows in it and the sound one does not.
 TWINS: dict[str, tuple[Any, Any, dict[str, Any], Script, Callable[[list[Any]], bool]]] = {
     "too late": (
-        sessions.charged,
-        sessions.charged_too_late,
+        sessions.Charged,
+        sessions.ChargedTooLate,
         {"epsilon": 0.6, "budget": 1.0},
         count("all", "all"),
         lambda a: fresh(a) == 2,
     ),
-    "refund": (sessions.charged, sessions.refunding, HALF, count("all", "all", "all", "all"), lambda a: fresh(a) == 3),
+    "refund": (sessions.Charged, sessions.Refunding, HALF, count("all", "all", "all", "all"), lambda a: fresh(a) == 3),
     "number": (
-        sessions.charged,
-        sessions.explaining,
+        sessions.Charged,
+        sessions.CountingRefusals,
         HALF,
         count("all", "all", "all"),
         lambda a: "3 rows" in str(a[-1]),
     ),
     "noise": (
-        sessions.charged,
-        sessions.correlated,
+        sessions.Charged,
+        sessions.Correlated,
         HALF,
         count("all", "large"),
         lambda a: math.isclose(a[0] - a[1], 1),
     ),
-    "words": (sessions.remembering, sessions.remembering_words, HALF, count("all", "ALL"), lambda a: fresh(a) == 2),
+    "words": (sessions.Remembering, sessions.RememberingWords, HALF, count("all", "ALL"), lambda a: fresh(a) == 2),
     "last": (
-        sessions.remembering,
-        sessions.remembering_the_last,
+        sessions.Remembering,
+        sessions.RememberingTheLast,
         HALF,
         count("all", "large", "all"),
         lambda a: fresh(a) == 3,
@@ -73,36 +73,36 @@ TWINS: dict[str, tuple[Any, Any, dict[str, Any], Script, Callable[[list[Any]], b
         lambda a: fresh(a) == 4,
     ),
     "parallel": (
-        sessions.in_parallel,
-        sessions.in_parallel_by_name,
+        sessions.InParallel,
+        sessions.InParallelByName,
         {"epsilon": 1.0, "budget": 1.0},
         count("all", "large"),
         lambda a: fresh(a) == 2,
     ),
     "small": (
-        sessions.refusing_by_noise,
-        sessions.refusing_small_groups,
+        sessions.RefusingByNoise,
+        sessions.RefusingSmallGroups,
         {"epsilon": 0.1, "budget": 1.0},
         count("all"),
         lambda a: fresh(a) == 1,
     ),
     "units": (
-        sessions.priced,
-        sessions.priced_in_units,
+        sessions.Priced,
+        sessions.PricedInUnits,
         {"budget": 1.0},
         count({"ask": {"epsilon": 0.9}}, {"ask": {"epsilon": 0.9}}),
         lambda a: fresh(a) == 2,
     ),
     "negative": (
-        sessions.priced,
-        sessions.priced_unchecked,
+        sessions.Priced,
+        sessions.PricedUnchecked,
         {"budget": 1.0},
         count({"ask": {"epsilon": -1.0}}, {"ask": {"epsilon": 2.0}}),
         lambda a: fresh(a) == 1,
     ),
     "split": (
-        sessions.splitting,
-        sessions.splitting_unshared,
+        sessions.Splitting,
+        sessions.SplittingUnshared,
         {"budget": 1e9},
         count("split", "child", "parent"),
         lambda a: math.isclose(a[2], 3, abs_tol=1.2e-8),
@@ -181,9 +181,9 @@ def test_a_short_dialogue_shows_the_fault_and_the_sound_twin_does_not(name: str)
 
 def test_a_sound_ledger_never_answers_more_than_the_budget_allows() -> None:
     long = count(*["all", "large", "small"] * 4)
-    for factory in (sessions.charged, sessions.in_parallel, sessions.Metered):
-        assert fresh(answers(factory, HALF, long)) <= (4 if factory is sessions.in_parallel else 2)
-    assert fresh(answers(sessions.remembering, HALF, count("all", "All", "large", "ALL", "small", "all"))) == 2
+    for factory in (sessions.Charged, sessions.InParallel, sessions.Metered):
+        assert fresh(answers(factory, HALF, long)) <= (4 if factory is sessions.InParallel else 2)
+    assert fresh(answers(sessions.Remembering, HALF, count("all", "All", "large", "ALL", "small", "all"))) == 2
 
 
 def test_a_meter_by_rows_says_whether_there_are_any() -> None:
@@ -261,3 +261,16 @@ def test_an_audit_knows_the_exact_loss_on_the_pair_and_comes_near_it() -> None:
     assert result.exact is not None
     assert result.bound is not None
     assert 0.8 * result.exact.value <= result.bound.value <= result.exact.value <= 1.0 + 1e-9
+
+
+@pytest.mark.statistical
+def test_a_loss_that_adds_up_over_many_answers_is_found_among_scripts_that_are_at_the_claim() -> None:
+    """Four answers at ε = 1/2 lose 2 where the odometer says 1, and single answers lose just what is claimed.
+
+    The bound is above the claim by more than eight standard errors, so that draws of another seed would show it too.
+    """
+    ask = {"parts": {"epsilon": [0.25, 0.5, 1.0]}}
+    asked = auditor.Dialogues(auditor.Records((0, 10), size=(0, 4)), ask, rounds=4, meter={"at": 1.0})
+    options: dict[str, Any] = {"samples": 200_000, "search": 150_000, "shrink": False, "seed": 1, "workers": 1}
+    result = auditor.audit(sessions.OdometerBySquares, auditor.PureDP(1.0), asked, planted=0, **options)
+    assert result.verdict == "violation"

@@ -16,6 +16,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.power import Round
+from auditor.bounds.prospect import HeldOut
 from auditor.errors import InvalidInputError
 from auditor.events.blocks import RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
@@ -276,6 +277,17 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
     assert method.prospects(method.evidence(sample))[0].loss == pytest.approx(math.log(2), abs=0.08)
     profile = ProfileGuesses(auditor.PrivacyProfile([(0.1, 0.0), (0.5, 0.0)]), 0.05, 10**9, 1.0)
     assert profile.prospects(profile.evidence(sample))[0].loss == pytest.approx(math.log(2) - 0.1, abs=0.08)
+
+
+def test_what_the_look_with_most_outputs_shows_is_kept() -> None:
+    """A shorter look learns a coarser rule, whichever comes last; the first two numbers add up."""
+    method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
+    long = (HeldOut(90, 100, 1_000, 2), HeldOut(0, 0, 1_000, 1), HeldOut(90, 100, 1_000, 2))
+    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(30, 50, 50, 2))
+    for one, other in ((long, short), (short, long)):
+        together = method.joined(one, other)
+        assert together[0] == HeldOut(120, 150, 1_050, 2)
+        assert together[2] == long[2]
 
 
 def test_two_intervals_say_before_any_output_that_statsmodels_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import auditor
 from auditor import Dialogues, InvalidInputError, Pairs, Records, Totals, Value
 from auditor.neighbours.dialogues import MOST_ROUNDS
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE
+from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE
 from auditor.neighbours.facts import facts_of
 from auditor.neighbours.pair import Pair, Relation, check_neighbours
 from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, ScriptStep, script_of
@@ -79,6 +79,21 @@ def test_every_pair_is_neighbouring_and_asks_both_sides_alike(
     found += [*domain.rearranged(stream)][:3]
     for one in found:
         check(domain, base, ask, one)
+
+
+def test_each_script_is_looked_at_closely_once_on_the_best_pair_that_was_tried_with_it() -> None:
+    domain, stream = Dialogues(BASES[0], ["count", "sum"], 3), rng()
+    best = [*(domain.random(stream) for _ in range(20)), *domain.simplest()[::-1]]
+    chosen = domain.closely(best, 12)
+    scripts = [pair.left["ask"] for pair in chosen]
+    assert len(chosen) == 12
+    assert all(scripts.count(script) == 1 for script in scripts)
+    for pair in chosen:
+        assert pair is next(one for one in best if one.left["ask"] == pair.left["ask"])
+    # The first scripts and those that promise most take turns.
+    assert [one.left["ask"] for one in (domain.corners()[0], best[0])] == scripts[:2]
+    assert len(domain.closely(best, 1)) == CLOSELY
+    assert Records((0, 10), size=(0, 5)).closely(best, 99) == Records((0, 10), size=(0, 5)).simplest()[:CLOSELY]
 
 
 def test_steps_of_a_path_keep_the_script() -> None:
