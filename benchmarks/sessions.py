@@ -1,0 +1,96 @@
+"""Sessions with a faulty twin, of configs/sessions.yaml: which faults are found at defaults, and how often a sound twin is refuted.
+
+Each faulty session is audited once with a seed. Its row has the length of the shortest dialogue, whether a question in it looks at
+answers, the bound, the outputs of all phases, and the seconds of the processor. Each sound twin is audited by many small audits
+at confidence 90 %. The rate of alarms comes with its 95 % Clopper-Pearson interval. ``LOKY_MAX_CPU_COUNT`` limits the processes.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from auditor.auditing import run
+from auditor.auditing.plan import Plan
+from auditor.auditing.settings import Search
+from auditor.blackbox.sampling import Execution
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.config.load import load_configuration
+from auditor.defaults import CONFIDENCE, SAMPLES
+from auditor.neighbours.scripts import LAST_ANSWER
+from auditor.verdict import Verdict
+
+SEED = 1
+# A small audit: search, selection and bound together have this number of outputs, and the search a quarter of it.
+RUNS, OUTPUTS, SMALL_CONFIDENCE = 1_000, 1_000, 0.9
+CHUNK = 25
+# In this process, where its seconds are counted, and where no small audit waits for another process.
+HERE = Execution(workers=1, isolate=False)
+ROOT = Path(__file__).parent
+RESULTS = ROOT / "results" / "sessions.json"
+
+
+def _plans(verdict: Verdict) -> dict[str, Plan]:
+    plans = load_configuration(ROOT.parent / "configs" / "sessions.yaml").plans
+    return {
+        plan.name: replace(plan.with_settings(search=Search(), planted=0, execution=HERE), alpha=1 - CONFIDENCE)
+        for plan in plans
+        if plan.expect == verdict
+    }
+
+
+def _looks_at_answers(step: dict[str, Any]) -> bool:
+    return "if" in step or str(LAST_ANSWER) in str(step)
+
+
+def found(plan: Plan) -> dict[str, Any]:
+    """Return the row of a faulty session."""
+    before = time.process_time()
+    result = run(plan.with_settings(samples=SAMPLES, seed=SEED))
+    small, bound = result.smallest, result.bound
+    script = [] if small is None else small.pair.left["ask"]
+    return {
+        "found": result.verdict == Verdict.VIOLATION,
+        "questions": len(script) or None,
+        "adaptive": any(map(_looks_at_answers, script)),
+        "bound": None if bound is None else round(bound.value, 3),
+        "outputs": result.outputs.total,
+        "seconds": round(time.process_time() - before, 1),
+    }
+
+
+def _alarms(name: str, seeds: range) -> int:
+    plan = replace(_plans(Verdict.NO_VIOLATION_FOUND)[name], alpha=1 - SMALL_CONFIDENCE)
+    small = plan.with_settings(outputs=OUTPUTS, shrink=False)
+    return sum(run(small.with_settings(seed=seed)).verdict == Verdict.VIOLATION for seed in seeds)
+
+
+def alarms(name: str) -> dict[str, Any]:
+    """Return the row of a sound twin."""
+    chunks = (range(first, min(first + CHUNK, RUNS)) for first in range(0, RUNS, CHUNK))
+    count = sum(Parallel(n_jobs=-1)(delayed(_alarms)(name, seeds) for seeds in chunks))
+    limits = (float(limit(count, RUNS, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper))
+    return {"runs": RUNS, "alarms": count, "rate": count / RUNS, "interval": list(limits)}
+
+
+def measure() -> Iterator[dict[str, Any]]:
+    """Yield the figures after each row. Rows that are there are kept: to measure a session again, delete its row."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8"))["figures"] if RESULTS.exists() else {}
+    figures: dict[str, Any] = {
+        "faulty, at defaults": {**kept.get("faulty, at defaults", {})},
+        "sound, small audits": {"outputs": OUTPUTS, "confidence": SMALL_CONFIDENCE}
+        | {**kept.get("sound, small audits", {})},
+    }
+    faulty, sound = figures.values()
+    for name, plan in _plans(Verdict.VIOLATION).items():
+        if name not in faulty:
+            faulty[name] = found(plan)
+            yield figures
+    for name in _plans(Verdict.NO_VIOLATION_FOUND):
+        if name not in sound:
+            sound[name] = alarms(name)
+            yield figures
