@@ -17,7 +17,7 @@ import sysconfig
 import tempfile
 import threading
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -92,6 +92,10 @@ class _Watch:
             for name, found in seen.items():
                 self._add(name, found)
 
+    def contents(self, paths: Iterable[str]) -> dict[str, str]:
+        with self.lock:
+            return {path: self._content(path) for path in paths}
+
     def _content(self, path: str) -> str:
         try:
             status = Path(path).stat()
@@ -148,6 +152,17 @@ def inputs(packages: bool = True) -> dict[str, str]:
     A process that only starts others has packages of its own, which no output depends on.
     """
     return _WATCH.look(packages) if _WATCH.run else {}
+
+
+def named_files(parameters: Mapping[str, Any], folders: Iterable[str]) -> list[Path]:
+    """Return the files that parameters name, with paths from any of the folders."""
+    texts = [value for value in parameters.values() if isinstance(value, str)]
+    return [Path(folder, text) for text in texts for folder in folders if os.path.isfile(os.path.join(folder, text))]  # noqa: PTH113, PTH118 - any text may be asked about
+
+
+def contents(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the digests of files as they are now, if there is a run: what a mechanism is told of, it may open unseen."""
+    return _WATCH.contents(map(os.path.abspath, paths)) if _WATCH.run else {}
 
 
 def note(seen: Mapping[str, str]) -> None:

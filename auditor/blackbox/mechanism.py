@@ -18,6 +18,7 @@ import numpy as np
 
 from auditor.blackbox.answered_rows import rows_of
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
+from auditor.blackbox.inputs import named_files
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
@@ -56,6 +57,10 @@ class PythonSource:
             inside, folders = place.replace(".", "/"), (*self.search_path, *sys.path)
             candidates = [Path(folder, end) for folder in folders for end in (f"{inside}/__init__.py", f"{inside}.py")]
         return [path for path in candidates if path.is_file()][:1]
+
+    def told(self) -> list[Path]:
+        """Return the files that parameters name, in the folders in which modules are looked for."""
+        return named_files(self.parameters, self.search_path or ("",))
 
     def drawer(self, limit: float | None = None) -> "Mechanism":
         """Import the mechanism, unless this process has done so, and read its signature. In this process nothing is limited.

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, draw_all, draws_the_same_twice
 from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
-from auditor.blackbox.inputs import note, watched, watched_run
+from auditor.blackbox.inputs import contents, note, watched, watched_run
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
 from auditor.blackbox.sources import ProgramSource, Source
@@ -239,11 +239,12 @@ class Sampler:
         self, common: tuple[Any, ...], batches: Sequence[Batch], at: int
     ) -> "Generator[_Group[Any], None, None]":
         self.pace.open(1, "worker")
+        told = contents(self.source.told())
         while at < len(batches):
             many = self.pace.next_task(len(batches) - at)
             drawing = watched_run(), not common[0].isolated, draw_all, *common, batches[at : at + many]
             (group, error, seconds), seen = watched(*drawing)
-            note(seen)
+            note({**told, **seen})
             self.pace.note(many, seconds)
             at += many
             yield group, error
@@ -258,7 +259,7 @@ class Sampler:
         worker = "process" if not here or how.isolate else "thread"
         worker = f"{how.backend.capitalize()} worker" if how.on_cluster else worker
         pace.open(workers.pool.size, worker, one_at_a_time=limit is not None)
-        asked = deque[tuple[Task, int]]()
+        asked, told = deque[tuple[Task, int]](), contents(self.source.told())
         try:
             while asked or at < len(batches):
                 while at < len(batches) and len(asked) < pace.ahead:
@@ -269,7 +270,7 @@ class Sampler:
                     at += many
                 task, many = asked.popleft()
                 (group, error, seconds), seen = task.result()
-                note(seen)
+                note({**told, **seen})
                 pace.note(many, seconds)
                 yield group, error
         except BaseException:  # also of the consumer: a mechanism is refused, or the time is over

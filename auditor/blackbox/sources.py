@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from auditor.blackbox.command import Command, Program
+from auditor.blackbox.inputs import named_files
 from auditor.blackbox.mechanism import PythonSource
 from auditor.errors import MechanismError
 
@@ -30,6 +31,10 @@ class ProgramSource:
         with suppress(MechanismError):  # it is raised again when the program is to run
             candidates.append(Path(self.command.find()))
         return [path for path in candidates if path.is_file()]
+
+    def told(self) -> list[Path]:
+        """Return the files that parameters name, in the folder of the command."""
+        return named_files(self.parameters, (self.command.folder,))
 
     def drawer(self, limit: float | None = None) -> Program:
         """Return the program as a mechanism, with ``limit`` seconds for a request. Raises MechanismError if it is not found."""

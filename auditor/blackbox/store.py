@@ -30,8 +30,6 @@ from auditor.strangers import require_file
 
 T = TypeVar("T")
 
-# In the identity of a run: the files that parameters name.
-NAMED = "files that parameters name"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -108,11 +106,6 @@ class Store:
             if self._resumed:
                 self._inputs = dict(file.execute("SELECT name, content FROM inputs"))
                 before, now = json.loads(open_run[0]), json.loads(json.dumps(identity))
-                # One that a parameter names and that was not there is written by the mechanism, such as a log.
-                if NAMED in now:
-                    now[NAMED] = {
-                        name: seen for name, seen in now.get(NAMED, {}).items() if name in before.get(NAMED, {})
-                    }
                 unnamed = {name: seen for name, seen in self._inputs.items() if name not in before.get("contents", {})}
                 self._refuse([*_differences(before, now), *changes_since(unnamed, self._folder)])
                 return True

@@ -9,7 +9,6 @@ from typing import Any
 from auditor import __version__
 from auditor.blackbox.inputs import content
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.store import NAMED
 from auditor.config.load import Configuration
 from auditor.config.matrix import read_audits
 from auditor.neighbours.canaries import Canaries
@@ -54,7 +53,6 @@ def identity(configuration: Configuration) -> dict[str, Any]:
         "command line": {key: value for key, value in configuration.overrides.items() if key not in WHERE},
         "audits run": [plan.name for plan in configuration.plans],
         "contents": _contents(_files(configuration), folder),
-        NAMED: _contents(_named(configuration), folder),
         "claims": configuration.claims,
         "file": {**file, "audits": by_name},
     }
@@ -72,12 +70,3 @@ def _files(configuration: Configuration) -> Iterator[Path]:
         for file in source.files():
             yield file
             yield from (lock for name in LOCKS if (lock := file.parent / name).is_file())
-
-
-def _named(configuration: Configuration) -> Iterator[Path]:
-    """Yield the files that parameters name. A library that opens such a file in C is not seen."""
-    for plan in configuration.plans:
-        for value in plan.source.parameters.values():
-            named = configuration.file.parent / value if isinstance(value, str) else ""
-            if os.path.isfile(named):  # noqa: PTH113 - any text may be asked about
-                yield Path(named)

@@ -13,8 +13,6 @@ import pytest
 from auditor.blackbox.inputs import CHANGES, MISSING, WRITTEN, changes_since, content, inputs, merged, unwatched, watch
 from auditor.blackbox.store import Store
 from auditor.cli import main
-from auditor.config.load import load_configuration
-from auditor.config.run_identity import identity
 from auditor.errors import InvalidInputError
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -28,7 +26,7 @@ from helper import noise
 
 HERE = Path(__file__).parent
 
-def noisy(dataset, size, rng):
+def noisy(dataset, size, rng, data, log, long):
     import late
     try:
         scale = float((HERE / "override.txt").read_text())
@@ -36,7 +34,7 @@ def noisy(dataset, size, rng):
         scale = float((HERE / "scale.csv").read_text())
     (HERE / "scratch").write_text("1")
     (HERE / "scratch").read_text()
-    with open(HERE / "log", "ab", buffering=0) as file:
+    with open(HERE / log, "ab", buffering=0) as file:
         file.write(b"1\\n")
     time.sleep(0.005)
     return dataset + noise(scale, size, rng) * late.FACTOR
@@ -51,6 +49,8 @@ def noise(scale, size, rng):
     "deeper.py": "ONE = 1.0\n",
     "late.py": "FACTOR = 1.0\n",
     "scale.csv": "0.8\n",
+    "data.parquet": "PAR1",
+    "log": "",
     "uv.lock": "numpy 2\n",
     "pairs.py": "def pairs():\n    yield 0, 1\n",
     "site-packages/installed.py": "",
@@ -63,8 +63,8 @@ prove: false
 execution: {workers: WORKERS, isolate: ISOLATE}
 audits:
   - {name: generated, mechanism: m.py:noisy, claim: {epsilon: 1.0}, expect: violation, shrink: false,
-      neighbours: {generator: pairs.py:pairs}}
-""",
+      parameters: {data: data.parquet, log: log, long: LONG}, neighbours: {generator: pairs.py:pairs}}
+""".replace("LONG", "a" * 5_000),
 }
 
 
@@ -106,6 +106,7 @@ CHANGED = {
     "a helper of a helper": ("deeper.py", changed("deeper.py", "ONE = 0.25"), "before,"),
     "a module that a call imports": ("late.py", changed("late.py", "FACTOR = 0.25"), "before,"),
     "a file that a call reads": ("scale.csv", changed("scale.csv", "0.2"), "before,"),
+    "a file that a parameter names, which no hook sees": ("data.parquet", changed("data.parquet", "PAR2"), "before,"),
     "a file that is gone": ("late.py", lambda folder: (folder / "late.py").unlink(), f"before, {MISSING} now"),
     "a generator": ("pairs.py", changed("pairs.py", FILES["pairs.py"].replace("0, 1", "1, 0")), "before,"),
     "a lock": ("uv.lock", changed("uv.lock", "numpy 3\n"), "before,"),
@@ -146,19 +147,6 @@ def test_what_a_mechanism_writes_and_what_did_not_change_refuses_nothing(
     (folder / "helper.py").touch()
     monkeypatch.syspath_prepend(str(folder / "site-packages"))
     assert main(["run", str(folder / "audits.yaml"), "--out", str(folder), "--resume"]) == 0
-
-
-def test_a_file_that_a_parameter_names_is_part_of_a_run(tmp_path: Path) -> None:
-    """Whether or not it can be seen when it is opened; other texts name none."""
-    for name, text in (FILES | {"data.parquet": "PAR1"}).items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text.replace("WORKERS", "1").replace("ISOLATE", "true"))
-    file = tmp_path / "audits.yaml"
-    given = "parameters: {data: data.parquet, long: " + "a" * 5_000 + ", other: b, number: 3}"
-    file.write_text(file.read_text().replace("mechanism: m.py:noisy", f"mechanism: m.py:noisy, {given}"))
-    known = identity(load_configuration(file))
-    assert known["files that parameters name"] == {"data.parquet": content(str(tmp_path / "data.parquet"))}
-    assert set(known["contents"]) == {"m.py", "pairs.py", "uv.lock"}
 
 
 # --- What one process sees ---
