@@ -85,7 +85,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _run(options: argparse.Namespace) -> int:
     lost = list[BaseException]()
     try:
-        with _sigterm_interrupts(), _lost_threads_interrupt(lost):
+        with _interruptible(lost):
             status: int = options.command(options)
     except BrokenPipeError:
         raise
@@ -127,25 +127,16 @@ class _Terminated(KeyboardInterrupt):
 
 
 @contextlib.contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """Let SIGTERM end a command as SIGINT does: no process is left behind, and what is done is kept."""
+def _interruptible(lost: list[BaseException]) -> Iterator[None]:
+    """Let SIGTERM end a command as SIGINT does: no process is left behind, and what is done is kept.
+
+    A thread of a library that ends for lack of memory ends the command too, since others would wait for it forever. Its error is
+    noted in ``lost``.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        heard.set()
         raise _Terminated
-
-    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
-def _lost_threads_interrupt(lost: list[BaseException]) -> Iterator[None]:
-    """End a command if a thread of a library ended for lack of memory, and note its error: others would wait for it forever."""
 
     def end(thread: threading.ExceptHookArgs) -> None:
         if not (isinstance(thread.exc_value, SystemError) or refused_by_machine(thread.exc_value)):
@@ -155,25 +146,21 @@ def _lost_threads_interrupt(lost: list[BaseException]) -> Iterator[None]:
         lost.append(thread.exc_value)
         # A signal wakes the main thread, but not if it comes just before that begins to wait.
         while len(lost) == 1 and main_thread is not None and not heard.is_set():
-            signal.pthread_kill(main_thread, signal.SIGINT)
+            signal.pthread_kill(main_thread, signal.SIGTERM)
             heard.wait(0.2)
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        heard.set()
-        raise KeyboardInterrupt
-
-    main_thread, before = threading.main_thread().ident, threading.excepthook
-    if threading.current_thread() is not threading.main_thread():
+    main_thread, before, heard = threading.main_thread().ident, threading.excepthook, threading.Event()
+    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
         yield
         return
-    heard, usual = threading.Event(), signal.signal(signal.SIGINT, interrupt)
+    usual = signal.signal(signal.SIGTERM, interrupt)
     vars(threading).update(excepthook=end)  # Python has no other way
     try:
         yield
     finally:
         heard.set()
         vars(threading).update(excepthook=before)
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGTERM, usual or signal.SIG_DFL)  # none if it was not set in Python
 
 
 def _parser() -> argparse.ArgumentParser:
