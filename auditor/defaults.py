@@ -91,7 +91,8 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     outputs: Annotated[
         int | None,
         About(
-            "Instead of samples: outputs for search, selection and bound together. The bound gets outputs that the search leaves.",
+            "Instead of samples: outputs for search, selection and bound together, such as 1,300,000 for 1,000,000 samples. The "
+            "bound gets outputs that the search leaves.",
             least=FEWEST,
             option="N",
         ),

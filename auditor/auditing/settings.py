@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, get_args
 
-from auditor.auditing.sizes import Sizes, sizes_for
+from auditor.auditing.sizes import Sizes, largest_bound, sizes_for
 from auditor.blackbox.sampling import Execution
 from auditor.defaults import FEWEST, MOST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
 from auditor.errors import InvalidInputError, did_you_mean, require_number
@@ -97,18 +97,18 @@ class Settings:
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
             return settings
-        left = settings.outputs - settings.sizes.search - settings.sizes.selection
-        if left < FEWEST:
+        samples = largest_bound(settings.outputs, settings.search.outputs)
+        if samples < FEWEST:
             raise InvalidInputError(
-                f"outputs is {settings.outputs}; search and selection leave {left} of them for the bound, which "
+                f"outputs is {settings.outputs}; search and selection leave {samples} of them for the bound, which "
                 f"needs at least {FEWEST}"
             )
-        return replace(settings, samples=left)
+        return replace(settings, samples=samples)
 
     @property
     def sizes(self) -> Sizes:
         """How many outputs search, selection and bound have if nothing limits their time."""
-        return sizes_for(self.samples, self.outputs, self.search.outputs)
+        return sizes_for(self.samples, self.search.outputs)
 
     @property
     def shrinks(self) -> bool:

@@ -3,6 +3,7 @@
 Of a sequential audit, whose searches grow, ``sequential_flow`` says more; under a time limit, ``deadline`` fits them.
 """
 
+import bisect
 from dataclasses import dataclass
 
 from auditor.defaults import FEWEST
@@ -15,8 +16,6 @@ SELECTION_SHARE = 0.15
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 # An event learned from fewer is mostly luck. So small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
-# The same shares of a budget for all of it.
-SEARCH_OF_BUDGET, SELECTION_OF_BUDGET = 0.25, 0.1
 # Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
 # is learned from, workers wait.
 ENOUGH = 10_000_000
@@ -40,20 +39,27 @@ class Sizes:
         return min(self.bound, ENOUGH)
 
 
-def sizes_for(bound: int, budget: int | None = None, search: int | None = None) -> Sizes:
-    """Return the sizes for a bound of this number of outputs.
-
-    ``budget`` is the number for search, selection and bound together, if they are planned together. ``search`` is the number for
-    the search, if given.
+def sizes_for(bound: int, search: int | None = None) -> Sizes:
+    """Return the sizes for a bound of this number of outputs. ``search`` is the number for the search, if given.
 
     >>> sizes_for(1_000_000)
     Sizes(search=150000, selection=150000, bound=1000000, fitted=None)
     """
-    if budget is not None:
-        selection = max(FEWEST, min(ENOUGH, round(SELECTION_OF_BUDGET * budget)))
-        usual = min(ENOUGH, round(SEARCH_OF_BUDGET * budget))
-    else:
-        learning = min(bound, ENOUGH)
-        selection = max(FEWEST, round(SELECTION_SHARE * learning), min(LEAST_SELECTION, bound // 4))
-        usual = max(min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * bound)), round(SEARCH_SHARE * learning))
+    learning = min(bound, ENOUGH)
+    selection = max(FEWEST, round(SELECTION_SHARE * learning), min(LEAST_SELECTION, bound // 4))
+    usual = max(min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * bound)), round(SEARCH_SHARE * learning))
     return Sizes(usual if search is None else search, selection, bound)
+
+
+def largest_bound(outputs: int, search: int | None = None) -> int:
+    """Return the most outputs that the bound has if search, selection and bound together have this number.
+
+    >>> largest_bound(1_300_000)
+    1000000
+    """
+
+    def exceeds(bound: int) -> bool:
+        sizes = sizes_for(bound, search)
+        return sizes.search + sizes.selection + bound > outputs
+
+    return bisect.bisect_left(range(1, outputs + 1), True, key=exceeds)

@@ -9,6 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.measuring import OUT_OF_REACH
+from auditor.auditing.settings import Settings
 from auditor.cli import main
 from auditor.config import load_configuration
 from auditor.errors import InvalidInputError
@@ -47,15 +48,24 @@ def test_a_probability_spends_its_outputs_and_no_more() -> None:
 def test_what_the_search_does_not_need_goes_to_the_bound() -> None:
     with_search = auditor.audit(count, E1, PEOPLE, outputs=40_000, **ONCE).outputs
     without = auditor.audit(count, E1, [(np.zeros(3), np.zeros(4))], outputs=40_000, **ONCE).outputs
-    assert (with_search.search, with_search.selection) == (pytest.approx(10_000, rel=0.01), 4_000)
-    assert (without.search, without.selection, without.bound) == (0, 4_000, 36_000)
+    assert (with_search.search, with_search.selection) == (pytest.approx(9_837, rel=0.01), 3_934)
+    assert (without.search, without.selection, without.bound) == (0, 3_934, 36_066)
+
+
+@pytest.mark.parametrize("samples", [200, 2_000, 40_000, 100_000, 300_000, 1_000_000, 50_000_000])
+def test_samples_are_outputs_without_those_of_search_and_selection(samples: int) -> None:
+    """So the same audit is carried out, whichever of the two is given, and more outputs are more of each."""
+    by_samples = Settings.of({"samples": samples})
+    whole = by_samples.sizes.search + by_samples.sizes.selection + samples
+    assert Settings.of({"outputs": whole}).sizes == by_samples.sizes
+    assert Settings.of({"outputs": whole - 1}).samples == samples - 1
 
 
 def test_a_search_that_is_given_is_part_of_the_outputs() -> None:
     result = auditor.audit(count, E1, PEOPLE, outputs=40_000, search=20_000, **ONCE)
     assert 19_000 <= result.outputs.search <= 20_000
     assert spent(result) <= 40_000
-    with pytest.raises(InvalidInputError, match="outputs is 20000; search and selection leave -2000"):
+    with pytest.raises(InvalidInputError, match="outputs is 20000; search and selection leave 0"):
         auditor.audit(count, E1, PEOPLE, outputs=20_000, search=20_000, **ONCE)
 
 
@@ -100,9 +110,9 @@ def test_the_later_of_two_budgets_counts(config: Path) -> None:
         plans = load_configuration(config, **overrides).plans[:2]
         return [(plan.settings.outputs, plan.settings.samples) for plan in plans]
 
-    assert budgets() == [(30_000, 19_500), (None, 5_000)]
+    assert budgets() == [(30_000, 19_672), (None, 5_000)]
     assert budgets(samples=7_000) == [(None, 7_000)] * 2
-    assert budgets(outputs=10_000) == [(10_000, 6_500)] * 2
+    assert budgets(outputs=10_000) == [(10_000, 6_154)] * 2
     assert load_configuration(config, outputs=10_000).plans[0].rerun[-2:] == ("--outputs", "10000")
 
 
