@@ -130,6 +130,10 @@ def test_a_mechanism_slightly_over_its_claim_is_caught() -> None:
 RATES = json.loads((Path(benchmarks.__file__).parent / "results" / "false_alarms.json").read_text())["figures"]
 
 
+def test_the_rate_of_every_case_is_measured() -> None:
+    assert set(RATES) == set(MEASURED)
+
+
 @pytest.mark.parametrize("name", RATES)
 def test_no_measured_rate_of_false_alarms_is_above_its_nominal_one(name: str) -> None:
     """What `python -m benchmarks false_alarms` found, and that its twins are found: a case that cannot alarm shows nothing."""
