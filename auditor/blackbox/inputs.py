@@ -161,7 +161,7 @@ def named_files(parameters: Mapping[str, Any], folders: Iterable[str]) -> list[P
 
 
 def contents(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the digests of files as they are now, if there is a run: what a mechanism is told of, it may open unseen."""
+    """Return the digests of files as they are now, if there is a run. A mechanism may open them unseen."""
     return _WATCH.contents(map(os.path.abspath, paths)) if _WATCH.run else {}
 
 

@@ -58,7 +58,7 @@ class PythonSource:
             candidates = [Path(folder, end) for folder in folders for end in (f"{inside}/__init__.py", f"{inside}.py")]
         return [path for path in candidates if path.is_file()][:1]
 
-    def told(self) -> list[Path]:
+    def named(self) -> list[Path]:
         """Return the files that parameters name, in the folders in which modules are looked for."""
         return named_files(self.parameters, self.search_path or ("",))
 

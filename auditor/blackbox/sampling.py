@@ -239,12 +239,12 @@ class Sampler:
         self, common: tuple[Any, ...], batches: Sequence[Batch], at: int
     ) -> "Generator[_Group[Any], None, None]":
         self.pace.open(1, "worker")
-        told = contents(self.source.told())
+        named = contents(self.source.named())
         while at < len(batches):
             many = self.pace.next_task(len(batches) - at)
             drawing = watched_run(), not common[0].isolated, draw_all, *common, batches[at : at + many]
             (group, error, seconds), seen = watched(*drawing)
-            note({**told, **seen})
+            note({**named, **seen})
             self.pace.note(many, seconds)
             at += many
             yield group, error
@@ -259,7 +259,7 @@ class Sampler:
         worker = "process" if not here or how.isolate else "thread"
         worker = f"{how.backend.capitalize()} worker" if how.on_cluster else worker
         pace.open(workers.pool.size, worker, one_at_a_time=limit is not None)
-        asked, told = deque[tuple[Task, int]](), contents(self.source.told())
+        asked, named = deque[tuple[Task, int]](), contents(self.source.named())
         try:
             while asked or at < len(batches):
                 while at < len(batches) and len(asked) < pace.ahead:
@@ -270,7 +270,7 @@ class Sampler:
                     at += many
                 task, many = asked.popleft()
                 (group, error, seconds), seen = task.result()
-                note({**told, **seen})
+                note({**named, **seen})
                 pace.note(many, seconds)
                 yield group, error
         except BaseException:  # also of the consumer: a mechanism is refused, or the time is over

@@ -32,7 +32,7 @@ class ProgramSource:
             candidates.append(Path(self.command.find()))
         return [path for path in candidates if path.is_file()]
 
-    def told(self) -> list[Path]:
+    def named(self) -> list[Path]:
         """Return the files that parameters name, in the folder of the command."""
         return named_files(self.parameters, (self.command.folder,))
 
