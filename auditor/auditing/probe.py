@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from auditor.auditing.draw import Draw, LookedAt
+from auditor.auditing.first_look import first_look
 from auditor.auditing.looks import CHANCE
 from auditor.auditing.outcome import Seen
 from auditor.auditing.pair_search import LIKELY, find_pair
@@ -14,9 +15,12 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.planted import EFFECTS, Planted, PlantedFault, planted_faults
 from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase, rng_at
+from auditor.blackbox.host import held
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample
+from auditor.errors import MechanismError
 from auditor.events.selection import VALUES
+from auditor.neighbours.pair import Pair
 from auditor.results.result import Probed
 
 T = TypeVar("T")
@@ -30,7 +34,7 @@ CERTAIN = 0.99
 
 
 def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
-    """Search for planted faults, at most at the cost of the audit itself; None if there is nothing to search for.
+    """Search for planted faults after an audit, at most at the cost of the audit itself; None if there is nothing to search for.
 
     A fault is found if the search ends with neighbours on which it shows, and with a good chance to refute the claim on them.
     Raises what sampling raises.
@@ -47,17 +51,52 @@ def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
     ):
         return None
     sample = seen.sample
-    found, missed, outputs = plan.store.recall(KEPT, lambda: _probed(plan, seen.sizes, sample, draw))
+    found, missed, outputs = plan.store.recall(KEPT, lambda: _probed(plan, seen.sizes, sample, draw, draw.spent.total))
     return Probed(tuple(found), tuple(missed), outputs) if found or missed else None
 
 
-def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw) -> tuple[list[str], list[str], int]:
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A search without a bound: whether it promises to refute the mechanism itself, on which pair, and what it found of faults
+    that were planted; None if none were.
+    """
+
+    pair: Pair
+    is_likely: bool
+    planted: Probed | None
+
+
+def rehearse(plan: Plan) -> Rehearsal:
+    """Search for a violation and, if none is likely, for each of the planted faults, by the outputs of the audit's search.
+
+    Raises MechanismError if the mechanism fails on every call, and what sampling raises.
+    """
+    draw, sizes = Draw(plan, lambda progress: None), plan.settings.sizes
+    try:
+        with held(plan.source):
+            start = first_look(plan, draw)
+            draw.knows_whether_reproducible(start.reproducible)
+            if start.failure:
+                raise MechanismError(f"the mechanism failed on every call: {start.failure}")
+            ended = find_pair(plan, sizes, draw)
+            found, missed, outputs = list[str](), list[str](), 0
+            # The search would find the mechanism's own fault again. With one pair, there is nothing to search for.
+            if draw.pairs and ended.promised < LIKELY:
+                sample = draw.draw(draw.batches(ended.pair, sizes.selection, Phase.SELECTION))
+                found, missed, outputs = _probed(plan, sizes, sample, draw, math.inf)
+    finally:
+        plan.source.close()
+    planted = Probed(tuple(found), tuple(missed), outputs) if found or missed else None
+    return Rehearsal(ended.pair, ended.promised >= LIKELY, planted)
+
+
+def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw, most: float) -> tuple[list[str], list[str], int]:
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
     method = plan.method(sizes.bound)
     # What so few outputs could not refute on any pair is no fault of the search. Half of the outputs are of the side that shows it.
     allowed = [effect for effect in EFFECTS if method.foreseen(effect.share / 2, CHANCE) < math.inf]
     faults = planted_faults(plan.domain, sample.left, rng, plan.settings.planted, allowed)
-    found, missed, spent, most = list[str](), list[str](), 0, draw.spent.total
+    found, missed, spent = list[str](), list[str](), 0
     for fault in faults:
         if spent >= most:
             break
