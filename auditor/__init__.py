@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from auditor.neighbours.records import Records as Records
     from auditor.neighbours.totals import Totals as Totals
     from auditor.neighbours.totals_by_key import TotalsByKey as TotalsByKey
+    from auditor.neighbours.valid import Valid as Valid
     from auditor.proofs import Proof as Proof
     from auditor.proofs import prove as prove
     from auditor.results.reader import read_report as read_report
@@ -80,6 +81,7 @@ _NAMES = {
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("Totals",),
     "auditor.neighbours.totals_by_key": ("TotalsByKey",),
+    "auditor.neighbours.valid": ("Valid",),
     "auditor.proofs": ("Proof", "prove"),
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),

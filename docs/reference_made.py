@@ -52,7 +52,7 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Neighbours",
         "A list of pairs `[(left, right), ...]`, or one of these.",
-        ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Dialogues", "Canaries"),
+        ("Value", "OneNumber", "Records", "Totals", "TotalsByKey", "Frame", "Pairs", "Valid", "Dialogues", "Canaries"),
     ),
     ("Programs", "", ("Command",)),
     ("Scores that exist already", "", ("audit_scores", "ScoreBounds")),

@@ -254,7 +254,7 @@ def _version(package: str) -> str:
     with unwatched():
         try:
             return importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
+        except (importlib.metadata.PackageNotFoundError, ValueError):  # the latter for an empty name
             found = sorted(set(_distributions().get(package, ())))
             return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in found) or MISSING
 

@@ -15,7 +15,7 @@ from auditor.adapters.stated_claims import RELATIONS, claim_of
 from auditor.auditing import Plan, Settings
 from auditor.auditing.plan import as_audited
 from auditor.blackbox.command import Command
-from auditor.blackbox.mechanism import PythonSource, find
+from auditor.blackbox.mechanism import PythonSource, find, load
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
@@ -28,6 +28,7 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.totals import groups
+from auditor.neighbours.valid import Valid
 from auditor.verdict import Verdict, alpha_for_each
 
 # The keys of a claim that comes from code.
@@ -210,7 +211,7 @@ class _Part:
         named = audit.neighbours.code() if audit.neighbours is not None else [self._object]
         if self.claim_is_stated and self.known is None:
             named.append(self._object if audit.claim is None else str(audit.claim["from"]))  # type: ignore[call-overload]
-        return named
+        return named + ([audit.valid] if audit.valid else [])
 
     @property
     def _object(self) -> str:
@@ -230,7 +231,8 @@ class _Part:
 
     def makes(self, neighbours: Any) -> bool:
         """Whether the domain is the one in the file and not a stand-in: it needs no function, or functions may be run."""
-        return self.runs_code or (neighbours is not None and not neighbours.needs_code())
+        needs_none = neighbours is not None and not neighbours.needs_code() and self.audit.valid is None
+        return self.runs_code or needs_none
 
 
 def _part(
@@ -288,7 +290,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
             apart = audit.neighbours.model_copy(update={"distance": distance})
             with document.naming(*here, "neighbours"):
                 each[f"{audit.name}, distance {distance}"] = part.neighbours(apart, folders)
-    each = {name: _asked(part, group) for name, group in each.items()}
+    each = {name: _asked(part, _valid(part, group, folders)) for name, group in each.items()}
     with document.naming(*here):
         settings = _settings(config, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.
@@ -309,6 +311,17 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
             )
             for (name, group), claim in zip(each.items(), claims, strict=True)
         ]
+
+
+def _valid(part: _Part, neighbours: Domain | Canaries, folders: tuple[str, ...]) -> Domain | Canaries:
+    """Return the neighbours of which both data sets are valid, if the audit says which are."""
+    named = part.audit.valid
+    if named is None or not part.runs_code:
+        return neighbours
+    with part.document.naming("audits", part.number, "valid"):
+        if isinstance(neighbours, Canaries):
+            raise InvalidInputError("valid: it says which pairs of a domain count, and canaries have none")
+        return Valid(neighbours, load(named, folders))
 
 
 def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:

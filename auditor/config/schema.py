@@ -113,6 +113,8 @@ class Audit(Shared):
     """The promise; or a list of claims, one for each contribution of totals; by default that of an object."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
     """The data sets it may see, and which of them are neighbours; by default those of an object."""
+    valid: str | None = None
+    """module:function or file.py:function of a data set: whether the claim is about it. Other data sets are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
     """What a session may be asked. Then the mechanism returns a session, and a script is asked of it: a list of questions, or
     {range: [low, high]}, {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""

@@ -220,7 +220,7 @@ def test_what_was_seen_twice() -> None:
 def test_differences_are_named(tmp_path: Path) -> None:
     (tmp_path / "now").write_text("x")
     same = content(str(tmp_path / "now"))
-    before = {"now": same, "gone": same, "odd": CHANGES, "mine": WRITTEN, "package numpy": "0.1"}
+    before = {"now": same, "gone": same, "odd": CHANGES, "mine": WRITTEN, "package ": MISSING, "package numpy": "0.1"}
     gone, odd, numpy = changes_since(before, tmp_path)
     assert (gone, odd) == (f"gone: {same} before, {MISSING} now", f"odd: {CHANGES}")
     assert numpy.startswith("package numpy: 0.1 before, ")

@@ -1,0 +1,100 @@
+"""A domain of which only the valid data sets count: whatever it is asked for, no other pair comes out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.cli import main
+from auditor.errors import InvalidInputError
+from auditor.neighbours.valid import Valid
+
+RECORDS = auditor.Records((0, 10), size=(0, 4), relation="add_remove", integer=True)
+ONES = {"workers": 1, "planted": 0, "samples": 20_000, "seed": 1}
+
+
+def no_three(records: Any) -> bool:
+    return len(records) > 0 and 3 not in list(records)
+
+
+def test_no_pair_with_another_data_set_comes_out() -> None:
+    domain, rng = Valid(RECORDS, no_three), np.random.default_rng(1)
+    pair = domain.random(rng)
+    pairs = [*domain.corners(), *domain.simplest(), *domain.simpler(pair)]
+    for _ in range(300):
+        pairs += [pair := domain.mutate(pair, rng), domain.random(rng), *domain.rearranged(rng)]
+        pairs += [one for one in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if one]
+    assert all(no_three(pair.left) and no_three(pair.right) for pair in pairs)
+    # The same without the function has all of them, or this would show nothing.
+    others = [RECORDS.random(rng) for _ in range(300)]
+    assert sum(not (no_three(one.left) and no_three(one.right)) for one in others) > 30
+    assert len({pair.key() for pair in pairs}) > 200
+
+
+def test_a_violation_where_nothing_is_promised_hides_no_other_one() -> None:
+    """Empty data raise, which is found first; two equal records lose more than is claimed, and are found without it."""
+
+    def mean(records: Any, rng: np.random.Generator) -> float:
+        if len(records) == 0:
+            raise ZeroDivisionError
+        return len(records) + rng.laplace(scale=0.3 if len(records) == 3 else 1.0)
+
+    found = auditor.audit(mean, auditor.PureDP(1.0), RECORDS, **ONES)
+    assert found.pair is not None and 0 in (len(found.pair.left), len(found.pair.right))
+    valid = auditor.audit(mean, auditor.PureDP(1.0), Valid(RECORDS, len), **ONES)
+    assert valid.verdict == "violation" and valid.pair is not None
+    assert min(len(valid.pair.left), len(valid.pair.right)) > 0
+
+
+@pytest.mark.parametrize(
+    ("is_valid", "told"),
+    [(lambda records: False, "almost"), (lambda records: records[0] > 1, "raised IndexError")],
+    ids=["none", "raises"],
+)
+def test_an_error_says_what_is_wrong(is_valid: Any, told: str) -> None:
+    with pytest.raises(InvalidInputError, match=told):
+        Valid(RECORDS, is_valid)
+
+
+FILES = {
+    "m.py": """
+def count(records, rng):
+    if len(records) == 0:
+        raise ValueError
+    return len(records) + rng.laplace()
+
+def some(records):
+    return len(records) > 0
+""",
+    "audits.yaml": """
+version: 1
+samples: 5_000
+planted: 0
+audits:
+  - {name: counts, mechanism: m.py:count, claim: {epsilon: 1.0}, valid: m.py:some,
+      neighbours: {domain: records, record: {choices: [a]}, size: {low: 0, high: 4}, relation: add_remove}}
+""",
+}
+
+
+def test_valid_is_a_key_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it the exception is found. A recount does not run the function, and says that it did not check the search."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    file, out = tmp_path / "audits.yaml", ["--out", str(tmp_path / "out"), "--quiet"]
+    assert main(["run", str(file), *out, "--record", str(tmp_path / "kept")]) == 0
+    report = auditor.read_report(tmp_path / "out" / "audits" / "report.json")
+    assert "some accepts them" in (tmp_path / "out" / "audits" / "report.html").read_text()
+    assert report.audits[0].verdict == "no_violation_found"
+    (tmp_path / "m.py").rename(tmp_path / "other.py")
+    capsys.readouterr()
+    assert main(["recount", str(tmp_path / "out" / "audits" / "report.json"), str(tmp_path / "kept")]) == 5
+    file.write_text(FILES["audits.yaml"].replace("valid: m.py:some,", "").replace("m.py:", "other.py:"))
+    assert main(["run", str(file), *out]) == 1
+    file.write_text(
+        FILES["audits.yaml"].replace("m.py:some", "other.py:missing").replace("m.py:count", "other.py:count")
+    )
+    assert main(["run", str(file), *out]) == 2
+    assert "audits.yaml, line 6" in capsys.readouterr().err
