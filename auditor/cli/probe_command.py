@@ -31,7 +31,7 @@ def add_commands(commands: Commands) -> None:
         "--strict", action="store_true", help="exit with 1 if a search finds fewer than 80 %% of the faults"
     )
     add_settings(parser, "planted", "samples", "outputs", "seed", "workers")
-    parser.set_defaults(command=_probe)
+    parser.set_defaults(command=_probe, planted=FAULTS)
 
 
 def _probe(options: argparse.Namespace) -> int:
@@ -43,7 +43,6 @@ def _probe(options: argparse.Namespace) -> int:
     from auditor.verdict import ENOUGH_FOUND
 
     console, status = open_console(), AS_EXPECTED
-    options.planted = FAULTS if options.planted is None else options.planted
     for configuration in selected(load_all(options), options.only):
         table = Table(
             title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
