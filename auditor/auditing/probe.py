@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from auditor.auditing.draw import Draw, LookedAt
 from auditor.auditing.first_look import first_look
+from auditor.auditing.health_checks import always_fails
 from auditor.auditing.looks import CHANCE
 from auditor.auditing.outcome import Seen
 from auditor.auditing.pair_search import LIKELY, find_pair
@@ -83,6 +84,8 @@ def rehearse(plan: Plan) -> Rehearsal:
             # The search would find the mechanism's own fault again. With one pair, there is nothing to search for.
             if draw.pairs and ended.promised < LIKELY:
                 sample = draw.draw(draw.batches(ended.pair, sizes.selection, Phase.SELECTION))
+                if failure := sample.left.failure() and sample.right.failure():
+                    raise MechanismError(always_fails(plan, ended.pair, failure))
                 found, missed, outputs = _probed(plan, sizes, sample, draw, math.inf)
     finally:
         plan.source.close()
