@@ -9,6 +9,7 @@ audit with the same outputs refutes the claim.
 import functools
 import inspect
 import itertools
+import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from scipy.stats import spearmanr
 
 import auditor
 from auditor import auditing
+from auditor.auditing.looks import CHANCE
 from auditor.auditing.plan import Plan
 from auditor.auditing.probe import rehearse
 from auditor.blackbox.mechanism import PythonSource, signature_of
@@ -169,7 +171,11 @@ def others(plan: Plan) -> list[tuple[str, str]]:
         return sum(left != right for left, right in sides) / len(pairs)
 
     told = [name for name, condition in CONDITIONS.items() if apart(condition) >= LEAST_APART]
-    effects = itertools.cycle(EFFECTS)
+    method = plan.method(plan.settings.samples)
+    # As for those that are planted: what so few outputs cannot refute is no fault of the search.
+    effects = itertools.cycle(
+        name for name, (share, _) in EFFECTS.items() if method.foreseen(share / 2, CHANCE) < math.inf
+    )
     return [(name, next(effects)) for name in told for _ in range(EACH)]
 
 
