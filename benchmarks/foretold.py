@@ -29,7 +29,7 @@ from auditor.blackbox.mechanism import PythonSource, signature_of
 from auditor.config import load_configuration
 from auditor.neighbours.pair import distinct, plain
 
-PLANTED, SEED = 20, 1
+PLANTED, SEED = 40, 1
 # Mechanisms have these in turn: what a search sees depends on them as on anything else.
 SAMPLES = (2_000, 20_000, 200_000)
 CONFIGS = (
@@ -44,7 +44,7 @@ LEFT_OUT = ("bits",)  # whose events are not values
 # Pairs that show whether a condition tells neighbours apart, and the least share of them.
 PAIRS, LEAST_APART = 300, 0.005
 # Faults of each condition.
-EACH = 2
+EACH = 4
 
 
 def number_of_rows(rows: Any, size: int, rng: np.random.Generator) -> Any:
