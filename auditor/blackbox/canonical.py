@@ -22,8 +22,10 @@ from auditor.blackbox.flatten import (
     array_leaves,
     flatten,
     is_number_array,
+    is_word,
     items_at,
     output_kind,
+    spelled,
     type_name,
 )
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
@@ -222,20 +224,23 @@ def _of_distinct(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _of_texts(place: str, texts: Sequence[str]) -> Columns:
-    """Return the columns of texts; those that spell numbers as Python does are read at once."""
+    """Return the columns of texts, each once. Those that spell numbers as Python does are read at once, and so are words."""
     plain = dict(zip(texts, map(plain_number, texts), strict=True))
 
-    def columns_of(is_plain: bool, group: Sequence[str]) -> Columns:
-        if not is_plain:
+    def columns_of(known: str, group: Sequence[str]) -> Columns:
+        if known == "field":
             return _by_row(place, group)
+        types = constant_column(f"type of {place}", "str", len(group))
+        length = OutputColumn(f"length of {place}", np.fromiter(map(len, group), np.float64, len(group)))
+        if known == "word":
+            codes = np.arange(len(group), dtype=np.int32)
+            return [types, OutputColumn(place, np.zeros(len(group)), codes, tuple(map(spelled, group))), length]
         numbers, decimals = zip(*(number for text in group if (number := plain[text])), strict=True)
         value, *sign = number_columns(place, np.array(numbers))
-        written = [(f"decimals of {place}", decimals), (f"length of {place}", [*map(len, group)])]
-        of_text = [OutputColumn(name, np.array(counts, np.float64)) for name, counts in written]
-        types = constant_column(f"type of {place}", "str", len(group))
-        return [types, value, of_text[0], *sign, of_text[1]]
+        return [types, value, OutputColumn(f"decimals of {place}", np.array(decimals, np.float64)), *sign, length]
 
-    return _by_group(texts, [plain[text] is not None for text in texts], columns_of)
+    kinds = ["number" if plain[text] is not None else "word" if is_word(text) else "field" for text in texts]
+    return _by_group(texts, kinds, columns_of)
 
 
 def _of_arrays(place: str, arrays: Any) -> Columns:

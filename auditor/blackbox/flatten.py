@@ -1,5 +1,6 @@
 """What the row of an output is: numbers and words, each named by its place in the output. ``KINDS`` has a line for each kind."""
 
+import functools
 import inspect
 import itertools
 import math
@@ -25,6 +26,8 @@ KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "byt
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
+# Letters of the longest text of which it is remembered whether it is a word.
+LONGEST_KNOWN = 64
 # Parts of the scalars of pandas that are not numbers themselves.
 PANDAS = {"Period": ("ordinal", "freqstr"), "Interval": ("left", "right", "closed")}
 # The default repr of objects: a memory address.
@@ -264,8 +267,22 @@ def _text_leaves(place: str, text: str | bytes) -> Leaves:
         return number_leaves(place, text) or {place: float(text)}
     leaves: Leaves = {}
     if isinstance(text, str):
-        leaves = number_leaves(place, text) or _field_leaves(place, text)
+        leaves = _parsed(place, text)
     return {**(leaves or {place: spelled(text)}), f"length of {place}": float(len(text))}
+
+
+def is_word(text: str) -> bool:
+    """Whether a text spells no number, and holds none among its fields."""
+    return _is_known_word(text) if len(text) <= LONGEST_KNOWN else not _parsed("", text)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _is_known_word(text: str) -> bool:
+    return not _parsed("", text)
+
+
+def _parsed(place: str, text: str) -> Leaves:
+    return number_leaves(place, text) or _field_leaves(place, text)
 
 
 def _field_leaves(place: str, text: str) -> Leaves:

@@ -59,27 +59,31 @@ def _constant(keys: Keys) -> bool:
 
 
 def _mixed(column: OutputColumn, n: int) -> Keys | np.uint64:
+    place = _named(column.name)
     if (atom := column.only_atom) is not None:
-        return _atom_key(column.name, atom)
-    mixed = (column.numbers[:n].view(np.uint64) ^ _named(column.name)) * ODD
-    mixed ^= mixed >> SHIFT
-    mixed *= ODD
-    if column.codes is not None:
-        codes = column.codes[:n]
-        for code in np.unique(codes[codes >= 0]).tolist():
-            mixed[codes == code] = _atom_key(column.name, column.atoms[code])
-    return mixed
+        # A place that an output does not have is not part of its key, since other batches may have no such column.
+        return np.uint64(0) if atom == ABSENT else _mix(np.array([_named(atom)]) ^ place)[0]
+    mixed = _mix(column.numbers[:n].view(np.uint64) ^ place)
+    if column.codes is None:
+        return mixed
+    codes = column.codes[:n]
+    used, which = np.unique(codes, return_inverse=True)
+    atoms = [column.atoms[code] if code >= 0 else ABSENT for code in used.tolist()]
+    of_atoms = _mix(np.array([_named(atom) for atom in atoms]) ^ place)
+    of_atoms[[atom == ABSENT for atom in atoms]] = 0
+    return np.where(codes >= 0, of_atoms[which], mixed)
 
 
-def _atom_key(place: str, atom: str) -> np.uint64:
-    # A place that an output does not have is not part of its key, since other batches may have no such column.
-    return np.uint64(0) if atom == ABSENT else _named(place, atom)
+def _mix(keys: Keys) -> Keys:
+    keys = keys * ODD
+    keys ^= keys >> SHIFT
+    return keys * ODD
 
 
-@functools.lru_cache(maxsize=1024)
-def _named(*names: str) -> np.uint64:
-    text = "\0".join(names).encode("utf-8", "surrogatepass")
-    return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big"))
+@functools.lru_cache(maxsize=1 << 16)
+def _named(name: str) -> np.uint64:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.uint64(int.from_bytes(digest, "big"))
 
 
 @dataclass(frozen=True, slots=True)
