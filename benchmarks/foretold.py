@@ -43,8 +43,6 @@ CONFIGS = (
 LEFT_OUT = ("bits",)  # whose events are not values
 # Pairs that show whether a condition tells neighbours apart, and the least share of them.
 PAIRS, LEAST_APART = 300, 0.005
-# Faults of each condition.
-EACH = 4
 
 
 def number_of_rows(rows: Any, size: int, rng: np.random.Generator) -> Any:
@@ -162,7 +160,7 @@ class Faulty:
 
 
 def others(plan: Plan) -> list[tuple[str, str]]:
-    """Return the faults that tell some neighbours apart: each condition with an effect, the effects in turn."""
+    """Return the faults that tell some neighbours apart: each condition with each effect."""
     rng = np.random.default_rng(SEED)
     pairs = distinct([*plan.domain.corners(), *(plan.domain.random(rng) for _ in range(PAIRS))])
 
@@ -173,10 +171,8 @@ def others(plan: Plan) -> list[tuple[str, str]]:
     told = [name for name, condition in CONDITIONS.items() if apart(condition) >= LEAST_APART]
     method = plan.method(plan.settings.samples)
     # As for those that are planted: what so few outputs cannot refute is no fault of the search.
-    effects = itertools.cycle(
-        name for name, (share, _) in EFFECTS.items() if method.foreseen(share / 2, CHANCE) < math.inf
-    )
-    return [(name, next(effects)) for name in told for _ in range(EACH)]
+    effects = [name for name, (share, _) in EFFECTS.items() if method.foreseen(share / 2, CHANCE) < math.inf]
+    return list(itertools.product(told, effects))
 
 
 def plans() -> dict[str, Plan]:
