@@ -118,7 +118,7 @@ TOOLS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "histogram in two dimensions": (
         lambda: functools.partial(tools.histogram2d, epsilon=1.0, bins=2, range=[(0, 10), (0, 5)]),
         "add_remove",
-        "0 to 20 records of 2 columns",
+        "0 to 20 records (2 values: numbers from 0 to 10, numbers from 0 to 5)",
     ),
 }
 
@@ -151,12 +151,15 @@ def test_a_model_shows_what_it_learned() -> None:
 
 
 def test_the_draws_of_discrete_gaussian_noise_tell_it_and_those_of_geometric_noise_do_not() -> None:
-    """A sampler by rejection draws as long as its noise is large: ε ≥ 6 for a claim of 1, with the value alone far below."""
+    """A sampler by rejection draws as long as its noise is large: ε ≥ 4 for a claim of 1, with the value alone far below.
+
+    At this confidence 20,000 outputs prove at most 6.3. The library's own randomness leaves 5.2 to 6.
+    """
     settings = QUICK | {"samples": 20_000, "search": 7_500, "planted": 0, "shrink": False}
     leaky = auditor.audit(dp.GaussianDiscrete(epsilon=1, delta=1e-3), observe=["draws"], **settings)
     assert leaky.verdict == "violation"
     assert leaky.bound is not None
-    assert leaky.bound.value >= 6
+    assert leaky.bound.value >= 4
     assert leaky.control is not None
     assert (leaky.control.bound, leaky.control.costs_alone) == (0, 0)
     assert leaky.control.value_alone <= 1
