@@ -31,7 +31,7 @@ libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m pytest -q tests/test_libraries.py tests/adapters
 
 # All that the constructors of these libraries make, each named by its environment and its module: half an hour.
-SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp
+SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp smartnoise-sql:snsql
 sweeps: $(READY) $(LIBRARIES)
 	for each in $(SWEPT); do \
 	  PYTHONPATH=$$(echo .libraries/$${each%:*}/lib/python3*/site-packages) \
@@ -83,9 +83,11 @@ $(READY): requirements.lock pyproject.toml $(AUDITS)
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
 
+# Wheels, but for packages that have none; these are Python, or Java that is compiled.
+WHEELS := --only-binary :all: --no-binary antlr4-python3-runtime,pyspark
 .libraries/%/.ready: $(PINS)/%.txt | $(READY)
 	$(PYTHON) -m venv --clear .libraries/$*
-	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	.libraries/$*/bin/python -m pip install --quiet --disable-pip-version-check $(WHEELS) --require-hashes -r $<
 	touch $@
 
 # Some old releases have no wheel. The list has all that is needed for what is tested, so nothing else is installed.

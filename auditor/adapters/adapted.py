@@ -28,6 +28,8 @@ ADAPTERS = {
     "pydp": "auditor.adapters.pydp:from_pydp",
     "_partition_selection": "auditor.adapters.pydp:from_pydp",  # as PyDP's strategies say
     "pure_ldp": "auditor.adapters.pure_ldp:from_pure_ldp",
+    "snsql": "auditor.adapters.smartnoise_sql:from_smartnoise_sql",
+    "tmlt.core": "auditor.adapters.tmlt_core:from_tmlt_core",
 }
 # By the module of a function that says something with its arguments alone.
 OF_FUNCTIONS = {"diffprivlib.tools": "auditor.adapters.diffprivlib:from_tool"}

@@ -7,6 +7,7 @@ arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))`
 import copy
 import functools
 import inspect
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,8 +27,11 @@ from auditor.neighbours.totals import Totals
 RANGE = 100
 # They take integers only.
 INTEGERS = ("Geometric", "GaussianDiscrete")
-
-
+# A perturbed function tells its data exactly; its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
+OF_VECTOR = (
+    "diffprivlib does not say which function Vector perturbs: it was a logistic loss of its sensitivities, whose minimum is the "
+    "output; one record is replaced, and the others are zero"
+)
 # How many records a tool gets.
 SIZE = {"add_remove": (0, 20), "substitute": (1, 20)}
 
@@ -47,6 +51,8 @@ def from_diffprivlib(
     if not hasattr(thing, "randomise"):
         raise InvalidInputError(f"{type(thing).__name__} of diffprivlib is not a mechanism, a tool or a model")
     chosen = dict[str, Any]()
+    if hasattr(thing, "function_sensitivity"):
+        return Adapted(MinimumOf(thing), _claim_of(thing), _records_of(thing), (OF_VECTOR,))
     neighbours = Value(values) if values is not None else _neighbours(thing, range, chosen)
     return Adapted(
         Selected(thing) if hasattr(thing, "utility") else Randomised(thing),
@@ -138,6 +144,47 @@ class Selected:
         return type(made)(epsilon=made.epsilon, sensitivity=made.sensitivity, utility=utility, **said).randomise()
 
 
+@dataclass(frozen=True, slots=True)
+class MinimumOf:
+    """The minimum of a regularised logistic loss that Vector perturbs, as a function of one record.
+
+    At a record of length 1 its slope is at most 1, and its curvature at most ``function_sensitivity``, as the mechanism assumes.
+    Records that are zero would add a constant.
+    """
+
+    made: Any
+
+    def __call__(self, record: Any) -> list[float]:
+        from scipy.optimize import minimize
+
+        made, steep = self.made, 4 * self.made.function_sensitivity
+
+        def loss(argument: np.ndarray) -> tuple[float, np.ndarray]:
+            along = float(np.dot(argument, record))
+            value = np.logaddexp(0, steep * along) / steep if steep else along
+            slope = 1 / (1 + np.exp(-steep * along)) if steep else 1.0
+            of_length = made.alpha * argument
+            return (value + np.dot(of_length, argument) / 2) / made.n, (slope * record + of_length) / made.n
+
+        record = np.asarray(record, dtype=float)
+        start = np.zeros(made.dimension)
+        found = minimize(
+            made.randomise(loss), start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
+        )
+        return [float(number) for number in found.x]
+
+
+def _records_of(thing: Any) -> Domain:
+    """Return pairs of records that are at most as long as the data sensitivity: in one direction, in two, and none."""
+    far, first = float(thing.data_sensitivity), np.zeros(thing.dimension)
+    first[0] = 1.0
+    even = np.full(thing.dimension, thing.dimension**-0.5)
+    records = dict.fromkeys(
+        tuple((far * one).tolist()) for one in (0 * first, first, -first, np.roll(first, 1), even, first / 2)
+    )
+    return Pairs(list(itertools.combinations(map(list, records), 2)))
+
+
 def _claim_of(thing: Any) -> Claim:
     epsilon, delta = float(thing.epsilon), float(getattr(thing, "delta", 0.0))
     return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
@@ -154,8 +201,7 @@ def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, An
         return _utilities(thing, chosen)
     if type(thing).__name__ == "Bingham":
         return _matrices(sensitivity, chosen)
-    # The value of Vector is a function.
-    if sensitivity is None or hasattr(thing, "function_sensitivity"):
+    if sensitivity is None:
         return None
     integer = any(base.__name__ in INTEGERS for base in type(thing).__mro__)
     one = int if integer else float

@@ -1,6 +1,6 @@
 """Estimators in the manner of scikit-learn: ``fit`` learns from records, and what it learned is the output.
 
-That is each fitted attribute, whose name ends in an underscore, and what is predicted for a few points.
+That is each fitted attribute, whose name ends in an underscore, and what is predicted for a few points; or those that are named.
 """
 
 import copy
@@ -21,6 +21,7 @@ RELATIONS = ("add_remove", "substitute")
 # Chosen if an estimator does not say it.
 RANGE, SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
 MOST_POINTS = 4  # for which it predicts
+PREDICTED = "predicted"
 
 
 def from_estimator(
@@ -31,6 +32,7 @@ def from_estimator(
     range: Sequence[Any] | None = None,
     classes: Sequence[Any] | None = None,
     target: Sequence[float] | None = None,
+    attributes: Sequence[str] | None = None,
 ) -> Adapted:
     """Adapt an estimator that has not learned yet. It is copied before it learns.
 
@@ -41,6 +43,7 @@ def from_estimator(
         range: [low, high] of each feature.
         classes: the classes of a classifier.
         target: [low, high], the numbers that a regression predicts.
+        attributes: the fitted attributes to look at, and "predicted" if predictions count; by default all of them.
 
     Raises InvalidInputError for another relation, and if classes and target are both given.
     """
@@ -48,7 +51,9 @@ def from_estimator(
     name = type(thing).__name__
     if relation is None:
         return Adapted(
-            Fitted(thing, 0, False, ()), claim, wanting=f"{name} does not say which data are neighbours; say `relation`"
+            Fitted(thing, 0, False, (), None),
+            claim,
+            wanting=f"{name} does not say which data are neighbours; say `relation`",
         )
     if relation not in RELATIONS:
         raise InvalidInputError(f'relation is "{relation}"; {did_you_mean(relation, RELATIONS)}')
@@ -71,7 +76,13 @@ def from_estimator(
     one = len(columns) == 1
     shape: dict[str, Any] = {"record": features[0]} if one else {"columns": columns}
     return Adapted(
-        Fitted(thing, len(features), len(columns) > len(features), points),
+        Fitted(
+            thing,
+            len(features),
+            len(columns) > len(features),
+            points,
+            None if attributes is None else tuple(attributes),
+        ),
         claim,
         Records(**shape, size=size, relation=relation),
         what_was_chosen(name, chosen),
@@ -87,6 +98,7 @@ class Fitted:
     features: int
     has_target: bool
     points: tuple[tuple[float, ...], ...]
+    attributes: tuple[str, ...] | None
 
     def __call__(self, data: Any) -> dict[str, Any]:
         table = np.asarray(data).reshape(len(data), self.features + self.has_target)
@@ -96,11 +108,11 @@ class Fitted:
         return dict(self._shown(learned))
 
     def _shown(self, learned: Any) -> Iterator[tuple[str, Any]]:
-        for name, value in sorted(vars(learned).items()):
-            if name.endswith("_") and not name.startswith("_"):
-                yield name, _plain_value(value)
-        if hasattr(learned, "predict"):
-            yield "predicted", _plain_value(learned.predict(np.asarray(self.points)))
+        fitted = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
+        predicts = [PREDICTED] * hasattr(learned, "predict")
+        for name in self.attributes or (*fitted, *predicts):
+            value = learned.predict(np.asarray(self.points)) if name == PREDICTED else getattr(learned, name)
+            yield name, _plain_value(value)
 
 
 def _plain_value(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Clients of pure-ldp: the local model, so any two items are neighbours, and the claim is the client's ε."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -39,7 +39,7 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
         neighbours = _all_items(client, d)
     epsilon = _epsilon(client)
     return Adapted(
-        Privatised(client, _hashed(client, neighbours)),
+        Privatised(client, _items(neighbours)),
         None if epsilon is None else PureDP(epsilon),
         neighbours,
         what_was_chosen("pure-ldp", chosen),
@@ -51,31 +51,61 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
 class Privatised:
     """What a client answers on an item.
 
-    Local hashing answers with a seed and a hash. Anybody can compute which of ``hashed`` have that hash, so this is added.
+    Local hashing answers with a seed and a hash. Anybody can compute which of ``items`` lead to that hash, so this is added.
     """
 
     client: Any
-    hashed: tuple[Any, ...] = ()
+    items: tuple[Any, ...] = ()
 
     def __call__(self, item: Any) -> Any:
         answer = self.client.privatise(item)
-        if self.hashed:
-            value, seed = answer
-            return value, seed, [self._hash(other, seed) == value for other in self.hashed]
         # An iterator, which some clients return, shows nothing of what it holds.
-        return list(answer) if isinstance(answer, zip) else answer
+        answer = list(answer) if isinstance(answer, zip) else answer
+        fits = [
+            [_hash(inner, one, seed) == value for one in hashed]
+            for inner, (value, seed), hashed in _hashings(self.client, self.items, answer)
+        ]
+        return (answer, fits) if fits else answer
 
-    def _hash(self, item: Any, seed: int) -> int:
-        """Return the hash of an item, as LHClient and its server compute it."""
-        text = str(self.client.index_mapper(item))
-        return int(import_module("xxhash").xxh32(text, seed=seed).intdigest() % self.client.g)
+
+Hashing = tuple[Any, tuple[int, int], list[Any]]
 
 
-def _hashed(client: Any, neighbours: Domain | None) -> tuple[Any, ...]:
-    """Return the items to look for in an answer of local hashing; none of other clients."""
-    if not any(base.__name__ == "LHClient" for base in type(client).__mro__) or neighbours is None:
-        return ()
-    values = (value for pair in neighbours.corners() for value in (pair.left, pair.right))
+def _hashings(client: Any, items: Sequence[Any], answer: Any) -> Iterator[Hashing]:
+    """Yield each local hashing in an answer: the client that did it, its hash and seed, and what it hashes of each item."""
+    if _is_local_hashing(client):
+        yield client, answer, list(items)
+    elif hasattr(client, "fragment_estimator"):  # the tree histogram hashes a beginning of the word, and the word
+        words = [client._pad_string(item) for item in items]
+        lengths = range(client.fragment_length, client.max_string_length + 1, client.fragment_length)
+        starts = [word[:n] + client.padding_char * (client.max_string_length - n) for word in words for n in lengths]
+        for inner, given, hashed in zip(
+            (client.fragment_estimator, client.word_estimator), answer, (starts, words), strict=True
+        ):
+            if _is_local_hashing(inner):
+                yield inner, given, hashed
+    elif _is_local_hashing(getattr(client, "client", None)) and hasattr(client, "start_length"):  # prefix extending
+        given, group = answer
+        length = client.start_length + (group + 1) * client.fragment_length
+        yield client.client, given, [client._pad_string(item)[:length] for item in items]
+    elif _is_local_hashing(getattr(client, "client", None)) and not client.count_sketch:  # a sketch
+        given, place = answer
+        yield client.client, given, [client.hash_funcs[place](client.index_mapper(item)) for item in items]
+
+
+def _is_local_hashing(client: Any) -> bool:
+    return any(base.__name__ == "LHClient" for base in type(client).__mro__)
+
+
+def _hash(client: Any, item: Any, seed: int) -> int:
+    """Return the hash of an item, as LHClient and its server compute it."""
+    text = str(client.index_mapper(item))
+    return int(import_module("xxhash").xxh32(text, seed=seed).intdigest() % client.g)
+
+
+def _items(neighbours: Domain | None) -> tuple[Any, ...]:
+    """Return the items to look for in an answer of local hashing."""
+    values = (value for pair in (neighbours.corners() if neighbours else ()) for value in (pair.left, pair.right))
     return tuple(dict.fromkeys(values))[:MOST_HASHED]
 
 

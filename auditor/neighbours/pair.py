@@ -69,7 +69,7 @@ class Arrays(DataForm):
     kind: str = ""
 
     def __str__(self) -> str:
-        return "NumPy arrays"
+        return f"NumPy arrays of dtype {self.kind}" if self.kind else "NumPy arrays"
 
     def build(self, data: Any, other: Any) -> Any:
         # One type for both sides: the type of an empty array, or the width of strings, must not reveal the side.

@@ -43,6 +43,7 @@ CLIENTS: dict[str, tuple[Callable[[float], Any], str]] = {
     "count mean sketch": (lambda e: oracles.CMSClient(e, SKETCH, 16), "one value of 4"),
     "Hadamard count mean sketch": (lambda e: oracles.CMSClient(e, SKETCH, 16, is_hadamard=True), "one value of 4"),
     "private count sketch": (lambda e: oracles.PCSClient(e, 4, 16, SIGNED), "one value of 4"),
+    "sketch of local hashing": (lambda e: oracles.SketchResponseClient(e, 16, SKETCH), "one integer from 1 to 16"),
     "prefix extending": (lambda e: heavy.PEMClient(e, 2, 6, 2), "one value of 4"),
     "tree histogram": (lambda e: heavy.TreeHistClient(e, 2, 6), "one value of 4"),
 }
@@ -57,7 +58,10 @@ def test_a_client_keeps_its_epsilon_on_all_its_items(make: Callable[[float], Any
     assert result.verdict == "no_violation_found", str(result)
 
 
-FOUND = ["direct encoding", "histogram encoding", "local hashing", "fast local hashing", "unary encoding"]
+FOUND = [
+    *("direct encoding", "histogram encoding", "local hashing", "fast local hashing", "unary encoding"),
+    *("sketch of local hashing", "prefix extending", "tree histogram"),
+]
 
 
 @pytest.mark.parametrize("name", FOUND)

@@ -349,6 +349,20 @@ def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
     assert result.to_dict()["warnings"] == list(result.warnings)
 
 
+def test_a_mechanism_that_fails_on_objects_is_told_their_type() -> None:
+    def score(records: Any, rng: np.random.Generator) -> float:
+        return float(np.exp(records[:, 1]).sum()) + rng.laplace()
+
+    for choices, told in (
+        ([0, 1], ()),
+        (["a", "b"], ("which has no callable exp method", "arrive as NumPy arrays of dtype object")),
+    ):
+        mixed = auditor.Records(columns=[{"choices": choices}, {"low": 0.0, "high": 1.0}], size=(1, 3))
+        result = audit(score, auditor.PureDP(3.0), mixed, samples=1000, planted=0)
+        assert [part for part in told if part not in (result.stop_reason or "")] == []
+        assert (result.verdict == "inconclusive") == bool(told)
+
+
 def test_no_violation_has_no_warning_of_exceptions() -> None:
     def sometimes(bit: int, rng: np.random.Generator) -> float:
         if rng.random() < 0.1:
