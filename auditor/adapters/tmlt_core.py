@@ -72,11 +72,11 @@ def from_tmlt_core(
             f"{type(thing).__name__} has the metric {metric}, which has no counterpart here; give `neighbours`"
         )
     claim = _claim(thing.output_measure, thing.privacy_function(d_in))
-    return Adapted(Measured(thing, in_series, one), claim, neighbours, what_was_chosen("Tumult Core", chosen))
+    return Adapted(MeasurementOf(thing, in_series, one), claim, neighbours, what_was_chosen("Tumult Core", chosen))
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasurementOf:
     """A measurement as a function of a number, or of a series of numbers."""
 
     made: Any
