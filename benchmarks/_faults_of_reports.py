@@ -100,7 +100,7 @@ REPORTS = {
     ),
     "report: a memoised response seeded by the value": Fault(
         over_fifty(True), over_fifty(False), EPSILON, _HUNDRED, (20, 80),
-        "The permanent response is a function of the age, so only the second flip is left, of ε = 3.",
+        "The permanent response is a function of the age; ages that differ in it have only the second flip, of ε = 3.",
         "The permanent response has ε = 1, and what follows is post-processing.",
     ),
     "report: a lie is next to the truth": Fault(

@@ -65,7 +65,7 @@ def most_frequent(ties_are_true: bool) -> Mechanism:
         counts = _counts(records)
         if ties_are_true and np.count_nonzero(counts == counts.max()) > 1:
             return ["tie"] * size
-        return np.array(KEYS)[np.argmax(counts + rng.gumbel(0.0, 1.0, (size, len(KEYS))), axis=1)]
+        return [KEYS[key] for key in np.argmax(counts + rng.gumbel(0.0, 1.0, (size, len(KEYS))), axis=1)]
 
     return release
 
