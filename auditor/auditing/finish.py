@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from auditor.auditing.cost_control import controlled, what_costs_tell
 from auditor.auditing.draw import Draw
+from auditor.auditing.further import further
 from auditor.auditing.health_checks import cut_short, drift, exceptions, nearly_all_alike, nothing_differs
 from auditor.auditing.implied import smaller_noise
 from auditor.auditing.oracle import exact_value
@@ -19,8 +20,8 @@ from auditor.results.result import ExactValue, ProofFound, Smallest
 def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Outcome:
     """Find out the rest of an ended audit, and return it with what the flow saw. Raises what sampling raises.
 
-    This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
-    only Holm's larger level refutes has no smallest pair.
+    This may draw outputs: for the smallest pair and further violations, if the claim is refuted at the plan's own level, and for
+    warnings. A claim that only Holm's larger level refutes has neither.
     """
     seen, control = controlled(plan, seen, draw)
     refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
@@ -44,6 +45,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
         proof or brief_proof(plan),
         probe(plan, seen, draw) if has_evidence and not refuted else None,
         control,
+        further(plan, seen, draw),
     )
 
 

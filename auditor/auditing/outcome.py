@@ -17,6 +17,7 @@ from auditor.results.result import (
     AuditResult,
     CostControl,
     ExactValue,
+    Further,
     Judgement,
     Probed,
     ProofFound,
@@ -97,6 +98,7 @@ class Outcome:
     proof: ProofFound | None = None
     planted: Probed | None = None
     control: CostControl | None = None
+    further: Further | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ class Ended:
     def result(self, alpha: float | None = None) -> AuditResult:
         """Return the result at a level, by default the plan's own.
 
-        The smallest pair and its bound are not part of the judgement. They are reported only if the claim is refuted.
+        The smallest pair, its bound and further violations are not part of the judgement. They are reported only if the claim is
+        refuted.
         """
         outcome, plan, seen = self.outcome, self.outcome.plan, self.outcome.seen
         found = seen.found
@@ -163,6 +166,7 @@ class Ended:
             ),
             command(plan, broken, seen.sizes),
             outcome.proof,
+            outcome.further if violated else None,
         )
 
 

@@ -14,8 +14,11 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
+from auditor.events.outside import EarlierEvent
 from auditor.events.vectors import SumOfAnswers
 from auditor.methods import method_for
+from auditor.methods.guessing import Guesses
+from auditor.methods.guessing_outside import GuessesOutside
 from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
@@ -35,12 +38,14 @@ class Hints:
     """What is known before an audit.
 
     ``pairs`` of the domain are tried first in the search. ``features`` are tried in addition to the features that the outputs
-    suggest. With a ``test``, such as the rule of an earlier report, nothing is learned.
+    suggest. With a ``test``, such as the rule of an earlier report, nothing is learned. Violations are looked for outside of
+    ``known`` events.
     """
 
     pairs: tuple[Pair, ...] = ()
     features: tuple[Feature, ...] = ()
     test: Test[Any] | None = None
+    known: tuple[EarlierEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,10 @@ class Plan:
         claim = claim or self.claim
         of_transcripts = (SumOfAnswers(),) if isinstance(self.neighbours, Dialogues) else ()
         features = *self.hints.features, *of_transcripts
-        return method_for(claim, settings.method, self.alpha, outputs, settings.events, features)
+        method = method_for(claim, settings.method, self.alpha, outputs, settings.events, features)
+        return (
+            GuessesOutside.of(method, self.hints.known) if self.hints.known and isinstance(method, Guesses) else method
+        )
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

@@ -9,6 +9,7 @@ from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
+from auditor.events.outside import Outside
 from auditor.events.written import read_rule, written
 
 # Characters of a list of values in a description. Of a longer list it names the first.
@@ -71,7 +72,8 @@ class Event:
         )
 
     def _looks_at(self) -> LooksAt:
-        match self.feature:
+        feature = self.feature
+        match feature.feature if isinstance(feature, Outside) else feature:
             case LowestBit():
                 return "bits"
             case EvidenceSum() | LogisticScore():

@@ -29,7 +29,7 @@ from auditor.bounds.prospect import (
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import RuleCounts
 from auditor.events.event import Event
-from auditor.events.rare import RARE
+from auditor.events.rare import RARE, RareChoice
 from auditor.events.selection import frequent_event, rare_event, select_event
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
@@ -88,12 +88,16 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
 
         Each half of the outputs judges the frequent rule that is learned from the other. A rare rule judges itself.
         """
+        counts, rare = self.held_out_of(sample)
+        frequent = held_out(counts)
+        return frequent, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), frequent
+
+    def held_out_of(self, sample: Sample) -> tuple[GuessCounts, RareChoice | None]:
+        """Return the counts of frequent rules in outputs from which they were not learned, and a rare rule, if there is one."""
         one, other = sample.halves()
         counts = self._frequent(one).count(other) + self._frequent(other).count(one)
         rare = rare_event(sample, self)
-        is_rare = rare is not None and rare.seen.guesses <= RARE * sample.size
-        frequent = held_out(counts)
-        return frequent, rare.seen if rare is not None and is_rare else HeldOut(0, 0, sample.size, 1), frequent
+        return counts, rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
 
     def _frequent(self, sample: Sample) -> Event:
         return frequent_event(sample, self, self.events, self.given)

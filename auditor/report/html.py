@@ -27,6 +27,7 @@ from auditor.report.phrases import (
     canary_words,
     confidence_words,
     finding,
+    further_words,
     in_columns,
     number,
     planted_words,
@@ -67,7 +68,16 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
-    words = (counted_events, finding, first_sentence, planted_words, run_headline, in_columns, verdict_words)
+    words = (
+        counted_events,
+        finding,
+        first_sentence,
+        further_words,
+        planted_words,
+        run_headline,
+        in_columns,
+        verdict_words,
+    )
     parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, any_table, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}

@@ -13,6 +13,7 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
+from auditor.events.observed import SideCounts
 from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField, PowerField
 from auditor.verdict import Verdict, is_weak
 
@@ -36,6 +37,7 @@ KEYS = (
         "pair",
         "event",
         "smallest",
+        "further",
         "reproduce",
     ),
     *("exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
@@ -115,6 +117,33 @@ class Smallest:
     event: EventField
     bound: BoundField
     dialogue: Annotated[Sequence[Turn], Field(exclude_if=lambda turns: not turns)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherViolation:
+    """A violation outside of the events of those before it, with the pair, the event and the bound of fresh outputs on it.
+
+    Nothing is guessed on outputs of earlier events. ``earlier`` counts these for each of them, among the outputs of the bound.
+    ``p_value`` is the smallest level at which the outputs refute the claim.
+    """
+
+    pair: PairField
+    event: EventField
+    earlier: Sequence[SideCounts]
+    bound: BoundField
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """The violations that were ``found`` after the first, and why no more were looked for. The verdict does not rest on them.
+
+    ``outputs`` were drawn for this, in addition to those of the audit.
+    """
+
+    found: Sequence[FurtherViolation]
+    end: str
+    outputs: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +277,8 @@ class AuditResult:
     expected verdict. ``exact`` is the true value on the pair, if it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
     should know them. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
-    ``proof`` is the end of an attempt at a proof. It is None if there was no attempt.
+    ``proof`` is the end of an attempt at a proof. It is None if there was no attempt. ``further`` has the violations that were
+    looked for after a violation; None if there was none, or if no further ones were asked for.
     """
 
     name: str
@@ -263,6 +293,7 @@ class AuditResult:
     warnings: Sequence[str] = ()
     reproduce: str | None = None
     proof: ProofFound | None = None
+    further: Further | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -369,8 +400,10 @@ class AuditResult:
         flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
         if self.smallest is not None:
             flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
+        for one in flat["further"]["found"] if self.further is not None else ():
+            one |= {key: with_significant_digits(one[key]) for key in ("bound", "p_value")}
         flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
-        return {key: flat[key] for key in KEYS if key != "proof" or self.proof is not None}
+        return {key: flat[key] for key in KEYS if key not in ("proof", "further") or flat[key] is not None}
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
