@@ -489,7 +489,8 @@ MORE_PARAMETERS = {
     *("auditor.auditing.audit", "auditor.proofs.arithmetic.opaque", "auditor.proofs.generator.choice"),
     "auditor.adapters.estimator.from_estimator",  # a keyword for each thing that an estimator does not say
 }
-MORE_FIELDS = set[str]()
+# A field for each setting that a user may give.
+MORE_FIELDS = {"auditor.auditing.settings.Settings"}
 
 
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

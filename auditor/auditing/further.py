@@ -31,8 +31,8 @@ from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.events.cells import LEFT, RIGHT
 from auditor.events.event import Event
+from auditor.events.left_out import EarlierEvent, Outside, count_in_each
 from auditor.events.observed import ObservedRule, SideCounts
-from auditor.events.outside import EarlierEvent, Outside, count_in_each
 from auditor.methods.guessing import Guesses
 from auditor.methods.guessing_outside import EventOutside
 from auditor.neighbours.pair import Pair

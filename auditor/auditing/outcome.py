@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
@@ -154,7 +154,7 @@ class Ended:
             plan.claim,
             plan.expect,
             judgement,
-            self.provenance,
+            replace(self.provenance, reproduce=command(plan, broken, seen.sizes)),
             seen.pair,
             outcome.exact,
             smallest,
@@ -164,7 +164,6 @@ class Ended:
                 *(outcome.if_violated if violated else ()),
                 *_contradiction(judgement, outcome.proof),
             ),
-            command(plan, broken, seen.sizes),
             outcome.proof,
             outcome.further if violated else None,
         )

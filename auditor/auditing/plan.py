@@ -14,7 +14,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
-from auditor.events.outside import EarlierEvent
+from auditor.events.left_out import EarlierEvent
 from auditor.events.vectors import SumOfAnswers
 from auditor.methods import method_for
 from auditor.methods.guessing import Guesses

@@ -7,9 +7,9 @@ from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
+from auditor.events.left_out import Outside
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
-from auditor.events.outside import Outside
 from auditor.events.written import read_rule, written
 
 # Characters of a list of values in a description. Of a longer list it names the first.

@@ -23,8 +23,8 @@ from auditor.errors import InvalidInputError
 from auditor.events.cells import ABSTAIN, Cells
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
+from auditor.events.left_out import OF_EARLIER, EarlierEvent, Outside, count_in_each, without
 from auditor.events.observed import ObservedRule
-from auditor.events.outside import OF_EARLIER, EarlierEvent, Outside, count_in_each, without
 from auditor.events.selection import ALWAYS
 from auditor.methods.guessing import Guesses, held_out
 from auditor.methods.method import Learned, ManyNumbers, Method

@@ -258,7 +258,7 @@ class Provenance:
 
     ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. ``seconds`` and ``drawn_by``
     differ from run to run and are not in reports: read back, they are None and "". ``tried`` is None in a report of an earlier
-    auditor.
+    auditor. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
     """
 
     outputs: OutputsSpent
@@ -267,6 +267,7 @@ class Provenance:
     seconds: float | None = None
     drawn_by: str = ""
     tried: Tried | None = None
+    reproduce: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +277,7 @@ class AuditResult:
     ``name`` is the audit's name, ``mechanism`` the name of the mechanism, ``claim`` the claim tested, and ``expected`` the
     expected verdict. ``exact`` is the true value on the pair, if it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
-    should know them. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
+    should know them.
     ``proof`` is the end of an attempt at a proof. It is None if there was no attempt. ``further`` has the violations that were
     looked for after a violation; None if there was none, or if no further ones were asked for.
     """
@@ -291,7 +292,6 @@ class AuditResult:
     exact: ExactValue | None = None
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
-    reproduce: str | None = None
     proof: ProofFound | None = None
     further: Further | None = None
 
@@ -359,6 +359,11 @@ class AuditResult:
     def drawn_by(self) -> str:
         """The workers that drew the outputs of the bound; "" in a report that was read."""
         return self.provenance.drawn_by
+
+    @property
+    def reproduce(self) -> str | None:
+        """A command line that repeats the audit, or a call in Python that shows a violation again."""
+        return self.provenance.reproduce
 
     @property
     def tried(self) -> Tried | None:

@@ -19,10 +19,11 @@ from auditor.cli import main
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
-from auditor.events.outside import EarlierEvent, Outside, count_in_each, without
+from auditor.events.left_out import EarlierEvent, Outside, count_in_each, without
 from auditor.methods.guessing import Guesses
 from auditor.methods.guessing_outside import EventOutside, GuessesOutside
 from auditor.results.reader import read_report
+from auditor.results.recount import as_read
 from auditor.results.result import RunResult
 
 Rng = np.random.Generator
@@ -256,7 +257,7 @@ def test_a_report_is_read_back_shown_and_recounted(tmp_path: Path, capsys: pytes
     run = read_report(report)
     further = run.audits[0].further
     assert further is not None and len(further.found) == 1 and "NaN" in str(further.found[0].event)
-    assert json.loads(report.read_text()) == json.loads(json.dumps(run.to_dict()))
+    assert json.loads(report.read_text()) == as_read(run.to_dict())
     assert isinstance(run, RunResult)
     assert main(["show", str(report)]) == 0
     assert "Further violation 1:" in capsys.readouterr().out.replace("\n", " ")
