@@ -14,6 +14,8 @@ SEARCH_SHARE = 0.15
 SELECTION_SHARE = 0.15
 # A search with fewer outputs does not try each of a few values. So small audits give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
+# Larger audits are asked for what is hard to find: of what goes beyond this, the search has the larger share.
+MANY = 1_000_000
 # An event learned from fewer is mostly luck. So small audits give up to a quarter of their outputs for it.
 LEAST_SELECTION = 2_500
 # Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
@@ -47,7 +49,9 @@ def sizes_for(bound: int, search: int | None = None) -> Sizes:
     """
     learning = min(bound, ENOUGH)
     selection = max(FEWEST, round(SELECTION_SHARE * learning), min(LEAST_SELECTION, bound // 4))
-    usual = max(min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * bound)), round(SEARCH_SHARE * learning))
+    small = min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * bound))
+    large = round(SEARCH_SHARE * min(bound, MANY) + MOST_SEARCH_SHARE * max(0, bound - MANY))
+    usual = min(ENOUGH, max(small, large))
     return Sizes(usual if search is None else search, selection, bound)
 
 
