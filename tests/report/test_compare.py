@@ -308,7 +308,7 @@ def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_it
         return np.sum(records) + rng.laplace(0, scale, size)
 
     old, same, worse = (
-        planned(noisy_total, auditor.PureDP(2), DOMAIN, *at) for at in ((1, 8_000), (2, 8_000), (3, 8_000))
+        planned(noisy_total, auditor.PureDP(2), DOMAIN, *at) for at in ((4, 8_000), (2, 8_000), (3, 8_000))
     )
     worse = replace(worse, source=replace(worse.source, parameters={"scale": 0.7}))
     assert losses(old, same) == []
