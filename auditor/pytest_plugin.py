@@ -37,6 +37,8 @@ _CONFIDENCE, _SHARE = pytest.StashKey[float](), pytest.StashKey[float]()
 
 # In the test's own process fixtures and monkeypatches hold, and a debugger works.
 _DEFAULTS: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
+# A test should take seconds, if an output takes 50 µs, as those of libraries do.
+_SAMPLES = 200_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -98,7 +100,8 @@ class DPAudit:
         Args:
             mechanism, claim, neighbours: as of :func:`auditor.audit`. An object of a library needs neither claim nor neighbours.
             options: its keywords but ``name`` and ``confidence``, and ``expect``: "no_violation_found" (the default) or
-                "violation". They override those of the marker. By default the mechanism runs in the test's process.
+                "violation". They override those of the marker. By default the mechanism runs in the test's process,
+                and the bound has 200,000 outputs.
 
         Returns the result, for further assertions.
         """
@@ -177,7 +180,7 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     ends = ("no_violation_found", "violation")
     if chosen["expect"] not in ends:
         raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')
-    return chosen
+    return chosen if {"samples", "outputs", "seconds"} & set(chosen) else {**chosen, "samples": _SAMPLES}
 
 
 def _again(item: pytest.Item, share: float) -> str:

@@ -160,6 +160,15 @@ def test_without_an_audit():
     run(pytester, source, "--strict-markers").assert_outcomes(passed=2)
 
 
+def test_a_bound_has_fewer_outputs_than_elsewhere_unless_they_are_given(pytester: pytest.Pytester) -> None:
+    source = """
+def test_a(dp_audit):
+    assert dp_audit(laplace, auditor.PureDP(1.0), PAIR).outputs.bound == 200_000
+    assert dp_audit(laplace, auditor.PureDP(1.0), PAIR, outputs=5_000).outputs.bound < 5_000
+"""
+    run(pytester, source).assert_outcomes(passed=1)
+
+
 def test_monkeypatches_hold_in_the_mechanism(pytester: pytest.Pytester) -> None:
     source = """
 SCALE = 1.0
