@@ -15,7 +15,7 @@ from typing import Any
 
 from auditor.adapters.adapted import adapt
 from auditor.config.sweep_schema import Example
-from auditor.errors import AuditorError, visible
+from auditor.errors import AuditorError, InvalidInputError, visible
 from auditor.sweeps.library_table import LibraryTable
 
 SECONDS = 60.0  # for all calls of one constructor
@@ -45,7 +45,10 @@ Built = list[SweptObject | NotBuilt]
 
 
 def swept_objects(table: LibraryTable) -> Iterator[SweptObject | NotBuilt]:
-    """Yield what can be audited of each constructor, or why nothing can. Raises InvalidInputError as the table does."""
+    """Yield what can be audited of each constructor, or why nothing can.
+
+    Raises InvalidInputError as the table does, and if its setup fails.
+    """
     found = table.found()
     yield from (NotBuilt(name, reason) for name, reason in table.others.items())
     left = {name: module for name, module in found.items() if name not in table.others}
@@ -63,6 +66,11 @@ def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator
     process.start()
     theirs.close()
     try:
+        if reason := _first_message(ours):
+            raise InvalidInputError(
+                f"the setup of the table for {table.library} failed: {visible(reason, LONGEST_REASON)}; install what it imports, "
+                "or name another table by --examples"
+            )
         for constructor in list(modules):
             if not ours.poll(SECONDS):
                 yield constructor, [NotBuilt(constructor, f"it was not built within {SECONDS:g} s")]
@@ -79,13 +87,28 @@ def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator
         ours.close()
 
 
+def _first_message(ours: Connection) -> str:
+    """Return why the setup of a table failed; an empty text if it did not."""
+    if not ours.poll(SECONDS):
+        return f"it took longer than {SECONDS:g} s"
+    try:
+        return str(ours.recv())
+    except EOFError:
+        return "it ended its process"
+
+
 def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection) -> None:
     """Build what can be built of each constructor, and send it. What the library prints is not shown."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(quiet, stream)
     names = dict[str, Any]()
-    exec(table.beginning, names)
+    try:
+        exec(table.beginning, names)
+    except Exception as error:  # whatever the table imports
+        end.send(f"{type(error).__name__}: {error}")
+        return
+    end.send("")
     for constructor, module in modules.items():
         examples = table.examples.get(constructor)
         made = (

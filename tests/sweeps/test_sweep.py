@@ -181,6 +181,12 @@ def test_what_is_wrong_with_a_table_is_said(coins: Path, tmp_path: Path, capsys:
     (tmp_path / "own.yaml").write_text('library: swept_coins\nconstructors: ["swept_coins:helper"]', encoding="utf-8")
     assert main(["sweep", "swept_coins", "--examples", str(tmp_path / "own.yaml"), "--out", str(tmp_path)]) == 2
     assert "nothing of swept_coins can be audited: helper: NoneType has no adapter" in capsys.readouterr().err
+    (tmp_path / "own.yaml").write_text("library: swept_coins\nsetup: import not_installed", encoding="utf-8")
+    assert main(["sweep", "swept_coins", "--examples", str(tmp_path / "own.yaml"), "--out", str(tmp_path)]) == 2
+    assert (
+        "setup of the table for swept_coins failed: ModuleNotFoundError: No module named 'not_installed'"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.yaml")), ids=lambda file: file.stem)
