@@ -82,7 +82,9 @@ def guess_of_python(name: str, file: Path) -> MechanismGuess:
     is_session = inspect.isclass(thing) and _answers_questions(thing)
     if inspect.isclass(thing) and not is_session:
         raise MechanismError(
-            f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name'
+            f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name if it '
+            "can be called; else give a function of data and rng that calls it. If the mechanism answers questions, the function "
+            "returns the session, and the key `ask` says what may be asked"
         )
     if adapter_of(thing) is not None:
         return _of_object(thing, name, attribute)
