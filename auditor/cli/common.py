@@ -5,7 +5,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
@@ -15,6 +15,7 @@ from auditor.errors import InvalidInputError, MechanismError, did_you_mean, visi
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from auditor.auditing import Plan
     from auditor.claims import Claim
@@ -38,6 +39,12 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def add_configs(parser: argparse.ArgumentParser) -> None:
     """Let a command take configuration files."""
     parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+
+
+def add_only(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Let a command take some of the audits; see ``selected``."""
+    only = f"{verb} this audit only, or those with NAME in their names (may be repeated)"
+    parser.add_argument("--only", action="append", metavar="NAME", help=only)
 
 
 # The settings that are options, with their types: those of the command line replace those of a file.
@@ -65,6 +72,18 @@ def open_console(quiet: bool = False) -> "Console":
     console = Console(quiet=quiet)
     # A log has no width.
     return console if console.is_terminal else Console(quiet=quiet, width=160)
+
+
+def table_for(title: str, headings: Iterable[str]) -> "Table":
+    """Return an empty table with a title, whose long cells are folded."""
+    from rich.table import Table
+
+    from auditor.report.terminal import escaped
+
+    table = Table(title=escaped(title), box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
 
 
 STANDARD_OUTPUT = "-"

@@ -7,11 +7,13 @@ from auditor.cli.common import (
     NO_ANSWER,
     Commands,
     add_configs,
+    add_only,
     add_settings,
     load_all,
     naming,
     open_console,
     selected,
+    table_for,
 )
 
 
@@ -22,15 +24,12 @@ def add_commands(commands: Commands) -> None:
         help="prove the largest bound that a number of outputs allows, without a verdict; audits without a claim are measured in ε",
     )
     add_configs(parser)
-    only = "measure this audit only, or those with NAME in their names (may be repeated)"
-    parser.add_argument("--only", action="append", metavar="NAME", help=only)
+    add_only(parser, "measure")
     add_settings(parser, "outputs", "seed", "workers")
     parser.set_defaults(command=_measure)
 
 
 def _measure(options: argparse.Namespace) -> int:
-    from rich.table import Table
-
     from auditor.auditing.measuring import OUT_OF_REACH, can_be_measured, measured
     from auditor.claims import PureDP
     from auditor.neighbours.pair import pair_words
@@ -40,11 +39,7 @@ def _measure(options: argparse.Namespace) -> int:
     console, status = open_console(), AS_EXPECTED
     unclaimed = PureDP(OUT_OF_REACH)
     for configuration in selected(load_all(options, unclaimed), options.only):
-        table = Table(
-            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
-        )
-        for heading in ("audit", "claim", "proved", "on the pair", "by the event"):
-            table.add_column(heading, overflow="fold")
+        table = table_for(configuration.name, ("audit", "claim", "proved", "on the pair", "by the event"))
         for plan in configuration.plans:
             audit = escaped(plan.name), "–" if plan.claim == unclaimed else str(plan.claim)
             if not can_be_measured(plan.claim) or plan.settings.method == "one-run":

@@ -14,6 +14,7 @@ from auditor.cli.common import (
     naming,
     open_console,
     say,
+    table_for,
 )
 from auditor.errors import visible
 
@@ -62,8 +63,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from rich.table import Table
-
     from auditor.auditing.foresight import EXCESS, foresee
     from auditor.neighbours.canaries import Canaries
     from auditor.report.phrases import number
@@ -71,12 +70,8 @@ def _plan(options: argparse.Namespace) -> int:
 
     console = open_console()
     for configuration in load_all(options):
-        table = Table(
-            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
-        )
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
-        for heading in (*headings, f"needed to catch {EXCESS:.0%} above the claim"):
-            table.add_column(heading, overflow="fold")
+        table = table_for(configuration.name, (*headings, f"needed to catch {EXCESS:.0%} above the claim"))
         for plan in configuration.plans:
             audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
@@ -118,8 +113,6 @@ def _too_few_canaries(plan: "Plan") -> str:
 
 def _stages(plan: "Plan") -> "Table | str":
     """Return the stages of an audit's search, or why there are none."""
-    from rich.table import Table
-
     from auditor.auditing.pair_search import SEARCH
     from auditor.auditing.stages import planned_stages
     from auditor.report.terminal import escaped
@@ -129,10 +122,8 @@ def _stages(plan: "Plan") -> "Table | str":
         return f"{name}: no stages"
     if len(plan.domain.corners()) == 1:
         return f"{name}: no stages, since one pair is given"
-    title = f"{name}: {outputs:,} outputs for the search"
-    table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for heading in ("stage of the search", "outputs", "because", "carried out"):
-        table.add_column(heading, overflow="fold")
+    title = f"{plan.name}: {outputs:,} outputs for the search"
+    table = table_for(title, ("stage of the search", "outputs", "because", "carried out"))
     for depth, stage, share in planned_stages(SEARCH, outputs):
         size = "the rest" if stage.share is None else f"{share:,.0f}"
         table.add_row("  " * depth + stage.name, size, stage.why, stage.only or "always")

@@ -7,11 +7,13 @@ from auditor.cli.common import (
     UNEXPECTED,
     Commands,
     add_configs,
+    add_only,
     add_settings,
     load_all,
     naming,
     open_console,
     selected,
+    table_for,
 )
 
 # Faults of which each kind of fact and each effect has several.
@@ -25,8 +27,7 @@ def add_commands(commands: Commands) -> None:
         help="plant faults in each audit's mechanism, and say which of them its search finds; no claim is judged",
     )
     add_configs(parser)
-    only = "probe this audit only, or those with NAME in their names (may be repeated)"
-    parser.add_argument("--only", action="append", metavar="NAME", help=only)
+    add_only(parser, "probe")
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 if a search finds fewer than 80 %% of the faults"
     )
@@ -35,8 +36,6 @@ def add_commands(commands: Commands) -> None:
 
 
 def _probe(options: argparse.Namespace) -> int:
-    from rich.table import Table
-
     from auditor.auditing.probe import rehearse
     from auditor.neighbours.pair import pair_words
     from auditor.report.terminal import escaped
@@ -44,11 +43,7 @@ def _probe(options: argparse.Namespace) -> int:
 
     console, status = open_console(), AS_EXPECTED
     for configuration in selected(load_all(options), options.only):
-        table = Table(
-            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
-        )
-        for heading in ("audit", "planted faults found", "not seen", "the mechanism itself"):
-            table.add_column(heading, overflow="fold")
+        table = table_for(configuration.name, ("audit", "planted faults found", "not seen", "the mechanism itself"))
         for plan in configuration.plans:
             if plan.kind not in ("pairwise", "sequential"):
                 table.add_row(escaped(plan.name), "–", "", "has no search for a pair with planted faults")

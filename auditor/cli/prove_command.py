@@ -16,6 +16,7 @@ from auditor.cli.common import (
     naming,
     open_console,
     say,
+    table_for,
     write_to,
 )
 from auditor.errors import visible
@@ -49,19 +50,13 @@ def add_commands(commands: Commands) -> None:
 
 
 def _prove(options: argparse.Namespace) -> int:
-    from rich.table import Table
-
     from auditor.report.terminal import escaped
     from auditor.verdict import Verdict
 
     console = open_console()
     status = AS_EXPECTED
     for configuration in load_all(options):
-        table = Table(
-            title=escaped(configuration.name), box=None, pad_edge=False, header_style="bold", title_justify="left"
-        )
-        for heading in ("audit", "claim", "proof"):
-            table.add_column(heading, overflow="fold")
+        table = table_for(configuration.name, ("audit", "claim", "proof"))
         for number, plan in enumerate(configuration.plans, 1):
             with naming(configuration, plan):
                 proof = _attempt(plan, options.seconds)

@@ -16,6 +16,7 @@ from auditor.cli.common import (
     UNEXPECTED,
     Commands,
     add_configs,
+    add_only,
     add_settings,
     all_to_stderr,
     load_all,
@@ -48,8 +49,7 @@ def add_commands(commands: Commands) -> None:
     """Add both to the command line."""
     run_parser = commands.add_parser("run", help="run the audits of configuration files")
     add_configs(run_parser)
-    only = "run this audit only, or those with NAME in their names (may be repeated)"
-    run_parser.add_argument("--only", action="append", metavar="NAME", help=only)
+    add_only(run_parser, "run")
     add_settings(run_parser)
     run_parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
     run_parser.add_argument(
