@@ -74,14 +74,17 @@ WEAK = 2.0
 ENOUGH_FOUND = 0.8
 
 
-def is_weak(claim: Claim, power: Mapping[str, float] | None, found: float | None = None) -> bool:
-    """Whether a violation of WEAK times the claim might not have been caught, with 95 % chance, or too few planted faults were.
+def may_miss(claim: Claim, power: Mapping[str, float] | None) -> bool:
+    """Whether a violation of WEAK times the claim might not have been caught, with 95 % chance.
 
-    A claim of 0 has no such multiple, nor has a probability. ``found`` is the share of the planted faults that the search found.
+    A claim of 0 has no such multiple, nor has a probability.
     """
-    if found is not None and found < ENOUGH_FOUND:
-        return True
     return power is not None and isinstance(claim, PrivacyClaim) and 0 < WEAK * claim.value < power["95%"]
+
+
+def saw_nothing(claim: Claim, bound: Bound | None) -> bool:
+    """Whether no loss at all was proved, if the claim allows one. Data sets that a mechanism does not read look the same."""
+    return bound is not None and isinstance(claim, PrivacyClaim) and bound.value <= 0 < claim.value
 
 
 def refuting_side(claim: Claim) -> Literal["lower", "upper"]:

@@ -26,7 +26,7 @@ from auditor.results.result import (
     Stage,
     Tried,
 )
-from auditor.verdict import ENOUGH_FOUND, WEAK, Verdict, holm_levels, is_weak, smallest_level
+from auditor.verdict import ENOUGH_FOUND, WEAK, Verdict, holm_levels, may_miss, saw_nothing, smallest_level
 
 
 class Evidence(ABC):
@@ -145,7 +145,12 @@ class Ended:
         first = (
             ()
             if violated
-            else (*outcome.if_passed, *_weak_power(plan.claim, judgement), *_weak_search(outcome.planted))
+            else (
+                *outcome.if_passed,
+                *_weak_power(plan.claim, judgement),
+                *_weak_search(outcome.planted),
+                *_no_loss(plan.claim, judgement),
+            )
         )
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
@@ -183,7 +188,7 @@ def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str,
 def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
     """Return a warning if a violation of WEAK times the claim might have been missed."""
     power = judgement.power
-    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not is_weak(claim, power):
+    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not may_miss(claim, power):
         return ()
     more = _to_catch_more(claim, judgement)
     if power["95%"] == math.inf:
@@ -201,6 +206,16 @@ def _weak_search(planted: Probed | None) -> tuple[str, ...]:
     return (
         f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; raise `samples`, "
         "or write a smaller domain",
+    )
+
+
+def _no_loss(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
+    """Return a warning if a pass proves no loss at all."""
+    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or not saw_nothing(claim, judgement.bound):
+        return ()
+    return (
+        "weak: no loss was seen on any data sets, as if the mechanism did not read them. Check that they have the form and the "
+        "content that it reads, or raise `samples`",
     )
 
 

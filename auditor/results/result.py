@@ -15,7 +15,7 @@ from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.events.observed import SideCounts
 from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField, PowerField
-from auditor.verdict import Verdict, is_weak
+from auditor.verdict import ENOUGH_FOUND, Verdict, may_miss, saw_nothing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -388,10 +388,10 @@ class AuditResult:
 
     @property
     def weak(self) -> bool:
-        """Whether this is a pass that may have missed much: a violation of twice the claim, or one planted fault in five."""
-        passed = self.verdict is Verdict.NO_VIOLATION_FOUND
-        share = self.planted.share if self.planted else None
-        return passed and is_weak(self.claim, self.power, share)
+        """Whether this is a pass that may have missed much: twice the claim, one planted fault in five, or any loss."""
+        missed = self.planted is not None and self.planted.share < ENOUGH_FOUND
+        weak = missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
+        return weak and self.verdict is Verdict.NO_VIOLATION_FOUND
 
     @property
     def passed(self) -> bool:

@@ -108,6 +108,17 @@ def test_nothing_is_planted_after_a_violation_or_if_there_is_one_pair() -> None:
     assert auditor.audit(count, auditor.PureDP(1.0), [([], [1.0])], **OPTIONS).planted is None
 
 
+def test_a_pass_that_proves_no_loss_is_weak() -> None:
+    """A coin that reads no data passes any claim, as a mechanism does whose data sets have a form that it does not read."""
+    result = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(1.0), PEOPLE, **OPTIONS)
+    assert result.bound is not None
+    assert result.bound.value == 0
+    assert result.weak
+    assert any(warning.startswith("weak: no loss was seen") for warning in result.warnings)
+    lossless = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(0.0), PEOPLE, **OPTIONS)
+    assert not any(warning.startswith("weak: no loss") for warning in lossless.warnings)
+
+
 def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """From 750 outputs of a search most of what is planted is not seen."""
     domain = auditor.Records((0, 9), integer=True, size=(0, 10))
