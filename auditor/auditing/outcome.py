@@ -147,9 +147,8 @@ class Ended:
             if violated
             else (
                 *outcome.if_passed,
-                *_weak_power(plan.claim, judgement),
+                *(_weak_power(plan.claim, judgement) or _no_loss(plan.claim, judgement)),
                 *_weak_search(outcome.planted),
-                *_no_loss(plan.claim, judgement),
             )
         )
         broken = (smallest.pair if smallest else seen.pair) if violated else None
