@@ -86,7 +86,10 @@ class WarmStartedExactly(WarmStarted):
 
 
 class Imputing(Reused):
-    """Fills a data set without records with the sum that the column of this name had first, as it was released."""
+    """Fills a data set without records with the sum that the column of this name had first: as released, and from 0 to MOST.
+
+    Without these ends it would break its claim: noise of an empty list may be far from all that a person has.
+    """
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon)
@@ -94,7 +97,7 @@ class Imputing(Reused):
 
     def remember(self, exact: float, noisy: float) -> None:
         """Keep a number for the column."""
-        self.columns.setdefault("value", noisy)
+        self.columns.setdefault("value", min(max(noisy, 0.0), MOST))
 
     def release(self, data: Data) -> float:
         exact = float(data.sum()) if len(data) else self.columns.get("value", 0.0)
