@@ -82,7 +82,8 @@ def _found(plan: Plan, source: PythonSource, seconds: float) -> dict[str, Any]:
 
 
 def _said(proof: Proof) -> ProofFound:
-    return ProofFound(str(proof.status), proof.value, str(proof.scope), proof.rule, proof.reason, proof.pairs)
+    scope = str(proof.scope) if proof.asked is None else f"{proof.scope}, {proof.asked}"
+    return ProofFound(str(proof.status), proof.value, scope, proof.rule, proof.reason, proof.pairs)
 
 
 def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:

@@ -98,7 +98,8 @@ def _check(options: argparse.Namespace) -> int:
             return UNEXPECTED
         claim = ", ".join(f"{name} = {repr(value).removesuffix('.0')}" for name, value in proof["claim"].items())
         given = f" with {_shown(proof['parameters'])}" if proof["parameters"] else ""
-        what = f"{_shown(proof['mechanism'])}{given}, {claim}, over the reals, for {_shown(_domain_words(proof))}"
+        where = f"{_domain_words(proof)}{_script_words(proof)}"
+        what = f"{_shown(proof['mechanism'])}{given}, {claim}, over the reals, for {_shown(where)}"
         if options.retrace:
             wrong = retraced(proof)
             if wrong is not None:
@@ -111,6 +112,16 @@ def _check(options: argparse.Namespace) -> int:
 
 def _shown(text: object) -> str:
     return visible(text, MOST_LETTERS)
+
+
+def _script_words(proof: Any) -> str:
+    """Return for which scripts of a session a certificate holds."""
+    if "asked" not in proof:
+        return ""
+    rounds = proof["asked"]["rounds"]
+    if all(len(steps) == 1 for steps in rounds):
+        return f"; asked one script of {len(rounds)} questions"
+    return f"; asked any script of up to {len(rounds)} questions, one of {max(map(len, rounds))} each time"
 
 
 def _domain_words(proof: Any) -> str:

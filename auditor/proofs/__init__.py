@@ -2,14 +2,18 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.played import Played
 from auditor.claims import Claim
+from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.proofs.clock import until
 from auditor.proofs.proof import Proof, Scope, Status
 from auditor.proofs.proving import Attempt
+from auditor.proofs.session_proof import prove_session
 
 __all__ = ["SECONDS", "Proof", "Scope", "Status", "attempt", "prove"]
 
@@ -27,7 +31,8 @@ def prove(
     """Try to prove a claim of a Python mechanism, over the reals.
 
     Args:
-        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function".
+        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". For Dialogues, it returns a
+            session.
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
         parameters: passed on to the mechanism as keywords.
@@ -48,10 +53,14 @@ def prove(
     else:
         source = PythonSource(mechanism, parameters or {})
     domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
+    if isinstance(domain, Dialogues):
+        source = replace(source, through=(Played,))
     return attempt(source.drawer(), claim, domain, seconds)
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
     """Try for at most some seconds; see :func:`prove`."""
     with until(time.monotonic() + seconds):
+        if isinstance(domain, Dialogues):
+            return prove_session(mechanism, claim, domain)
         return Attempt(mechanism, claim, domain).prove()

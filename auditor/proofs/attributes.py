@@ -15,7 +15,7 @@ from auditor.proofs.functions import in_order, sorted_items
 from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.listed import Caller, View, iterate, listed, modelled, of_constants, require_accepted
 from auditor.proofs.listed_python import key_of
-from auditor.proofs.values import Array, Term, is_constant, is_float, typed
+from auditor.proofs.values import Array, RaisesError, Term, is_constant, is_float, typed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,7 +262,10 @@ def _sort_list(caller: Caller, items: list[Any], /, *, key: Any = None) -> None:
         items[:] = sorted_items(caller.run, items)
         return
     held, items[:] = list(items), []  # a list is empty while it is sorted
-    judged = [caller.call(key, [item], {}) for item in held]
+    try:
+        judged = [caller.call(key, [item], {}) for item in held]
+    except RaisesError as error:  # a session goes on with the list in an order of its own
+        raise unmodelled(error.error) from None
     if items:
         raise NotProvedError("a list is changed while it is sorted")
     items[:] = [held[at] for at in in_order(caller.run, judged)]
@@ -319,7 +322,10 @@ METHODS: dict[type, dict[str, Callable[..., Any] | None]] = {
     np.ufunc: dict.fromkeys(("outer", "reduce", "accumulate")),
     np.generic: dict.fromkeys(("item", "astype", "round", "copy", "sum", "max", "min", "any", "all", "tolist")),
 }
-TYPE_METHODS: dict[tuple[type, str], Callable[..., Any]] = {(int, "from_bytes"): int.from_bytes}
+TYPE_METHODS: dict[tuple[type, str], Callable[..., Any]] = {
+    (int, "from_bytes"): int.from_bytes,
+    (dict, "fromkeys"): dict.fromkeys,
+}
 
 
 def method_of_type(kind: type, name: str) -> Callable[..., Any]:

@@ -39,7 +39,7 @@ def shape(proof: Any) -> None:
     rule, domain, listed = proof["rule"], proof["domain"], proof["listed"]
     need(rule in RULES and type(listed) is bool, "a rule")
     need(rule != "chain" or not listed, "all data sets at once")
-    keys(proof, [EACH | RULES[rule]], "the certificate")
+    keys(proof, [EACH | RULES[rule], EACH | RULES[rule] | {"asked"}], "the certificate")
     keys(proof["claim"], CLAIMS, "the claim")
     need(min(map(Q, proof["claim"].values())) >= 0 and Q(proof["bound"]) >= 0, "numbers of at least 0")
     keys(domain, [*LISTS, VECTORS | {"forms"}] if listed else [VECTORS], "the domain")

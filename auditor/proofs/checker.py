@@ -15,6 +15,7 @@ from auditor.proofs.checked_chain import delta_of_chain
 from auditor.proofs.checked_domain import bounds, data, differences, texts_of
 from auditor.proofs.checked_numbers import ROUNDED, Q, exp_at_least, exp_at_most, log_beyond, need, says
 from auditor.proofs.checked_paths import combined, differ, follows, paths, symbols_of_path
+from auditor.proofs.checked_scripts import scripts_apart
 from auditor.proofs.checked_shape import shape
 
 PARAMETERS = 1 + Fraction(1, 10**9)  # room for parameters, which are floats
@@ -186,5 +187,7 @@ def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
     found = [rules[rule](entry, proof, clock) for entry in proof["pairs"]]
     number, delta = (max(one[at] for one in found) for at in (0, 1))
     need(delta <= Q(claim.get("delta", 0)) * PARAMETERS, "δ")
+    if "asked" in proof:
+        scripts_apart(proof, delta)
     need(says(claim, number, bound * ROUNDED, rule == "gaussian"), "the bound")
     need(bound <= next(Q(claim[name]) for name in ("rho", "mu", "epsilon") if name in claim) * PARAMETERS, "the claim")

@@ -301,8 +301,8 @@ def shown_at(value: Any, run: GuidedRun) -> Any:
     """Return an output with the numbers and types of its terms."""
     if isinstance(value, Term):
         return _Number(run.number(value), value.kind, value.plus_zero, run.error(value.form))
-    if isinstance(value, Lazy):
-        return run.number(value)
+    if isinstance(value, Lazy | RaisesError):
+        return run.number(value) if isinstance(value, Lazy) else value.error
     if isinstance(value, Array):
         return value.dtype, value.shape, [shown_at(item, run) for item in value.flat()]
     if isinstance(value, list | tuple):

@@ -9,6 +9,7 @@ import builtins
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from auditor.proofs.arrays import require_few
@@ -16,6 +17,7 @@ from auditor.proofs.expressions import Expressions
 from auditor.proofs.lazy import NotProvedError, unmodelled
 from auditor.proofs.listed import iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc
+from auditor.proofs.objects import is_plain_exception, set_attribute
 from auditor.proofs.scope import CallScope
 from auditor.proofs.values import Array, RaisesError, is_constant
 
@@ -81,7 +83,12 @@ class Evaluator(Expressions):
             old = self.item(owner, key)
             self.set_item(owner, key, self._changed(operation, old, self.value(node.value, frame)))
             return None
-        raise NotProvedError("an attribute of an object is written, which is not modelled")
+        if isinstance(target, ast.Attribute):
+            held = self.value(target.value, frame)
+            old = self.attribute(held, target.attr)
+            set_attribute(held, target.attr, self._changed(operation, old, self.value(node.value, frame)))
+            return None
+        raise NotProvedError(f"the target {type(target).__name__} of an operator is not modelled")
 
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
         """Return ``old operation= value``: lists and arrays are changed in place."""
@@ -153,7 +160,7 @@ class Evaluator(Expressions):
     def _assert(self, node: ast.Assert, frame: CallScope) -> Signal:
         if sys.flags.optimize == 0 and not self.truth(self.value(node.test, frame)):
             words = () if node.msg is None else (self.value(node.msg, frame),)
-            raise RaisesError(AssertionError(*self._constants(words)))
+            raise RaisesError(AssertionError(*self._constants(words)), stated=True)
         return None
 
     def _raise(self, node: ast.Raise, frame: CallScope) -> Signal:
@@ -161,12 +168,16 @@ class Evaluator(Expressions):
             raise NotProvedError("raise without an exception, or from another one, is not modelled")
         called = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.value(node.exc if called is None else called.func, frame)
-        if kind not in EXCEPTIONS or (called is not None and called.keywords):
-            raise NotProvedError("an exception is raised that is not built into Python")
+        if not is_plain_exception(kind, EXCEPTIONS) or (called is not None and called.keywords):
+            raise NotProvedError(
+                "an exception is raised that is neither built into Python nor an empty class that derives from one that is"
+            )
         if issubclass(kind, StopIteration | StopAsyncIteration):
             raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
+        if kind not in EXCEPTIONS and self.run.names.raised.setdefault(kind.__name__, kind) is not kind:
+            raise NotProvedError(f"two kinds of exceptions are called {kind.__name__}; give them different names")
         words = [] if called is None else [self.value(one, frame) for one in called.args]
-        raise RaisesError(kind(*self._constants(words)))
+        raise RaisesError(kind(*self._constants(words)), stated=True)
 
     def _constants(self, values: Sequence[Any]) -> Sequence[Any]:
         if not all(map(is_constant, values)):
@@ -223,11 +234,19 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
 
 
 def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Return the result of a mechanism, or its exception. Raises NotProvedError with the line."""
+    """Return the result of a function, or its exception. Raises NotProvedError with the line."""
     try:
-        return evaluator.call(function, arguments, keywords)
+        with placing(evaluator):
+            return evaluator.call(function, arguments, keywords)
     except RaisesError as error:
         return error
+
+
+@contextmanager
+def placing(evaluator: Evaluator) -> Iterator[None]:
+    """Turn whatever ends an evaluation into a NotProvedError with the line. Exceptions of the mechanism stay."""
+    try:
+        yield
     except NotProvedError as error:
         raise NotProvedError(error.reason, error.place or evaluator.run.place) from None
     except RecursionError:

@@ -30,10 +30,21 @@ from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.listed import Iterated, View, called, iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc, applied_unary
 from auditor.proofs.listed_python import key_of
+from auditor.proofs.objects import (
+    Bases,
+    MadeObject,
+    MethodOfMade,
+    attribute_of_instance,
+    bases_of,
+    made_instance,
+    method_after,
+    set_attribute,
+    special_method,
+)
 from auditor.proofs.outside import MODULES, BoundMethod, Foreign, attribute_of, described, entry_of, on_type, seen
 from auditor.proofs.run import TracedRun
 from auditor.proofs.scope import CallScope, Closure, bound_arguments
-from auditor.proofs.source import bound_names, read_source
+from auditor.proofs.source import bound_names, is_super, read_source
 from auditor.proofs.values import Array, Term, is_constant, kind_of
 
 MOST_CALLS = 40  # inside of each other
@@ -132,10 +143,15 @@ class Expressions:
         """Return an attribute of a value."""
         if isinstance(value, types.ModuleType | Foreign):
             return attribute_of(value, name)
+        if isinstance(value, MadeObject):
+            found = attribute_of_instance(value, name)
+            return self.call(found.fget, [value], {}) if type(found) is property else found
+        if isinstance(value, Bases):
+            return method_after(value, name)
         if isinstance(value, type):
             return (
                 UncalledMethod(value, name)
-                if value in (int,)
+                if value in (int, dict)
                 else self._refuse(f"{value.__name__}.{name} is not modelled")
             )
         return attribute(value, name)
@@ -322,6 +338,8 @@ class Expressions:
             return placed(owner.__getitem__, key_of(key))
         if type(owner) in (list, tuple, str, bytes, range):
             return placed(owner.__getitem__, self._place(key))
+        if isinstance(owner, type) and owner in (list, dict, set):  # list[float](), which is list()
+            return owner
         raise NotProvedError(f"reading an item of {described(owner)} is not modelled")
 
     def _place(self, key: Any) -> Any:
@@ -361,10 +379,10 @@ class Expressions:
             self.set_item(self.value(target.value, frame), self.value(target.slice, frame), value)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target.elts, listed(value), frame)
+        elif isinstance(target, ast.Attribute):
+            set_attribute(self.value(target.value, frame), target.attr, value)
         else:
-            raise NotProvedError(
-                "an attribute of an object is written: the mechanism has a memory; return the value instead"
-            )
+            raise NotProvedError(f"the target {type(target).__name__} of an assignment is not modelled")
 
     def _unpack(self, targets: Sequence[ast.expr], values: list[Any], frame: CallScope) -> None:
         starred = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
@@ -491,6 +509,8 @@ class Expressions:
 
     def _call(self, node: ast.Call, frame: CallScope) -> Any:
         function = self.value(node.func, frame)
+        if function is super and is_super(node):
+            return bases_of(frame.function, frame.values)
         if any(isinstance(one, ast.Starred) for one in node.args) and not all(
             isinstance(keyword.value, ast.Name | ast.Constant) for keyword in node.keywords
         ):
@@ -520,8 +540,10 @@ class Expressions:
             if isinstance(function.owner, type):
                 return called_of_type(function, arguments, keywords)
             return call_method(self, function, arguments, keywords)
-        if isinstance(function, BoundMethod):
+        if isinstance(function, BoundMethod | MethodOfMade):
             return self.call(function.function, [function.owner, *arguments], keywords)
+        if isinstance(function, MadeObject):
+            return self.call(special_method(function, "__call__"), arguments, keywords)
         entry = entry_of(function)
         if entry is not None:
             return called(entry, self, arguments, keywords)
@@ -529,6 +551,8 @@ class Expressions:
             return self._of_module(function, arguments, keywords)
         if isinstance(function, Foreign):
             return self._of_object(function.value, arguments, keywords)
+        if type(function) is type:
+            return made_instance(self, function, arguments, keywords)
         raise NotProvedError(
             f"{described(function)} is called, which is not on the list of functions that are modelled"
         )
@@ -571,9 +595,11 @@ class Expressions:
             raise NotProvedError(f"functions call each other more than {MOST_CALLS} deep")
         self.run.check_time()
         line, self._depth = self.run.line, self._depth + 1
-        found = self.body(node, frame)
+        try:
+            found = self.body(node, frame)
+        finally:  # a session goes on after an exception
+            self._depth -= 1
         self.run.at(*line)
-        self._depth -= 1
         return found
 
 
@@ -587,8 +613,8 @@ def _holds_nan(value: Any) -> bool:
 def called_of_type(method: UncalledMethod, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a function of a type with constants."""
     function = method_of_type(method.owner, method.name)
-    if not all(map(is_known, (*arguments, *keywords.values()))):
-        raise NotProvedError(f"{method.name} has a number from data or noise")
+    if not all(map(is_constant, (*arguments, *keywords.values()))):
+        raise NotProvedError(f"{method.name} has something other than constants")
     return native(function, *map(real, arguments), **{name: real(value) for name, value in keywords.items()})
 
 

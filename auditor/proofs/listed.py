@@ -16,7 +16,7 @@ from auditor.proofs.arithmetic import native
 from auditor.proofs.arrays import is_known, ours, real, require_few
 from auditor.proofs.lazy import Lazy, NotProvedError, Numbered, unmodelled
 from auditor.proofs.run import TracedRun
-from auditor.proofs.values import Array, Term, is_constant, typed
+from auditor.proofs.values import Array, RaisesError, Term, is_constant, typed
 
 MOST_STEPS = 100_000  # of what a loop goes over
 LONG, MOST_FOR_LONG = ("math.factorial", "math.comb", "math.perm"), 2_000
@@ -45,10 +45,26 @@ class Listed:
 
 
 class Iterated:
-    """An iterator of values, which a loop can go over once."""
+    """An iterator of values, which a loop can go over once. After an exception in it, it is not used again."""
 
     def __init__(self, values: Iterator[Any]) -> None:
-        self.values = values
+        self.values = _UntilRaised(values)
+
+
+class _UntilRaised(Iterator[Any]):
+    """Yields values. After an exception Python's own differ, since a map goes on and a generator has ended."""
+
+    def __init__(self, values: Iterator[Any]) -> None:
+        self._values, self._raised = values, False
+
+    def __next__(self) -> Any:
+        if self._raised:
+            raise NotProvedError("an iterator is used after an exception in it")
+        try:
+            return next(self._values)
+        except RaisesError:
+            self._raised = True
+            raise
 
 
 class View:

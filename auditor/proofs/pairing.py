@@ -202,8 +202,10 @@ def _no_counterpart(path: Path, right: Trace) -> str:
     ours = _types(path.structure)
     for other in right.paths:
         theirs = _types(other.structure)
-        if len(ours) == len(theirs) and ours != theirs:
+        if path.labels == other.labels and len(ours) == len(theirs) and ours != theirs:
             one, two = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
+            if "raises" in (one, two):
+                return "an answer is an exception on one data set, and not on its neighbour"
             return f"an output is a {one} on one data set and a {two} on its neighbour; convert it to one type"
     return "an output of one data set has no counterpart on its neighbour"
 

@@ -42,7 +42,8 @@ class Proof:
 
     ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None if there is none. ``reason`` says why
     the claim is not proved. ``pair`` and ``event`` are those on which the proof failed. ``outputs`` are two outputs of that
-    event. They differ in the numbers with noise. ``certificate`` can be checked without the mechanism.
+    event. They differ in the numbers with noise. ``asked`` says for which scripts of a session. ``certificate`` can be checked
+    without the mechanism.
     """
 
     mechanism: str
@@ -55,6 +56,7 @@ class Proof:
     event: str | None = None
     outputs: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
     pairs: int | None = None
+    asked: str | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -90,7 +92,8 @@ class Proof:
         count = self.pairs if self.scope is Scope.PAIRS else None
         pairs = None if count is None else "1 pair" if count == 1 else f"{count:,} pairs"
         about = f"for {pairs}" if pairs else f"for {self.scope}"
-        return f"{self.claim.symbol} ≤ {shown_above(self.bound)}, over the reals, {about}"
+        scripts = "" if self.asked is None else f", {self.asked}"
+        return f"{self.claim.symbol} ≤ {shown_above(self.bound)}, over the reals, {about}{scripts}"
 
 
 def rounded_up(bound: Fraction) -> float:

@@ -16,6 +16,7 @@ from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.proofs import certificate as written
 from auditor.proofs.alignment import NOTHING, Aligned, Aligner, Failure
+from auditor.proofs.analyst import analyst_of
 from auditor.proofs.checker import check_certificate
 from auditor.proofs.clock import check_time, seconds_left
 from auditor.proofs.confirm import Noting, compared_numbers, confirmed
@@ -87,11 +88,12 @@ class _FailedError(Exception):
 
 @dataclass(slots=True)
 class Attempt:
-    """A proof in the making."""
+    """A proof in the making. ``pure`` says that only a proof of pure ε will do, whatever the claim."""
 
     mechanism: Mechanism
     claim: Claim
     domain: Domain
+    pure: bool = False
     names: Names = field(default_factory=Names)
     _data: list[Any] = field(default_factory=list)  # the data set of each trace; empty for symbols
 
@@ -219,7 +221,7 @@ class Attempt:
     # Rules -----------------------------------------------------------------------------------------------------------
 
     def _from_traces(self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject) -> Proof:
-        if any(law[0] == "normal" for law in self.names.laws.values()):
+        if not self.pure and any(law[0] == "normal" for law in self.names.laws.values()):
             proof = self._with_gaussian_noise(traces, families, about)
             if proof is not None:
                 return proof
@@ -409,6 +411,8 @@ class Attempt:
         said = {"rule": rule, **mechanism, "claim": self.claim.to_dict(), "bound": str(bound)}
         forms = {"forms": sorted(set(map(form_of, self._data)))} if about.listed else {}
         where = {"domain": dict(about.domain) | forms, "listed": about.listed}
+        analyst = analyst_of(self.mechanism)
+        where |= {} if analyst is None else {"asked": analyst.written()}
         certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
         try:
             check_certificate(certificate, check_time)

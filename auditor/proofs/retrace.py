@@ -1,13 +1,16 @@
 """A certificate against the function: it is read again, and must give the paths that the certificate has."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.played import Played
 from auditor.errors import MechanismError
 from auditor.proofs import certificate as written
+from auditor.proofs.analyst import RandomAnalyst, asking
 from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.masses import law_of, unresolved
 from auditor.proofs.run import Names
@@ -42,7 +45,12 @@ def retraced(proof: Any) -> str | None:
     The certificate was checked before.
     """
     try:
-        mechanism = PythonSource(proof["mechanism"], proof["parameters"], ("",)).drawer()
+        source = PythonSource(proof["mechanism"], proof["parameters"], ("",))
+        if "asked" in proof:
+            played = replace(source, through=(Played,)).drawer()
+            mechanism = asking(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
+        else:
+            mechanism = source.drawer()
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))

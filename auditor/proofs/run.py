@@ -128,6 +128,9 @@ class Names:
     samplers: dict[Any, list[State]] = field(default_factory=dict)
     compared: set[float] = field(default_factory=set)  # constants that data and noise are compared with
     read: dict[str, str] = field(default_factory=dict)  # functions that were evaluated, with a digest of their source
+    raised: dict[str, type] = field(
+        default_factory=dict
+    )  # exceptions of the mechanism's own, by the names that outputs have
     _known: dict[Key, str] = field(default_factory=dict)
     _spelled: dict[Key, Spelled] = field(default_factory=dict)
 

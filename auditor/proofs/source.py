@@ -149,8 +149,23 @@ WORDS: dict[type[ast.AST], str] = {
     ast.Try: "try is not modelled, since code that raises on one number may not raise on another; test for it with if",
     ast.TryStar: "try is not modelled; test with if",
     ast.Match: "match is not modelled; use if and ==",
-    ast.ClassDef: "a class inside of the mechanism is not modelled; use functions and dicts",
+    ast.ClassDef: "a class inside of the mechanism is not modelled; define it in the module",
 }
+
+
+def _is_of_base(node: ast.AST) -> bool:
+    """Whether it is ``super().__init__`` or ``super().__call__``."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr in ("__init__", "__call__")
+        and isinstance(node.value, ast.Call)
+        and is_super(node.value)
+    )
+
+
+def is_super(node: ast.Call) -> bool:
+    """Whether a call is ``super()`` by its name."""
+    return isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords
 
 
 def _require_plain(node: ast.AST, is_root: bool) -> None:
@@ -158,7 +173,7 @@ def _require_plain(node: ast.AST, is_root: bool) -> None:
     if isinstance(node, NOWHERE):
         reason = WORDS.get(type(node), "generators and async functions are not modelled; build a list")
         raise NotProvedError(f"{reason} (line {getattr(node, 'lineno', 0)})")
-    if isinstance(node, ast.AnnAssign) and (node.value is None or not isinstance(node.target, ast.Name)):
+    if isinstance(node, ast.AnnAssign) and (node.value is None or isinstance(node.target, ast.Subscript)):
         raise NotProvedError(f"a type annotation has no value, or no name; leave it out (line {node.lineno})")
     if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         for part in ast.walk(node):
@@ -167,7 +182,7 @@ def _require_plain(node: ast.AST, is_root: bool) -> None:
     name = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg", ast.arg: "arg", ast.FunctionDef: "name"}.get(
         type(node)
     )
-    if name is not None and not is_root and str(getattr(node, name)).startswith("__"):
+    if name is not None and not is_root and not _is_of_base(node) and str(getattr(node, name)).startswith("__"):
         raise NotProvedError(
             f"the name {getattr(node, name)} begins with two underscores, which has a special meaning in Python; rename it"
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.proofs import generator
+from auditor.proofs.analyst import analyst_of, interviewed
 from auditor.proofs.clock import seconds_left
 from auditor.proofs.evaluator import Evaluator, evaluated
 from auditor.proofs.form import INPUT, Form
@@ -112,7 +113,11 @@ def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     own = dict(zip(mechanism.copied, given(tuple(mechanism.copied.values())), strict=True))
     size = {"size": 1} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
-    output = evaluated(Evaluator(run, sampled), seen(mechanism.function), [dataset()], keywords)
+    evaluator, analyst = Evaluator(run, sampled), analyst_of(mechanism)
+    if analyst is not None:
+        kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
+        return interviewed(evaluator, analyst, dataset, kept | keywords)
+    output = evaluated(evaluator, seen(mechanism.function), [dataset()], keywords)
     if mechanism.batched and not isinstance(output, RaisesError):
         count = (
             len(output) if isinstance(output, list | tuple) else output.shape[:1] if isinstance(output, Array) else ()

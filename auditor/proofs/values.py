@@ -29,11 +29,18 @@ LARGEST_INTEGER = 2**53  # of the data or of noise: floats hold these exactly
 
 
 class RaisesError(Exception):
-    """An exception of the mechanism itself. It is then the output."""
+    """An exception of the mechanism itself. It is then the output, or an answer of a session.
 
-    def __init__(self, error: BaseException) -> None:
+    ``stated`` says that a statement of the mechanism raised it, not a function that it calls.
+    """
+
+    def __init__(self, error: BaseException, stated: bool = False) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
-        self.error = error
+        self.error, self.stated = error, stated
+
+    def text(self) -> str:
+        """Return what an analyst sees of it."""
+        return f"{self} {self.error.args!r}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,10 +255,12 @@ def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
             return (type(value).__name__, tuple(visit(item) for item in value))
         if type(value) is dict:
             return ("dict", tuple((text_of(key), visit(item)) for key, item in value.items()))
+        if isinstance(value, RaisesError):
+            return ("raises", value.text())
         return leaf(value)
 
     if isinstance(output, RaisesError):
-        return ("raises", f"{output} {output.error.args!r}"), []
+        return ("raises", output.text()), []
     return visit(output), leaves
 
 
@@ -296,6 +305,8 @@ def at_numbers(value: Any, number: Callable[[Any], Any]) -> Any:
         return np.array(made, dtype=value.dtype).reshape(value.shape)
     if isinstance(value, Term | Lazy):
         return number(value)
+    if isinstance(value, RaisesError):
+        return value.error
     if isinstance(value, list | tuple):
         items = [at_numbers(item, number) for item in value]
         return items if isinstance(value, list) else tuple(items)

@@ -77,7 +77,7 @@ def _both_ends(audit: AuditResult) -> str:
     if proof is None or proof.bound is None:
         return bound_words(audit)
     ends = [bound_words(audit)] if audit.bound is not None else []
-    where = "" if proof.scope == Scope.DOMAIN else ", on the pairs listed"
+    where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
@@ -114,7 +114,7 @@ def proof_words(audit: AuditResult) -> str | None:
     if proof is None:
         return None
     listed = "1 pair that was listed" if proof.pairs == 1 else f"{proof.pairs or 0:,} pairs that were listed"
-    pairs = listed if proof.scope == Scope.PAIRS and proof.pairs else proof.scope
+    pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"{'Proved' if proof.proved else 'Proved for pairs only'}: {bound}. {ASSUMED}"

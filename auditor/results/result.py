@@ -80,7 +80,7 @@ class ProofFound:
 
     ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for those that were listed, or "not_proved".
     ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope`` says for which data
-    sets, ``pairs`` how many pairs were listed. ``reason`` says why the claim is not proved.
+    sets, and for which scripts of a session, ``pairs`` how many pairs were listed. ``reason`` says why the claim is not proved.
     """
 
     status: str

@@ -151,6 +151,28 @@ def helper(t, s=2, *, k=1):
     return t * s + k
 def counted(*ts, **rest):
     return [len(ts), ts[-1], rest]
+class Base:
+    shared = 2
+    def __init__(self, t, k=1):
+        self.t, self.k = t, k
+    def twice(self):
+        return self.t * self.shared
+    @property
+    def half(self):
+        return self.t / 2
+    def __call__(self, s):
+        self.t = self.t + s
+        return self.twice()
+class Derived(Base):
+    shared = 3
+    def __init__(self, t):
+        super().__init__(t, k=4)
+        self.log: list[float] = []
+    def twice(self):
+        self.log.append(self.k)
+        return super().twice() + self.k
+class Plain:
+    pass
 """
 
 

@@ -1,0 +1,626 @@
+# mypy: ignore-errors
+# ruff: noqa
+"""Sessions that look private and are not, for the prover; none may be proved. The comment above each says how it breaks the claim.
+
+All claim ε = 1 for everything that they answer. A data set is an array of numbers from 0 to 10, one of each person.
+"""
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+
+KEPT = []
+TABLE = {"spent": 0.0}
+
+
+def count(data, rng, epsilon=1.0):
+    return len(data) + float(rng.laplace(0.0, 1 / epsilon))
+
+
+class BudgetError(Exception):
+    pass
+
+
+class BudgetWithDataError(Exception):
+    def __init__(self, data):
+        super().__init__(len(data))
+
+
+class Ledger:
+    def __init__(self, budget):
+        self.budget, self.spent = budget, 0.0
+
+    def charge(self, cost):
+        if self.spent + cost > self.budget * (1 + 1e-9):
+            raise BudgetError("the budget is spent")
+        self.spent += cost
+
+
+class Base:
+    def __init__(self, dataset, rng):
+        self.dataset, self.rng, self.ledger = dataset, rng, Ledger(1.0)
+
+    def noisy(self, epsilon=1.0):
+        return count(self.dataset, self.rng, epsilon)
+
+    def __call__(self, question):
+        self.ledger.charge(1.0)
+        return self.noisy()
+
+
+# "more" compares an answer with the same noise, which was never released, at no cost.
+class UnreleasedDraw(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.noise = float(rng.laplace(0.0, 1.0))
+
+    def __call__(self, question):
+        if question == "more":
+            return len(self.dataset) + 2 * self.noise
+        self.ledger.charge(1.0)
+        return len(self.dataset) + self.noise
+
+
+# The noise itself is an answer after the answer that it is in.
+class NoiseTold(UnreleasedDraw):
+    def __call__(self, question):
+        return self.noise if question == "more" else super().__call__(question)
+
+
+# What may be asked depends on the number of records.
+class BudgetOfData(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.ledger = Ledger(1.0 if len(dataset) < 2 else 2.0)
+
+
+# What a question costs depends on the number of records.
+class CostOfData(Base):
+    def __call__(self, question):
+        self.ledger.charge(1.0 / max(len(self.dataset), 1))
+        return self.noisy(1.0 / max(len(self.dataset), 1))
+
+
+# An answer is kept by the number of records: whether it costs again shows that number.
+class CacheOfData(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.kept = {1: 0.5}
+
+    def __call__(self, question):
+        if len(self.dataset) not in self.kept:
+            self.kept[len(self.dataset)] = super().__call__(question)
+        return self.kept[len(self.dataset)]
+
+
+# Its refusal says how many records there are, at the second question.
+class RefusalOfData(Base):
+    def __call__(self, question):
+        if self.ledger.spent + 1.0 > 1.0:
+            raise BudgetError(len(self.dataset))
+        return super().__call__(question)
+
+
+# It refuses if there is no record.
+class RefusalByData(Base):
+    def __call__(self, question):
+        if len(self.dataset) == 0:
+            raise BudgetError("there is nothing")
+        return super().__call__(question)
+
+
+# The exception has a constructor of its own, which tells the number of records.
+class RefusalByConstructor(Base):
+    def __call__(self, question):
+        if self.ledger.spent > 0:
+            raise BudgetWithDataError(self.dataset)
+        return super().__call__(question)
+
+
+# The budget is an attribute of the class: an earlier session spends it, and this one shows so.
+class StateOfClass(Base):
+    spent = 0.0
+
+    def __call__(self, question):
+        StateOfClass.spent += 1.0
+        return self.noisy()
+
+
+# The list is one of all sessions; the first data set that is met stays in it.
+class ListOfClass(Base):
+    kept = []
+
+    def __call__(self, question):
+        self.kept.append(len(self.dataset))
+        return float(self.kept[0])
+
+
+# As above, in a default.
+class ListOfDefault(Base):
+    def __call__(self, question, kept=[]):
+        kept.append(len(self.dataset))
+        return float(kept[0])
+
+
+# As above, in a variable of the module.
+class ListOfModule(Base):
+    def __call__(self, question):
+        KEPT.append(len(self.dataset))
+        return float(KEPT[0])
+
+
+# Each question has noise for half of ε: two of them cost 1, and a third is answered.
+class OneTooMany(Base):
+    def __call__(self, question):
+        if self.ledger.spent > 1.0:
+            raise BudgetError("the budget is spent")
+        self.ledger.spent += 0.5
+        return self.noisy(0.5)
+
+
+# It is right for three questions, and answers the fourth for nothing.
+class AfterThree(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.asked = 0
+
+    def __call__(self, question):
+        self.asked += 1
+        if self.asked > 3:
+            return float(len(self.dataset))
+        return super().__call__(question)
+
+
+# "a" and then "b" resets what was spent. "b" and then "a" does not.
+class Order(Base):
+    def __call__(self, question):
+        if question == "a":
+            self.ledger.charge(1.0)
+            return self.noisy()
+        if self.ledger.spent:
+            self.ledger.spent = 0.0
+        return "reset"
+
+
+# "a" writes into the data: each value of the first record becomes a million.
+class Mutating(Base):
+    def __call__(self, question):
+        if question == "b":
+            self.dataset *= 1_000_000.0
+            return "changed"
+        self.ledger.charge(1.0)
+        return float(np.clip(self.dataset, 0.0, 1e7).sum() / 10.0) + float(self.rng.laplace(0.0, 1.0))
+
+
+# The answer is a list that the session goes on to write into: who holds it sees the count.
+class AnswerThatGrows(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.given = []
+
+    def __call__(self, question):
+        if question == "b":
+            self.given.append(len(self.dataset))
+            self.given.append(0)
+            return "noted"
+        return self.given
+
+
+# As above, but it takes the count out again at the next question. Whoever looks in between sees it.
+class AnswerThatGrowsForAWhile(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.given, self.turn = [], 0
+
+    def __call__(self, question):
+        self.turn += 1
+        if self.turn == 1:
+            return self.given
+        if self.turn == 2:
+            self.given.append(len(self.dataset))
+        else:
+            self.given.clear()
+        return "noted"
+
+
+# As above, with an array.
+class ArrayThatChanges(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.given = np.zeros(1)
+
+    def __call__(self, question):
+        self.given[0] = len(self.dataset) if question == "b" else 0.0
+        return self.given
+
+
+# What it says of its budget is the number of records.
+class SpentOfData(Base):
+    @property
+    def spent(self):
+        return float(len(self.dataset))
+
+
+# As above, by a method, and only after a question.
+class RemainingOfData(Base):
+    def __call__(self, question):
+        self.remaining = lambda: float(len(self.dataset))
+        return super().__call__(question)
+
+
+# Reading the budget spends it: each reading takes noise off an answer that is kept.
+class ReadingChanges(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.read = 0
+
+    @property
+    def spent(self):
+        self.read += 1
+        return float(len(self.dataset)) if self.read > 5 else 0.0
+
+
+# A subclass answers, and its method is not the one of its base.
+class Overriding(Base):
+    def noisy(self, epsilon=1.0):
+        return count(self.dataset, self.rng, 4.0)
+
+
+class Left(Base):
+    def noisy(self, epsilon=1.0):
+        return super().noisy(epsilon)
+
+
+class Right(Base):
+    def noisy(self, epsilon=1.0):
+        return count(self.dataset, self.rng, 4.0)
+
+
+# The base after Left is Right, and not Base.
+class Diamond(Left, Right):
+    pass
+
+
+# Special methods do what they like.
+class Getting(Base):
+    def __getattr__(self, name):
+        return 4.0
+
+    def __call__(self, question):
+        self.ledger.charge(1.0)
+        return self.noisy(self.epsilon)
+
+
+class Setting(Base):
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * 8 if name == "scale" else value)
+
+    def __call__(self, question):
+        self.scale = 1.0
+        self.ledger.charge(1.0)
+        return self.noisy(self.scale)
+
+
+class Making(Base):
+    def __new__(cls, dataset, rng):
+        made = object.__new__(Overriding)
+        made.__init__(dataset, rng)
+        return made
+
+
+class Widened(type):
+    def __call__(cls, dataset, rng):
+        return Overriding(dataset, rng)
+
+
+class OfAnotherType(Base, metaclass=Widened):
+    pass
+
+
+class Epsilon:
+    def __get__(self, instance, owner):
+        return 4.0
+
+    def __set__(self, instance, value):
+        pass
+
+
+class Described(Base):
+    epsilon = Epsilon()
+
+    def __call__(self, question):
+        self.epsilon = 1.0
+        self.ledger.charge(1.0)
+        return self.noisy(self.epsilon)
+
+
+class Slotted(Base):
+    __slots__ = ("extra",)
+
+    def __call__(self, question):
+        self.ledger.charge(1.0)
+        return self.noisy(4.0)
+
+
+# A decorated method is what the decorator made of it.
+def louder(function):
+    @functools.wraps(function)
+    def inner(self, question):
+        return function(self, question) if self.ledger.spent else float(len(self.dataset))
+
+    return inner
+
+
+class Decorated(Base):
+    @louder
+    def __call__(self, question):
+        return super().__call__(question)
+
+
+@dataclasses.dataclass
+class AsData:
+    dataset: Any
+    rng: Any
+    epsilon: float = 4.0
+
+    def __call__(self, question):
+        return count(self.dataset, self.rng, self.epsilon)
+
+
+# The list is in another order after an exception, and the first item is the number of records.
+class SortedByRaising(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.items = [len(dataset), 0]
+
+    def key(self, item):
+        raise BudgetError("no")
+
+    def __call__(self, question):
+        if question == "b":
+            self.items.sort(key=self.key)
+        return self.items[0] if self.items else 0
+
+
+# A map goes on after an exception, where a generator has ended.
+class MapAfterRaising(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.stream = map(self.one, [0, len(dataset)])
+
+    def one(self, item):
+        if item == 0:
+            raise BudgetError("no")
+        return item
+
+    def __call__(self, question):
+        for item in self.stream:
+            return item
+        return 0
+
+
+# An exception leaves the count in the state, for a later question.
+class StateBeforeRaising(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        self.last = 0
+
+    def __call__(self, question):
+        if question == "a":
+            return self.last
+        self.last = len(self.dataset)
+        raise BudgetError("no")
+
+
+# Objects are compared by identity, and identity is where they are.
+class Compared(Base):
+    def __call__(self, question):
+        same = self.ledger == Ledger(1.0)
+        return float(len(self.dataset)) if not same else self.noisy()
+
+
+class InAList(Base):
+    def __call__(self, question):
+        return float(len(self.dataset)) if self.ledger not in [Ledger(1.0)] else self.noisy()
+
+
+class Truth(Base):
+    def __call__(self, question):
+        return float(len(self.dataset)) if self.ledger else self.noisy()
+
+
+class OwnClass(Base):
+    def __call__(self, question):
+        return float(len(self.dataset)) if isinstance(self, Base) else self.noisy()
+
+
+# Noise of all sessions on the data is one number.
+def by_closure(dataset, rng):
+    noise = float(rng.laplace(0.0, 1.0))
+
+    def ask(question):
+        return (2 if question == "b" else 1) * len(dataset) + noise
+
+    return ask
+
+
+# The second question goes through another function.
+def by_changing_function(dataset, rng):
+    def exact(question):
+        return float(len(dataset))
+
+    asked = 0
+
+    def ask(question):
+        nonlocal asked
+        asked += 1
+        return exact(question) if asked > 1 else count(dataset, rng)
+
+    return ask
+
+
+# With two questions about ε = 1 each, all of them by one noise, a difference is exact.
+def by_partial(dataset, rng):
+    session = Base(dataset, rng)
+
+    def ask(question):
+        session.ledger.spent = 0.0
+        return session(question)
+
+    return ask
+
+
+class Asking:
+    def __init__(self, dataset, rng):
+        self.dataset, self.rng = dataset, rng
+
+    def ask(self, question):
+        return count(self.dataset, self.rng, 1.0)
+
+
+# The method of an object: each question costs 1.
+def by_method(dataset, rng):
+    return Asking(dataset, rng).ask
+
+
+# One session is kept by the module for all calls.
+class Global(Base):
+    pass
+
+
+SHARED = Asking(np.zeros(3), np.random.default_rng(0))
+
+
+def from_outside(dataset, rng):
+    return SHARED
+
+
+# The question decides the ε.
+class ByQuestion(Base):
+    def __call__(self, question):
+        self.ledger.charge(0.25)
+        return self.noisy(4.0 if question == "b" else 0.25)
+
+
+# The question is a dict, which the session remembers; a later question changes what it holds.
+class RemembersQuestion(Base):
+    def __call__(self, question):
+        if question == "b":
+            self.ledger.spent -= 1.0
+            return "given back"
+        return super().__call__(question)
+
+
+# Opening fails for an empty data set.
+class OpeningByData(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        if len(dataset) == 0:
+            raise BudgetError("there is nothing")
+
+
+# Opening gives the data away by its refusal.
+class OpeningTells(Base):
+    def __init__(self, dataset, rng):
+        super().__init__(dataset, rng)
+        raise BudgetError(len(dataset))
+
+
+# An answer is the session, which holds the data.
+class AnswersItself(Base):
+    def __call__(self, question):
+        return self
+
+
+class AnswersAFunction(Base):
+    def __call__(self, question):
+        return lambda: len(self.dataset)
+
+
+# KeyError is Python's own, and tells the key.
+class KeyOfData(Base):
+    def __call__(self, question):
+        return {"never": 0}[len(self.dataset)]
+
+
+# Two exceptions have one name and one text: which of them it is says whether there is a record.
+def named_error(base):
+    class NamedError(base):
+        pass
+
+    return NamedError
+
+
+ONE_ERROR, OTHER_ERROR = named_error(Exception), named_error(Exception)
+MineError = type("ValueError", (Exception,), {"__module__": __name__})
+
+
+class TwoOfOneName(Base):
+    def __call__(self, question):
+        if len(self.dataset) == 0:
+            raise ONE_ERROR("no")
+        raise OTHER_ERROR("no")
+
+
+class NameOfPython(Base):
+    def __call__(self, question):
+        if len(self.dataset) == 0:
+            raise MineError("no")
+        raise ValueError("no")
+
+
+# Noise of Laplace would do for it; Gaussian noise keeps no ε.
+class Gaussian(Base):
+    def __call__(self, question):
+        return len(self.dataset) + float(self.rng.normal(0.0, 1.0))
+
+
+HOSTILE = [
+    *(
+        UnreleasedDraw,
+        NoiseTold,
+        BudgetOfData,
+        CostOfData,
+        CacheOfData,
+        RefusalOfData,
+        RefusalByData,
+        RefusalByConstructor,
+    ),
+    *(StateOfClass, ListOfClass, ListOfDefault, ListOfModule, OneTooMany, AfterThree, Order, Mutating, AnswerThatGrows),
+    *(
+        AnswerThatGrowsForAWhile,
+        ArrayThatChanges,
+        SpentOfData,
+        RemainingOfData,
+        ReadingChanges,
+        Overriding,
+        Diamond,
+        Getting,
+    ),
+    *(Setting, Making, OfAnotherType, Described, Slotted, Decorated, AsData, SortedByRaising, MapAfterRaising),
+    *(
+        StateBeforeRaising,
+        Compared,
+        InAList,
+        Truth,
+        OwnClass,
+        by_closure,
+        by_changing_function,
+        by_partial,
+        Asking,
+        by_method,
+    ),
+    *(
+        from_outside,
+        ByQuestion,
+        RemembersQuestion,
+        OpeningByData,
+        OpeningTells,
+        AnswersItself,
+        AnswersAFunction,
+        KeyOfData,
+    ),
+    *(TwoOfOneName, NameOfPython, Gaussian),
+]
