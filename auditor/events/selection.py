@@ -105,9 +105,14 @@ def frequent_event(
 ) -> Event:
     """Return the event with the best forecast, by rules that many outputs decide. Of few outputs it is one threshold."""
     if sample.size < FEW_OUTPUTS:
-        outputs = concatenate([sample.left, sample.right])
-        return separating_event([*given, *_features(outputs, kinds)], sample) or ALWAYS
+        return one_threshold(sample, kinds, given)
     return _frequent(Halves.of(*sample.halves()), forecaster, kinds, given).test
+
+
+def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()) -> Event:
+    """Return the rule of one threshold that guesses most outputs rightly. It guesses left always if no feature varies."""
+    outputs = concatenate([sample.left, sample.right])
+    return separating_event([*given, *_features(outputs, kinds)], sample) or ALWAYS
 
 
 def _rare(halves: Halves, forecaster: Forecaster) -> RareChoice | None:

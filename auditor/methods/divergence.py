@@ -24,10 +24,10 @@ from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
-from auditor.events.selection import evidence_scores
+from auditor.events.selection import evidence_scores, one_threshold
 from auditor.events.written import read_rule, written
 from auditor.methods.guessing import limits
-from auditor.methods.method import ExactNumber, Interval, Learned, Method, Truth, profile_points
+from auditor.methods.method import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -130,6 +130,24 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             nothing = Wager(1.0, (0.0,), False, 0.0, 0.0)
             return Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
         return best
+
+    def evidence(self, sample: Sample) -> ManyNumbers:
+        """See Method; if outputs are too few for a bet, what one threshold shows.
+
+        Each half of the outputs is judged by the threshold of the other half, which guesses both sides.
+        """
+        if found := super().evidence(sample):
+            return found
+        one, other = sample.halves()
+        counts = one_threshold(one).count(other) + one_threshold(other).count(one)
+        # With half a guess more on either side.
+        rate = (counts.wins + 0.5) / (counts.guesses + 1)
+        error = math.sqrt(rate * (1 - rate) / (counts.guesses + 1))
+        worse, loss, better = (
+            math.copysign(self._of_event(shown, 1 - shown), shown - 0.5)
+            for shown in (max(0.0, rate - error), rate, min(1.0, rate + error))
+        )
+        return ((loss, (better - worse) / 2, sample.size),)
 
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:
         order = test.wager.order

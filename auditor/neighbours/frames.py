@@ -133,7 +133,9 @@ class Frame(Table):
             for n, groups in ((1, near), (1, both), (2, both))
             for one, other in groups
         ]
+        # The first of both, where one row meets an equal one.
         tried = itertools.chain(
+            ((base, changes[0]) for base, changes in (alone[0], next_to_some[0], *alone[1:2])),
             ((alone[0][0], change) for change in alone[0][1]),
             ((base, changes[0]) for base, changes in (*alone, *next_to_some[: len(near)])),
             ((base, change) for base, changes in (*alone, *next_to_some) for change in changes),
@@ -166,21 +168,36 @@ class Frame(Table):
             for n in (crowd, 10 * each)
             for change in self._changes(self._usual)
         )
-        tried = filter(None, itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), mixed, plain))
+        alike = itertools.chain.from_iterable(map(self._among_equals, self._sizes()))
+        first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
+        tried = filter(None, itertools.chain(first, mixed, plain))
         return list(itertools.islice(_distinct(tried), MOST_CORNERS))
+
+    def _sizes(self) -> list[int]:
+        """Return sizes to try, and the size below each: what is capped or tested at a round number changes there."""
+        each = int(self._each.low)
+        return [n for n in sorted({each * (size - less) for size in SIZES for less in (0, 1)}) if n in self._shared]
+
+    def _among_equals(self, n: int) -> list[Pair | None]:
+        """Return pairs of usual rows and a person more who has one like them, or one of another group."""
+        other = self._groups[min(1, len(self._groups) - 1)]
+        changes = [replace(self._changes(row)[0], at=at) for row, at in ((self._usual, END), (other, FIRST))]
+        return [self._applied([self._usual] * n, change) for change in changes]
 
     def _among(self, n: int) -> Iterator[Pair | None]:
         """Yield pairs in which a person with the most rows is one among many: what others have makes room for what he adds.
 
         He has the usual row, one at an end, one like the others', or a value that is missing. The others have one
-        row, such as the usual one or an end, or rows of all groups, or of both ends.
+        row, such as the usual one, an end or what is missing, or rows of all groups, or of both ends.
         """
         usual, *ends = self._special[:4]
         large = tuple(LARGE if LARGE in column.ordinary() else column.usual() for column in self._columns.values())
-        columns = [column.ordinary()[1:3] + column.odd()[:1] for column in self._columns.values()]
+        odd = [column.odd()[:1] for column in self._columns.values()]
+        columns = [column.ordinary()[1:3] + some for column, some in zip(self._columns.values(), odd, strict=True)]
         marked = [self._with(place, value) for place, values in enumerate(columns) for value in values]
+        all_odd = tuple((some or [value])[0] for some, value in zip(odd, self._usual, strict=True))
         spread = [self._groups[i * len(self._groups) // n] for i in range(n)]
-        crowds = _distinct_rows([*([row] * n for row in (usual, *ends, large)), spread, self._both_ends(n)])
+        crowds = _distinct_rows([*([row] * n for row in (usual, *ends, all_odd, large)), spread, self._both_ends(n)])
         others = [(base, row) for base in crowds for row in _distinct_rows([usual, *ends, *base[:1]])]
         for pair in itertools.zip_longest(((crowds[0], row) for row in marked), others):
             for base, row in filter(None, pair):

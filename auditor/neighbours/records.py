@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
+from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
 from auditor.neighbours.slots import Row
@@ -201,11 +201,34 @@ class Records(Table):
         # Small sizes of every pattern come before large ones of any, but for the largest, which is not to be missed.
         largest = self._distinct((base, move) for base in self._patterns(sizes[-1]) for move in moves)
         smaller = self._distinct((base, move) for n in sizes[:-1] for base in self._patterns(n) for move in moves)
-        return distinct([*smaller[: max(1, MOST_CORNERS - len(largest))], *largest])[:MOST_CORNERS]
+        first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, self._sizes())))
+        if not self._grows and high > 0:
+            first += self._distinct(self._one_unlike_the_usual(high))
+        most = max(1, MOST_CORNERS - len(largest))
+        return distinct([*distinct([*first, *smaller])[:most], *largest])[:MOST_CORNERS]
 
     def simplest(self) -> list[Pair]:
         tried = self._simple_inserts() if self._grows else self._simple_replacements()
         return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
+
+    def _sizes(self) -> list[int]:
+        """Return the sizes of corners, and the size below each: what is capped or tested at a round number changes there."""
+        marks = [n for n in SIZES if n in self._size]
+        return sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
+
+    def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
+        """Return equal records and a change to one more that is like them, or to one that is not."""
+        low, high = self._ends()[0], self._ends()[-1]
+        if self._grows:
+            tried = [(low, low, 1.0), (low, high, 0.0), (high, high, 1.0)]
+            return [((one,) * n, (Move("insert", at, (other,)),) * self.distance) for one, other, at in tried]
+        return [((low,) * n, (Move("replace", 0.0, (high,)),) * self.distance)]
+
+    def _one_unlike_the_usual(self, n: int) -> Iterator[tuple[Rows, Moves]]:
+        """Yield usual records but for one, which goes from one of the simplest values to another."""
+        usual = self._row(values.usual() for values in self._columns)
+        for one, other in itertools.permutations(self._simple_records()[:CLOSELY], 2):
+            yield (one, *(usual,) * (n - 1)), (Move("replace", 0.0, (other,)),) * self.distance
 
     def _distinct(self, tried: Iterable[tuple[Rows, Moves]]) -> list[Pair]:
         return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
@@ -217,8 +240,9 @@ class Records(Table):
         def insert(record: Row, at: float = 1.0) -> Moves:
             return (Move("insert", at, (record,)),) * self.distance
 
-        for n in dict.fromkeys((least, least + 1)):
-            yield from (((records[0] if n == least else record,) * n, insert(record)) for record in records)
+        alone = [((records[0],) * least, insert(record)) for record in records]
+        next_to_equals = [((record,) * (least + 1), insert(record)) for record in records]
+        yield from [alone[0], next_to_equals[0], *alone[1:], *next_to_equals[1:]]
         for n, (one, other) in itertools.product((least + 1, least + 2), itertools.product(records, repeat=2)):
             yield from (((one,) * n, insert(other, at)) for at in (1.0, 0.0))
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.blackbox.canonical import from_list
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.bounds.divergences import divergence_of
@@ -288,6 +288,30 @@ def test_what_the_look_with_most_outputs_shows_is_kept() -> None:
         together = method.joined(one, other)
         assert together[0] == HeldOut(120, 150, 1_050, 2)
         assert together[2] == long[2]
+
+
+def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:
+    """What a short look learns falls short by more than its error, so each counts for its share of the outputs."""
+    method = method_for(auditor.ZeroConcentratedDP(0.5), "auto", 0.05, 10**6)
+    long, short = ((0.8, 0.2, 900.0),), ((0.0, 0.01, 100.0),)
+    for one, other in ((long, short), (short, long)):
+        assert method.joined(one, other) == (pytest.approx((0.72, math.hypot(0.18, 0.001), 1_000)),)
+
+
+@pytest.mark.parametrize("claim", [auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0)])
+def test_what_is_gross_shows_in_a_first_look_for_a_divergence(claim: Any) -> None:
+    """All of 32 outputs tell the sides apart, or none does: of 20 looks at equal sides fewer than half show the claim, though
+    each would with a chance below 1/10 (right for 24 of 32 or more): all of it fails with a chance below 1e-6.
+    """
+    method = method_for(claim, "auto", 0.05, 10**6)
+
+    def shown(shift: float, seed: int) -> float:
+        rng = np.random.default_rng(seed)
+        left, right = (from_batch(rng.laplace(centre, size=16), 16) for centre in (0.0, shift))
+        return method.prospects(method.evidence(Sample(left, right)))[0].loss
+
+    assert all(shown(30.0, seed) > 2 * claim.value for seed in range(20))
+    assert sum(shown(0.0, seed) > claim.value for seed in range(20)) < 10
 
 
 def test_two_intervals_say_before_any_output_that_statsmodels_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

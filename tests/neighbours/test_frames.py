@@ -226,6 +226,18 @@ def test_others_are_a_prime_number_that_fits(most: int, others: int, relation: s
     assert sizes.most_common(1)[0][0] == others + (relation == "substitute")
 
 
+def test_a_value_comes_to_many_that_are_missing() -> None:
+    pairs = Frame({"paid": {"type": "number", "low": 0, "high": 10, "null": True}}, size=(0, 30)).corners()[:56]
+    coming = [pair.right[-1]["paid"] for pair in pairs if [row["paid"] for row in pair.left] == [None] * 17]
+    assert {0.0, 10.0, None} <= {*coming}
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_usual_rows_grow_to_a_round_number_of_persons(each: int) -> None:
+    domain = Frame(FEW, size=(0, 60), id="user", rows_per_person=(each, each))
+    assert {len(pair.left) / each for pair in domain.corners()[:56]} >= {9, 10}
+
+
 def test_large_equal_values_are_tried_if_the_range_has_them() -> None:
     def has_them(column: dict[str, Any]) -> bool:
         pairs = Frame({"paid": column}).corners()[:56]

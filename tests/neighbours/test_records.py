@@ -155,6 +155,18 @@ def test_all_records_at_one_end_and_a_first_middle_or_last_one_removed(n: int, a
     assert set(insertions((all_at,) * n, record)) <= corners(size=(0, 21))
 
 
+@pytest.mark.parametrize("n", [1, 4, 9, 19])
+def test_equal_records_grow_to_a_round_number(n: int) -> None:
+    assert ((0,) * n, (0,) * (n + 1)) in corners()
+
+
+@pytest.mark.parametrize(("one", "other"), [((1.0, 1.0), (1.0, -1.0)), ((-1.0, 1.0), (1.0, 1.0))])
+def test_one_record_goes_from_end_to_end_among_many_in_the_middle(one: Any, other: Any) -> None:
+    rest = ((0.0, 0.0),) * 29
+    found = corners(record=(-1, 1), integer=False, size=(5, 30), columns=2, relation="substitute")
+    assert ((one, *rest), (other, *rest)) in found
+
+
 @pytest.mark.parametrize("base", [(0,) * 9 + (10,), (10,) * 9 + (0,), (0, 10) * 5, (10, 0) * 5, (0,) * 5 + (10,) * 5])
 def test_an_outlier_alternating_records_and_blocks(base: tuple[int, ...]) -> None:
     # A record may come before or after an equal one: the data sets are the same.
