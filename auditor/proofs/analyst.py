@@ -258,10 +258,11 @@ class _Interview:
         try:
             found = call()
         except RaisesError as error:
-            if not (may_raise and error.stated):
-                raise NotProvedError(
-                    f"a session raises {error}, which is not of a raise statement; test for it with if"
-                ) from None
+            if not may_raise:
+                raise NotProvedError(f"what a session says of its budget raises {error}") from None
+            if not error.stated:
+                words = f"a session raises {error}, which is not of a raise statement; test for it with if"
+                raise NotProvedError(words) from None
             self._require_unchanged()
             raise
         self._require_unchanged()

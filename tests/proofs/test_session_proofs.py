@@ -23,6 +23,7 @@ from auditor.proofs import analyst, attempt, session_proof
 from auditor.proofs import certificate as written
 from auditor.proofs.checker import check_certificate
 from auditor.proofs.retrace import retraced
+from auditor.report.phrases import proof_words
 from mechanisms import adaptive_sessions, reused_objects, sessions
 
 GROUPS = ["all", "large", "small"]
@@ -230,6 +231,19 @@ class NoisyMeter(hostile_sessions.Base):
         return self.ledger.spent + float(self.rng.laplace(0.0, 1.0))
 
 
+def test_a_budget_that_raises_is_refused() -> None:
+    assert "what a session says of its budget raises BudgetError" in str(proof_of(RaisingMeter, ["a"]).reason)
+
+
+class RaisingMeter(hostile_sessions.Base):
+    """Raises when it is asked what was spent."""
+
+    @property
+    def spent(self) -> Any:
+        """Nothing."""
+        raise hostile_sessions.BudgetError("no")
+
+
 # --- Pure ε for adaptive analysts, checked by hand ---
 
 
@@ -277,6 +291,25 @@ def test_delta_is_not_lost_once_for_each_script() -> None:
     given = {"epsilon": 1.0, "turns": 1}
     assert session({"script": ["left", "left"]}, rounds=None, parameters=given).proved
     assert not session(["left", "right"], rounds=2, parameters=given).holds
+
+
+# --- Reports ---
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (ONE, "for all data sets of the domain, and all scripts of up to 2 questions, adaptive ones included"),
+        ([(np.zeros(1), np.zeros(2))], "for 1 pair that was listed, and all scripts of up to 2 questions"),
+    ],
+)
+def test_a_report_says_for_which_scripts_a_claim_is_proved(data: Any, words: str) -> None:
+    asked = auditor.Dialogues(data, ["all", "large"], rounds=2)
+    result = auditor.audit(
+        sessions.Charged, auditor.PureDP(1.0), asked, parameters=HALF, prove="only", workers=1, samples=1_000
+    )
+    assert words in str(proof_words(result))
+    assert (result.verdict == "no_violation_found") == (data is ONE)
 
 
 # --- Certificates ---
