@@ -54,24 +54,24 @@ def digests(domain: Table) -> str:
 
 
 OF_RECORDS = [
-    "7039ded0 42518d19 0c75b1c4",
-    "00558242 6e81307b ff342622",
-    "4162428f 7852aa16 2e8d0405",
-    "a16c8674 9bc8c32e 3a0c1d86",
-    "f96a23ea 2715efe1 d57acdbf",
-    "52cae634 a3c2300d be081d30",
-    "a4c8046c b7d5bf2b ce6f8f77",
-    "d5ace959 2edc8a47 0bdcf3e0",
-    "135ec163 57e9f24f dd7879c3",
+    "2f5d43de 1af0fbac 0c75b1c4",
+    "3869629c 6540676a ff342622",
+    "81bff83a 9fb24a31 8baad60f",
+    "28b37317 108f1b06 3a0c1d86",
+    "1c5f8ad3 2715efe1 d57acdbf",
+    "aca0c2a5 a3c2300d be081d30",
+    "57a99254 e453b715 ce6f8f77",
+    "0b87792b da460e1d 0bdcf3e0",
+    "dbd92dc5 57e9f24f dd7879c3",
 ]
 OF_FRAMES = [
-    "f9795e1f bc30fe79 8e692485",
-    "9cc8ae51 d12ac6af 2993660b",
-    "53790df4 bc30fe79 b8d2d314",
-    "c8dcce6a 9791e86a 92b503bb",
-    "c1871b7c d4df72d3 14a6b258",
-    "c775e27a 485c05d5 c020e570",
-    "0eb7201a a79161d2 23dabb43",
+    "f57c76ed ef30219e 8e692485",
+    "7bc53b4e e0330b92 2993660b",
+    "e802d465 ef30219e b8d2d314",
+    "a0811cff 3045db76 92b503bb",
+    "5668bd37 e7f52819 22b165fb",
+    "93d6ec10 c280002c c020e570",
+    "c0309e5d f8e4d147 23dabb43",
 ]
 
 
