@@ -11,13 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from auditor.auditing.looks import Looks, ends
-from auditor.auditing.stages import LEAST_LOOK, Given, Known, SearchStage, in_stages, look_at
+from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
-from auditor.neighbours.edges import MOST_EDGES, OUTPUTS_FOR_KIND
-from auditor.neighbours.edges import MOST_STEPS as MOST_HALVINGS
+from auditor.neighbours.edges import MOST_EDGES, MOST_HALVINGS, OUTPUTS_FOR_KIND
 from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import SURVIVORS, Found, best_first, candidates, has_one_pair, spread
+from auditor.neighbours.search import LEAST_LOOK, SURVIVORS, Found, best_first, candidates, has_one_pair, spread
 
 # With fewer outputs there is no search.
 LEAST_SEARCHED = 8 * LEAST_LOOK
@@ -25,8 +24,8 @@ LEAST_SEARCHED = 8 * LEAST_LOOK
 MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
 # The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
 CLOSE_LOOK = 4 * FEW_OUTPUTS
-# The share of a first look at reactions, its outputs each, and how many of them are followed up.
-OF_FIRST_LOOK, OUTPUTS_FOR_REACTION, MOST_REACTIONS = 0.67, 16, 3
+# The share of a first look at reactions, and how many of them are followed up.
+OF_FIRST_LOOK, MOST_REACTIONS = 0.67, 3
 # Rounds of the rivals. Each has the same outputs, and looks at a quarter of the pairs of the one before and at pairs near them.
 ROUNDS = 3
 # How many are looked at again before the last comparison, with which share of its outputs.
@@ -69,19 +68,19 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
     of the path between the two finds the step that makes the difference.
     """
     outputs, domain = round(given.outputs), looks.plan.domain
-    tried = int(OF_FIRST_LOOK * outputs) // OUTPUTS_FOR_REACTION
+    tried = int(OF_FIRST_LOOK * outputs) // OUTPUTS_FOR_KIND
     paths = [path for _ in range(tried) if len(path := domain.rearranged(looks.rng)) > 0]
     halvings = max(map(len, paths), default=1).bit_length()
     followed = min(MOST_REACTIONS, int((1 - OF_FIRST_LOOK) * outputs) // (2 * LEAST_LOOK * halvings))
     if not paths or followed == 0:
         return known
-    best = _most_promising(looks, known, paths, OUTPUTS_FOR_REACTION)[:followed]
+    best = _most_promising(looks, known, paths, OUTPUTS_FOR_KIND)[:followed]
     each = int((1 - OF_FIRST_LOOK) * outputs) // (2 * followed * halvings)
     while any(len(path) > 1 for path in best):
         halves = [half for path in best for half in halves_of(path)]
         ranked = _most_promising(looks, known, halves, each)
         best = [min(halves[i : i + 2], key=ranked.index) for i in range(0, len(halves), 2)]
-    looks.enter(given.name, len(paths), OUTPUTS_FOR_REACTION, known.claim)
+    looks.enter(given.name, len(paths), OUTPUTS_FOR_KIND, known.claim)
     return replace(known, proposed=(*known.proposed, *(path[0] for path in best)))
 
 

@@ -21,14 +21,12 @@ from auditor.bounds.prospect import outlooks, utilities_of_all
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, Budget, path, search_pairs
+from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, path, search_pairs
 
-# The most pairs in the first round of the search for a small loss.
+# The most pairs in the first round of the search for a small loss. Outputs for fewer than survive it are not enough for a search.
 MOST_PAIRS = 96
 # A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
-# Fewer pairs are not a search.
-FEWEST_PAIRS = 24
 MOST_STEPS = 101
 # What neighbours must promise to be preferred to what shows at a distance, where evidence is much stronger.
 LIKELY = 0.5
@@ -137,9 +135,9 @@ def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
     """
     if steps_apart(claim) == 1:
         return 0
-    needed = LEAST_OUTPUTS / 2 / max(claim.relative_size, 1e-3) ** 3
+    needed = LEAST_LOOK / max(claim.relative_size, 1e-3) ** 3
     pairs = int(outputs / LEAST_ROUNDS / needed)
-    return pairs if pairs >= FEWEST_PAIRS else 0
+    return pairs if pairs >= MOST_PAIRS * SURVIVORS else 0
 
 
 def _small_loss(looks: Looks, known: Known, given: Given) -> Known:

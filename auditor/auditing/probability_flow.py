@@ -23,7 +23,7 @@ from auditor.claims import Probability
 from auditor.methods.probability import Rate, Reported, hits
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_OUTPUTS, Budget, search_pairs
+from auditor.neighbours.search import LEAST_LOOK, Budget, search_pairs
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import Verdict
 
@@ -98,4 +98,4 @@ def _worst(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> Pair:
 
     rng = rng_at(plan.settings.seed, Phase.SEARCH, stage)
     # All outputs are of one side.
-    return search_pairs(plan.domain, evaluate, Budget(sizes.search, LEAST_OUTPUTS // 2), rng).pair
+    return search_pairs(plan.domain, evaluate, Budget(sizes.search, LEAST_LOOK), rng).pair

@@ -10,10 +10,7 @@ from auditor.auditing.looks import Look, Looks
 from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, prior_of_all, utilities_of_all
 from auditor.claims import PrivacyClaim
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import Found, best_first
-
-# The outputs of a first look at one of many pairs. A gross violation shows in so few.
-LEAST_LOOK = 32
+from auditor.neighbours.search import LEAST_LOOK, Found, best_first
 
 
 @dataclass(frozen=True, slots=True)

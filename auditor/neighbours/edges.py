@@ -7,21 +7,23 @@ from collections.abc import Callable, Sequence
 
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import LEAST_LOOK
 
 # kinds(pairs) -> for each pair, which kinds of output its sides give.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
 MOST_EDGES = 4
-OUTPUTS_FOR_KIND = 16
+# So few outputs show which kind is the commonest, and which order of records shows.
+OUTPUTS_FOR_KIND = LEAST_LOOK // 2
 # Enough to bisect a range of a million.
-MOST_STEPS = 20
+MOST_HALVINGS = 20
 
 
 def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
     """Return pairs on either side of edges between pairs of ``known`` kinds; none if there is one kind only."""
     ways = _ways(known)
     ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_HALVINGS):
         halves = [(n, half) for n, (a, b, _) in enumerate(ends) if (half := domain.between(a, b)) is not None]
         if not halves:
             break

@@ -18,7 +18,10 @@ LEAST_ROUNDS, MOST_ROUNDS = 4, 7
 # With outputs for fewer looks than this, one round at more pairs is worth more than several at a few.
 ENOUGH_FOR_ROUNDS = 8 * LEAST_ROUNDS
 SURVIVORS = 1 / 4  # of each round
-LEAST_OUTPUTS = 64  # for a pair in a round; below, a score is mostly noise
+# The outputs of a first look at one of many pairs: a gross violation shows in so few. A pair in a round has twice as many. Below,
+# a score is mostly noise.
+LEAST_LOOK = 32
+LEAST_OUTPUTS = 2 * LEAST_LOOK
 
 
 @dataclass(frozen=True, slots=True)

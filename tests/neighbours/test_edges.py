@@ -8,7 +8,7 @@ import pytest
 
 import auditor
 from auditor.neighbours.domains import Domain, Pairs
-from auditor.neighbours.edges import MOST_STEPS, find_edges
+from auditor.neighbours.edges import MOST_HALVINGS, find_edges
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
@@ -36,7 +36,7 @@ def test_the_pair_across_an_edge_is_found_in_few_steps(domain: Domain, measure: 
     corners = domain.corners()
     found = find_edges(domain, kinds, corners, kinds(corners))
     assert any((measure(pair.left) < EDGE) != (measure(pair.right) < EDGE) for pair in found)
-    assert asked - len(corners) <= 4 * MOST_STEPS
+    assert asked - len(corners) <= 4 * MOST_HALVINGS
 
 
 def test_where_all_outputs_are_of_one_kind_there_is_nothing_to_find() -> None:
