@@ -370,17 +370,25 @@ class Silent:
     """What it holds is in none of its words."""
 
 
+class SilentSession(Silent):
+    """It is to be asked."""
+
+    def __call__(self, question: str) -> float:
+        return 1.0
+
+
 @pytest.mark.parametrize(
     ("output", "way_out"),
     [
         (later, "name the function"),
+        (SilentSession(), "if it is a session that is asked questions, say which with `ask`"),
         (later(), "asyncio.run"),
         (iter([1]), "a list of the values that it yields"),
         (Silent(), "a __repr__ that shows all it holds"),
         ([1, {"a": (Silent(),)}], "a __repr__ that shows all it holds"),
         ({(1, Silent()): 1}, "lists or dicts"),
     ],
-    ids=["a function", "asynchronous", "an iterator", "an object", "an object inside", "a key"],
+    ids=["a function", "a session", "asynchronous", "an iterator", "an object", "an object inside", "a key"],
 )
 def test_what_does_not_tell_what_it_holds_is_no_output(output: Any, way_out: str) -> None:
     """Each is spelled by its address: all differ, nothing shows in them, and a leak would go unseen."""
