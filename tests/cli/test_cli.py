@@ -913,7 +913,7 @@ audits:
         ("None", (0, ""), 0, "array [] gives None, array [0.0] gives None", "check that the mechanism returns its result"),
         ("[len(records)][len(records) > 2:]", (1, ""), 0, "array [0.0] gives [1], array [0.0, 0.0] gives [2]", ""),
         ("min(2, len(records))", (2, ""), 0, "array [0.0, 0.0] gives 2, array [0.0, 0.0, 0.0] gives 2", "were identical on both"),
-        ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0] gives 0.0, [0.0, 0.0, 0.0] gives 0.0", ""),
+        ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0, 0.0] gives 0.0, [0.0 × 4] gives 0.0", ""),
     ],
 )  # fmt: skip
 def test_check_says_what_arrives_and_doubts_exceptions(

@@ -66,8 +66,8 @@ def test_a_probe_says_what_each_search_would_see(file: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(("name", "status"), [("few values", 0), ("many values", 1)])
 def test_a_weak_search_can_be_an_exit_status(name: str, status: int, file: Path) -> None:
-    assert main(["probe", str(file), "--only", name, "--strict", "--planted", "4"]) == status
-    assert main(["probe", str(file), "--only", name, "--planted", "4"]) == 0
+    assert main(["probe", str(file), "--only", name, "--strict", "--planted", "8"]) == status
+    assert main(["probe", str(file), "--only", name, "--planted", "8"]) == 0
 
 
 def test_a_mechanism_that_always_fails_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
