@@ -58,8 +58,8 @@ def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """A search without a bound: whether it promises to refute the mechanism itself, on which pair, and what it found of faults
-    that were planted; None if none were.
+    """A search without a bound: whether fresh outputs on its pair forecast that the mechanism itself is refuted, and what it found
+    of faults that were planted; None if none were.
     """
 
     pair: Pair
@@ -73,6 +73,7 @@ def rehearse(plan: Plan) -> Rehearsal:
     Raises MechanismError if the mechanism fails on every call, and what sampling raises.
     """
     draw, sizes = Draw(plan, lambda progress: None), plan.settings.sizes
+    method = plan.method(sizes.bound)
     try:
         with held(plan.source):
             start = first_look(plan, draw)
@@ -80,17 +81,21 @@ def rehearse(plan: Plan) -> Rehearsal:
             if start.failure:
                 raise MechanismError(f"the mechanism failed on every call: {start.failure}")
             ended = find_pair(plan, sizes, draw)
-            found, missed, outputs = list[str](), list[str](), 0
-            # The search would find the mechanism's own fault again. With one pair, there is nothing to search for.
-            if draw.pairs and ended.promised < LIKELY:
+            found, missed, outputs, is_likely = list[str](), list[str](), 0, False
+            # With one pair, there is nothing to search for.
+            if draw.pairs:
                 sample = draw.draw(draw.batches(ended.pair, sizes.selection, Phase.SELECTION))
                 if failure := sample.left.failure() and sample.right.failure():
                     raise MechanismError(always_fails(plan, ended.pair, failure))
-                found, missed, outputs = _probed(plan, sizes, sample, draw, math.inf)
+                # What the search promises is that of its luckiest look.
+                is_likely = method.learn(sample).forecast > method.claim.value
+                # The search would find the mechanism's own fault again.
+                if not is_likely:
+                    found, missed, outputs = _probed(plan, sizes, sample, draw, math.inf)
     finally:
         plan.source.close()
     planted = Probed(tuple(found), tuple(missed), outputs) if found or missed else None
-    return Rehearsal(ended.pair, ended.promised >= LIKELY, planted)
+    return Rehearsal(ended.pair, is_likely, planted)
 
 
 def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw, most: float) -> tuple[list[str], list[str], int]:
