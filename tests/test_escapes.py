@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from escapes import E1, ESCAPES, PEOPLE, Escape, count_released_raw
+from escapes import E1, ESCAPES, PEOPLE, Escape, Mechanism, Rng, count_released_raw
 from more_escapes import MORE
 
 import auditor
@@ -18,7 +18,7 @@ from auditor.events.features import Place
 from auditor.events.rare import rare_choice
 from auditor.events.sorted_column import SortedColumn
 from auditor.methods.guessing import Guesses
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.records import Records
 
 # Of the 30 further faults those that are audited in every run of the suite; all of them in `make slow`.
@@ -81,6 +81,25 @@ def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> Non
 )
 def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
     assert found(ESCAPES["one of four bins is bare"], seed, samples=20_000, shrink=False).verdict == "violation"
+
+
+def no_answer_for_one(share: float) -> Mechanism:
+    """A value with noise; a share of the answers about 1 is None."""
+
+    def release(value: float, size: int, rng: Rng) -> list[float | None]:
+        noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (share if value == 1 else 0.0)
+        return [None if out else answer for out, answer in zip(is_left_out, noisy.tolist(), strict=True)]
+
+    return release
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.4])
+def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare(share: float) -> None:
+    """Ten thousand outputs leave some hundred for each look: too few for more than one threshold on the numbers."""
+    for seed in range(4):
+        case = Escape(no_answer_for_one(share), no_answer_for_one(0), PureDP(3.0), Value([0, 1, 2]))
+        settings = {"samples": 10_000, "shrink": False, "prove": False, "planted": 0, "workers": 1}
+        assert case.audit(case.faulty, seed, **settings).verdict == "violation"
 
 
 ONE_MORE = Pairs([([0.0] * 3, [0.0] * 4)])

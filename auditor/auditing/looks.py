@@ -142,10 +142,13 @@ class Look:
 
     def joined(self, evidence: ManyNumbers, method: AnyMethod) -> "Look":
         """Return the same with one more look."""
-        together = method.joined(self.evidence, evidence)
+        return replace(self, evidence=method.joined(self.evidence, evidence)).judged_by(method)
+
+    def judged_by(self, method: AnyMethod) -> "Look":
+        """Return the same with what its evidence promises by a method."""
         least = UNLIKE_IF_SIMPLE if self.simple else 0.0
-        promised = tuple(one._replace(unlike=max(one.unlike, least)) for one in method.prospects(together))
-        return Look(self.pair, together, promised, self.simple)
+        promised = (one._replace(unlike=max(one.unlike, least)) for one in method.prospects(self.evidence))
+        return replace(self, prospects=tuple(promised))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ LIKELY = 0.5
 class FoundPair:
     """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
 
-    ``claim`` is the claim of the size that was searched for, and ``promised`` what the looks at the pair promise (see ``Known``).
+    ``claim`` is the claim of the size that was searched for. ``promised`` is what the looks at the pair promise for the claim of
+    the audit (see ``Known``), or by step of the path for the claim that was searched for.
     """
 
     pair: Pair
@@ -53,7 +54,8 @@ def find_pair(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> FoundPair
     known = in_stages(SEARCH, looks, Known(claim, plan.hints.pairs), sizes.search)
     assert known.found is not None
     if not known.along or known.found.score > max(known.by_step, LIKELY):
-        return FoundPair(known.found.pair, known.claim, looks.spent, known.found.score)
+        promised = known.judged_by(looks.method(claim)).promised_on(known.found.pair)
+        return FoundPair(known.found.pair, known.claim, looks.spent, promised)
     along = known.along
     # What is known of all steps together is known best of the middle one.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()

@@ -9,6 +9,7 @@ import numpy as np
 from auditor.auditing.looks import Look, Looks
 from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, prior_of_all, utilities_of_all
 from auditor.claims import PrivacyClaim
+from auditor.methods.method import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_LOOK, Found, best_first
 
@@ -37,6 +38,15 @@ class Known:
     def promises(self, enough: float) -> bool:
         """Return whether some look promises enough."""
         return enough < np.inf and bool(self.seen) and self.best()[0][1] >= enough
+
+    def judged_by(self, method: AnyMethod) -> "Known":
+        """Return what the same looks promise for the claim of another method."""
+        seen = {key: look.judged_by(method) for key, look in self.seen.items()}
+        return replace(self, claim=method.claim, seen=seen)
+
+    def promised_on(self, pair: Pair) -> float:
+        """Return what looks at a pair promise; −∞ without any."""
+        return next((promised for look, promised in self.best() if look.pair.key() == pair.key()), -np.inf)
 
     @property
     def prior(self) -> Prior:
@@ -81,7 +91,8 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
     """Carry out stages in their order, until a look promises enough, and return what is known then."""
     before = looks.spent
     for number, stage in enumerate(stages):
-        if known.promises(looks.draw.enough):
+        # What refutes a smaller claim may not be enough.
+        if known.claim.value >= looks.plan.claim.value and known.promises(looks.draw.enough):
             break
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
         left = round((1 - later) * outputs) - (looks.spent - before)

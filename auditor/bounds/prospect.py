@@ -28,8 +28,12 @@ WORTH_OF_BOUND = 0.1
 WORTH_TO_EXPLORE = 0.01
 # How many looks the assumed shares of the prior count for when they are fitted to looks, and the steps of that.
 AS_MANY, STEPS = 100, 10
-# The least spread of losses between pairs (nats): with none, a look would count for nothing.
+# The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, a look would count
+# for nothing.
 LEAST_SPREAD = 0.02
+# Where a posterior is summed up, in its standard deviations by the normal approximation. Above, a rule that never lost reaches far.
+STEP = 0.5
+NODES = np.arange(-6, 10, STEP)
 
 
 class Prospect(NamedTuple):
@@ -37,7 +41,8 @@ class Prospect(NamedTuple):
 
     The loss is ``loss`` ± ``error``. The bound will fall short of it by ``short``, ± ``noise``: infinite if so few outputs will
     show the event that no number of them refutes the claim. ``unlike`` is the chance that the event is unlike those on which
-    most pairs lose most.
+    most pairs lose most. If the loss is by how much ln of the odds of a rule exceeds ``free``, ``wins`` and ``losses`` are what it
+    won and lost: a rule that never lost may have any odds above those.
     """
 
     loss: float
@@ -45,6 +50,9 @@ class Prospect(NamedTuple):
     short: float
     noise: float
     unlike: float = UNLIKE_OTHERS
+    wins: int = 0
+    losses: int = 0
+    free: float = 0.0
 
     def of_steps(self, steps: int) -> "Prospect":
         """Return what is promised of one of so many equal steps, over which this loss adds up."""
@@ -72,7 +80,8 @@ def fitted_prior(prospects: Sequence[Prospect]) -> Prior:
     centre = _weighted_median(losses, weights)
     # The median, since a few pairs may be unlike all others. Of a normal variable it is .67 standard deviations from the centre.
     beyond = np.maximum(0.0, (np.abs(losses - centre) / 0.6745) ** 2 - errors**2)
-    return Prior(centre, max(LEAST_SPREAD, math.sqrt(_weighted_median(beyond, weights))))
+    least = min(LEAST_SPREAD, float(errors.min()))
+    return Prior(centre, max(least, math.sqrt(_weighted_median(beyond, weights))))
 
 
 def _weighted_median(values: Floats, weights: Floats) -> float:
@@ -96,6 +105,11 @@ class HeldOut(NamedTuple):
     guesses: int
     trials: int
     directions: int
+
+    @property
+    def losses(self) -> int:
+        """How many guesses were wrong."""
+        return self.guesses - self.wins
 
     def joined(self, other: "HeldOut") -> "HeldOut":
         """Return what was won in both looks."""
@@ -129,31 +143,65 @@ def utilities_of_all(looks: Sequence[Sequence[Prospect]], claimed: float, worth:
 
 def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:
     """Return for each look the chance to refute a claim, and the bound that is expected; 0 if none is."""
-    loss, error, short, noise, unlike = np.array(prospects, np.float64).reshape(-1, 5).T
+    loss, error, short, noise, unlike, *of_rule = np.array(prospects, np.float64).reshape(-1, len(Prospect._fields)).T
     known = np.isfinite(error) & np.isfinite(loss)
-    loss, variance = np.where(known, loss, prior.centre), np.where(known, error, 1e6) ** 2
+    loss, error = np.where(known, loss, prior.centre), np.where(known, error, 1e3)
     parts = [
-        _posterior(loss, variance, centre, spread**2)
+        _posterior(_Seen(loss, error, *of_rule), centre, spread, claimed + short, noise)
         for centre, spread in ((prior.centre, prior.spread), (claimed, 0.0), (prior.centre, prior.spread + REACH))
     ]
-    evidence = np.stack([log for _, _, log in parts])
+    evidence = np.stack([part.log_evidence for part in parts])
     weights = np.zeros(evidence.shape)
     for share in np.unique(unlike):
         alike = unlike == share
         weights[:, alike] = _explained(evidence[:, alike], share)
-    chance, expected = np.zeros(len(loss)), np.zeros(len(loss))
-    for (mean, spread, _), weight in zip(parts, weights, strict=True):
-        chance += weight * _exceeds(mean - short - claimed, np.sqrt(spread + noise**2))
-        expected += weight * mean
-    return chance, np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
+    chance = sum(weight * part.chance for part, weight in zip(parts, weights, strict=True))
+    expected = sum(weight * part.mean for part, weight in zip(parts, weights, strict=True))
+    return np.asarray(chance), np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
 
 
-def _posterior(loss: Floats, variance: Floats, centre: float, spread: float) -> tuple[Floats, Floats, Floats]:
-    """Return mean and variance of the loss under one part of the prior, and ln of how well that part explains what was seen."""
-    gain = spread / (spread + variance)
-    together = spread + variance
-    log_evidence = -((loss - centre) ** 2 / together + np.log(together)) / 2
-    return centre + gain * (loss - centre), gain * variance, log_evidence
+class _Seen(NamedTuple):
+    """The losses that looks show, each as an array."""
+
+    loss: Floats
+    error: Floats
+    wins: Floats
+    losses: Floats
+    free: Floats
+
+    def exactly(self, loss: Floats) -> Floats:
+        """Return ln of how much likelier looks are at losses than the normal approximation says, both of shape (looks, losses)."""
+        wins, losses, log_odds = self.wins[:, None], self.losses[:, None], loss + self.free[:, None]
+        of_rule = -wins * np.logaddexp(0.0, -log_odds) - losses * np.logaddexp(0.0, log_odds)
+        normal = -(((loss - self.loss[:, None]) / self.error[:, None]) ** 2) / 2
+        return np.where(wins + losses > 0, of_rule - normal, 0.0)
+
+
+class _Part(NamedTuple):
+    """What looks say under one part of the prior: ln of how well it explains each, the mean of the loss, and the chance."""
+
+    log_evidence: Floats
+    mean: Floats
+    chance: Floats
+
+
+def _posterior(seen: _Seen, centre: float, spread: float, needed: Floats, noise: Floats) -> _Part:
+    """Return the posterior of the losses under a normal part of the prior, and the chance that they exceed what is needed."""
+    from scipy.special import logsumexp, ndtr
+
+    variance = seen.error**2
+    together = spread**2 + variance
+    gain = spread**2 / together
+    mean, deviation = centre + gain * (seen.loss - centre), np.sqrt(gain * variance)
+    at = mean[:, None] + deviation[:, None] * NODES
+    weights = -(NODES**2) / 2 + seen.exactly(at)
+    total = logsumexp(weights, axis=1)
+    shares = np.exp(weights - total[:, None])
+    # A node stands for all losses up to the middle between it and the next.
+    blurred = np.sqrt(noise**2 + (deviation * STEP / 2) ** 2)
+    chance = (shares * ndtr((at - needed[:, None]) / np.maximum(blurred, 1e-12)[:, None])).sum(axis=1)
+    log_evidence = total - ((seen.loss - centre) ** 2 / together + np.log(together)) / 2
+    return _Part(log_evidence, mean, chance)
 
 
 def _explained(evidence: Floats, unlike: float) -> Floats:
@@ -168,10 +216,3 @@ def _explained(evidence: Floats, unlike: float) -> Floats:
         weights /= weights.sum(axis=0)
         shares = (AS_MANY * assumed + weights.sum(axis=1)) / (AS_MANY + weights.shape[1])
     return np.asarray(weights)
-
-
-def _exceeds(mean: Floats, spread: Floats) -> Floats:
-    """Return the chance that a normal variable is positive."""
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(mean / np.maximum(spread, 1e-12)))

@@ -1,4 +1,4 @@
-"""Rare events that one side alone shows: repeated values among values that never repeat, atoms, and ends of the support.
+"""Events that one side alone shows, rare ones above all: values that repeat, atoms, and ends of the support.
 
 Evidence here is a count on one side and none on the other. Such events are few, and they do not stand out by luck:
 of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
@@ -21,9 +21,9 @@ from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn, sorted_sides
 
 Sides = tuple[SortedColumn, SortedColumn]
-# The share of outputs up to which a value is rare; more frequent ones are left to the blocks. In a column with more rare values,
-# the luckiest of them would win.
-RARE, MOST_RARE = 0.05, 64
+# The share of outputs up to which an event is rare: half of one side's. More frequent ones are left to the blocks, or to one
+# threshold where outputs are few. In a column with more rare values, the luckiest would win.
+RARE, MOST_RARE = 0.25, 64
 # Outputs beyond the other side's support, in the half that did not place the threshold. From fewer the ends are mostly luck.
 LEAST_BEYOND = 12
 
@@ -159,7 +159,7 @@ def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) 
         )
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     rule = _ends(left, right)
-    if judged.wins >= LEAST_BEYOND and rule is not None:
+    if rule is not None and judged.wins >= LEAST_BEYOND:
         yield judged.choice(Event(feature, rule), left.size + right.size, forecaster)
 
 

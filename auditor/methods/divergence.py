@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.intervals import Floats
 from auditor.bounds.power import Round, wealth_reached
 from auditor.bounds.profiles import privacy_profile
+from auditor.bounds.prospect import Prospect
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
 from auditor.events.features import Feature
@@ -97,6 +98,17 @@ class ScoreTest:
         return (histogram(sample, self.feature),)
 
 
+class _Shown(NamedTuple):
+    """The loss that is shown, its standard error, and the bound that is forecast; all in units of the claim."""
+
+    loss: float
+    error: float
+    forecast: float
+
+
+NOTHING_SHOWN = _Shown(-math.inf, math.inf, -math.inf)
+
+
 class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     """ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`.
 
@@ -109,10 +121,14 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     learns_at_distance: ClassVar[bool] = False
 
     def learn(self, sample: Sample) -> Learned[ScoreTest]:
+        test, shown = self._best_bet(sample)
+        return Learned(test, shown.forecast)
+
+    def _best_bet(self, sample: Sample) -> tuple[ScoreTest, _Shown]:
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
         step = 1 if judge.size >= MANY else 3
-        best: Learned[ScoreTest] | None = None
+        best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
         for feature in _scores(fit):
             edges, left, right = _cells(feature, judge)
             # Estimated on outputs the score was not learned from, with half an output more on either side.
@@ -123,31 +139,54 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
                 q = _expected(p, q, values)
-                wager, forecast = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
-                if best is None or forecast > best.forecast:
-                    best = Learned(ScoreTest(feature, edges, wager), forecast)
-        if best is None:
-            nothing = Wager(1.0, (0.0,), False, 0.0, 0.0)
-            return Learned(ScoreTest(_Nothing(), (), nothing), -math.inf)
-        return best
+                wager, shown = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
+                if shown.forecast > most_shown.forecast:
+                    best, most_shown = ScoreTest(feature, edges, wager), shown
+        return best, most_shown
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; if outputs are too few for a bet, what one threshold shows.
-
-        Each half of the outputs is judged by the threshold of the other half, which guesses both sides.
+        """See Method; loss, its error, by how much the bound falls short, and the number of outputs. If outputs are too few for a
+        bet, that is what one threshold shows.
         """
-        if found := super().evidence(sample):
-            return found
+        _, shown = self.with_margin(0.0)._best_bet(sample)
+        if not (shown.forecast > -math.inf and shown.error < math.inf):
+            shown = self._of_threshold(sample)
+        return ((shown.loss, max(shown.error, 1e-9), shown.loss - shown.forecast, sample.size),)
+
+    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+        """See Method; each look counts by its share of the outputs.
+
+        What is learned from few outputs falls short of the loss by far more than its error. So errors are no weights.
+        """
+        if not (one and other):
+            return one or other
+        losses, errors, shorts, outputs = np.array([one[0], other[0]]).T
+        shares = outputs / outputs.sum()
+        # How far a bound falls short is known best from the larger look.
+        short = float(shorts[np.argmax(outputs)])
+        return ((float(shares @ losses), math.hypot(*(shares * errors)), short, float(outputs.sum())),)
+
+    def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
+        """See Method; the bound varies by less than it falls short, as that is by Hoeffding's inequality."""
+        width = math.sqrt(-2 * math.log(self.alpha))
+        return [
+            Prospect(loss, error, short, short / width if short < math.inf else 0.0)
+            for loss, error, short, _ in evidence
+        ]
+
+    def _of_threshold(self, sample: Sample) -> _Shown:
+        """Return what one threshold shows, which guesses both sides: that of each half of the outputs, on the other half."""
         one, other = sample.halves()
         counts = one_threshold(one).count(other) + one_threshold(other).count(one)
         # With half a guess more on either side.
         rate = (counts.wins + 0.5) / (counts.guesses + 1)
         error = math.sqrt(rate * (1 - rate) / (counts.guesses + 1))
-        worse, loss, better = (
+        narrower = error * math.sqrt(sample.size / self.planned) * math.sqrt(-2 * math.log(self.alpha))
+        worse, forecast, loss, better = (
             math.copysign(self._of_event(shown, 1 - shown), shown - 0.5)
-            for shown in (max(0.0, rate - error), rate, min(1.0, rate + error))
+            for shown in (max(0.0, rate - error), max(0.0, rate - narrower), rate, min(1.0, rate + error))
         )
-        return ((loss, (better - worse) / 2, sample.size),)
+        return _Shown(loss, (better - worse) / 2, forecast)
 
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:
         order = test.wager.order
@@ -223,27 +262,31 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             return math.inf
         return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
 
-    def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, float]:
-        """Choose shift, stake and tilt for a score on counted cells; return the wager and its forecast."""
+    def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, _Shown]:
+        """Choose shift, stake and tilt for a score on counted cells; return the wager and what it shows."""
         weights_p, weights_q = p / max(p.sum(), 1.0), q / max(q.sum(), 1.0)
         trials, nothing = p.sum() + q.sum(), Wager(order, tuple(np.zeros(len(values))), swapped, 0.0, 0.0)
         if order * np.abs(values).max() > MOST_EXPONENT or not _is_believed(order, values, p, q):
-            return nothing, -math.inf
+            return nothing, NOTHING_SHOWN
         if order > 1:
             # So that E_P[u] is about 1, where the tangent touches.
             values = values - math.log(float(weights_p @ np.exp((order - 1) * values))) / (order - 1)
-        divergence = self._estimate(order, values, weights_p, weights_q, 0.0)
-        wager, level = nothing, math.sqrt(-2 * math.log(self.alpha) / self.planned)
+
+        def estimate(margin: float) -> float:
+            return self._estimate(order, values, weights_p, weights_q, margin)
+
+        loss = divergence = estimate(0.0)
+        level = math.sqrt(-2 * math.log(self.alpha) / self.planned)
         for _ in range(2):  # the payoff's spread depends on the divergence it is played against, a little
             against = max(0.0, divergence)
             wager, spread = tuned(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
-            margin = spread * (level + self.caution / math.sqrt(trials))
-            divergence = self._estimate(order, values, weights_p, weights_q, margin)
+            divergence = estimate(spread * (level + self.caution / math.sqrt(trials)))
         if wager.stake == 0:
-            return nothing, -math.inf
+            return nothing, NOTHING_SHOWN
         written = tuple(map(significant, wager.values))
         wager = Wager(order, written, swapped, significant(wager.stake), significant(wager.tilt))
-        return wager, divergence / self.claim.scale(order)
+        shown = loss, loss - estimate(spread / math.sqrt(trials)), divergence
+        return wager, _Shown(*(value / self.claim.scale(order) for value in shown))
 
     @staticmethod
     def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:

@@ -30,7 +30,7 @@ from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import RuleCounts
 from auditor.events.event import Event
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import frequent_event, rare_event, select_event
+from auditor.events.selection import VALUES, frequent_event, rare_event, select_event
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
     ExactNumber,
@@ -96,7 +96,7 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         """Return the counts of frequent rules in outputs from which they were not learned, and a rare rule, if there is one."""
         one, other = sample.halves()
         counts = self._frequent(one).count(other) + self._frequent(other).count(one)
-        rare = rare_event(sample, self)
+        rare = rare_event(sample, self) if VALUES in self.events else None
         return counts, rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
 
     def _frequent(self, sample: Sample) -> Event:
@@ -208,15 +208,19 @@ class Guesses(_EpsilonMethod):
         """See _RuleMethod; by the rate of wins that refutes the claim, which the normal approximation gives."""
         # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
-        epsilon, free = self.claim.epsilon, seen.directions * self.claim.delta / 2 * seen.trials / fewest
-        allowed = (math.exp(epsilon) + free) / (1 + math.exp(epsilon))
-        loss, error = self._log_odds(seen)
+        epsilon, given = self.claim.epsilon, seen.directions * self.claim.delta / 2 * seen.trials / fewest
+        allowed = (math.exp(epsilon) + given) / (1 + math.exp(epsilon))
+        log_odds, error = self._log_odds(seen)
         guesses = seen.guesses * self.planned / seen.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
         if not needed < 1:
-            return Prospect(loss, error, math.inf, 0.0)
-        short = math.log(needed / (1 - needed)) - epsilon
-        return Prospect(loss, error, short, 1 / math.sqrt(guesses * needed * (1 - needed)))
+            return Prospect(log_odds, error, math.inf, 0.0, wins=seen.wins, losses=seen.losses)
+        at_claim, to_refute = (math.log(rate / (1 - rate)) for rate in (allowed, needed))
+        free = at_claim - epsilon
+        noise = 1 / math.sqrt(guesses * needed * (1 - needed))
+        return Prospect(
+            log_odds - free, error, to_refute - at_claim, noise, wins=seen.wins, losses=seen.losses, free=free
+        )
 
     def forecast(self, seen: RuleCounts) -> Floats:
         wins = seen.left_wins + seen.right_wins
@@ -267,12 +271,14 @@ class TwoIntervals(_EpsilonMethod):
 
     def promised(self, seen: HeldOut) -> Prospect:
         """See _RuleMethod; both intervals take their part."""
-        loss, error = self._log_odds(seen)
+        log_odds, error = self._log_odds(seen)
         share = self.planned / seen.trials
         noise = error / math.sqrt(share)
         allowed = self.claim.delta * self.planned / 2 / max(1.0, seen.wins * share)
-        short = z_of(self.alpha / 2) * math.sqrt(2) * noise - math.log(max(1e-300, 1 - allowed))
-        return Prospect(loss, error, short, noise) if allowed < 1 else Prospect(loss, error, math.inf, 0.0)
+        if not allowed < 1:
+            return Prospect(log_odds, error, math.inf, 0.0, wins=seen.wins, losses=seen.losses)
+        free, short = -math.log(1 - allowed), z_of(self.alpha / 2) * math.sqrt(2) * noise
+        return Prospect(log_odds - free, error, short, noise, wins=seen.wins, losses=seen.losses, free=free)
 
     def forecast(self, seen: RuleCounts) -> Floats:
         half = seen.trials / 2

@@ -1,6 +1,5 @@
 """What every method knows and does: learn a test, say what to count, and say what the counts prove."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -115,28 +114,16 @@ class Method(ABC, Generic[K, T, C]):
         """Learn a test from outputs that will not serve for the bound."""
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """Return what outputs show of the loss on a pair, as plain numbers.
-
-        A method that has no counts of rules gives its own forecast, as if that stood one standard error from the loss, and the
-        number of outputs.
-        """
-        bold, safe = (self.with_margin(margin).learn(sample).forecast for margin in (0.0, 1.0))
-        return ((bold, max(bold - safe, 1e-9), sample.size),) if safe > -np.inf else ()
+        """Return what outputs show of the loss on a pair, as plain numbers; nothing if the method does not search for pairs."""
+        return ()
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """Return what two looks at one pair show together, each for its share of the outputs.
-
-        What is learned from few outputs falls short of the loss by far more than its error. So errors are no weights.
-        """
-        if not (one and other):
-            return one or other
-        losses, errors, outputs = np.array([one[0], other[0]]).T
-        shares = outputs / outputs.sum()
-        return ((float(shares @ losses), math.hypot(*(shares * errors)), float(outputs.sum())),)
+        """Return what two looks at one pair show together."""
+        return one or other
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         """Return what evidence promises of the bound, the events that most outputs show first."""
-        return [Prospect(loss, error, 0.0, 0.0) for loss, error, _ in evidence]
+        return []
 
     @abstractmethod
     def bound(self, test: T, counts: C) -> float:

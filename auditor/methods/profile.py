@@ -64,7 +64,10 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         each = len(evidence) // len(methods)
         for i, method in enumerate(methods):
             promised = method.prospects(evidence[i * each : (i + 1) * each])
-            found += [one._replace(loss=one.loss - method.claim.epsilon) for one in promised]
+            found += [
+                one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
+                for one in promised
+            ]
         return found
 
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:

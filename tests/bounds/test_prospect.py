@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from auditor.bounds.prospect import (
+    REACH,
     UNLIKE_IF_RARE,
     HeldOut,
     Prior,
@@ -93,3 +95,35 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 
 def test_looks_at_one_pair_add_up() -> None:
     assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2)
+
+
+@pytest.mark.parametrize(("wins", "guesses"), [(1, 1), (2, 2), (3, 3), (6, 7), (20, 20), (40, 60), (700, 1_000)])
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, delta: float) -> None:
+    """By the binomial chance of what was seen, summed up over the prior on a fine grid; the shares are those assumed."""
+    prospect = promised(wins, guesses, 2_000, delta)._replace(unlike=UNLIKE_IF_RARE)
+    grid = np.linspace(-30, 30, 60_001)
+    log_odds = grid + prospect.free
+    likelihood = np.exp(-wins * np.logaddexp(0, -log_odds) - (guesses - wins) * np.logaddexp(0, log_odds))
+    likelihood /= likelihood.max()
+    refutes = ndtr((grid - 1.0 - prospect.short) / prospect.noise)
+    masses = []
+    for centre, spread in ((WIDE.centre, WIDE.spread), (1.0, None), (WIDE.centre, WIDE.spread + REACH)):
+        density = np.exp(-(((grid - centre) / spread) ** 2) / 2) if spread else 1.0 * (np.abs(grid - centre) < 1e-6)
+        masses.append(density / density.sum())
+    shares = [(1 - UNLIKE_IF_RARE) / 2, (1 - UNLIKE_IF_RARE) / 2, UNLIKE_IF_RARE]
+    posterior = sum(share * mass * likelihood for share, mass in zip(shares, masses, strict=True))
+    expected = float(posterior @ refutes / posterior.sum())
+    assert chance(prospect) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_rule_that_never_lost_may_have_any_odds() -> None:
+    """Of 2 wins and no loss the normal approximation would make .05 of what is .2: it takes 2 wins for odds of 5 at most."""
+    assert chance(promised(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])
+def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> None:
+    """Of 100,000 outputs 10,000 are guessed, and won as often as a mechanism wins at most that just keeps the claim."""
+    wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
+    assert chance(promised(wins, 10_000, 100_000, delta)) < 0.1

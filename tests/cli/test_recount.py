@@ -164,7 +164,8 @@ def other(value: Any) -> Any:
         case int():
             return value + 1
         case float():
-            return value * (1 + 1e-9) if value else 1e-9
+            # The number below 0 has no other as near as that.
+            return value * (1 + 1e-9) if abs(value) > 1e-300 else value + 1e-9
         case str():
             return value + "x"
         case []:

@@ -293,9 +293,9 @@ def test_what_the_look_with_most_outputs_shows_is_kept() -> None:
 def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:
     """What a short look learns falls short by more than its error, so each counts for its share of the outputs."""
     method = method_for(auditor.ZeroConcentratedDP(0.5), "auto", 0.05, 10**6)
-    long, short = ((0.8, 0.2, 900.0),), ((0.0, 0.01, 100.0),)
+    long, short = ((0.8, 0.2, 0.1, 900.0),), ((0.0, 0.01, 0.3, 100.0),)
     for one, other in ((long, short), (short, long)):
-        assert method.joined(one, other) == (pytest.approx((0.72, math.hypot(0.18, 0.001), 1_000)),)
+        assert method.joined(one, other) == (pytest.approx((0.72, math.hypot(0.18, 0.001), 0.1, 1_000)),)
 
 
 @pytest.mark.parametrize("claim", [auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0)])
