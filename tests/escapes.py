@@ -191,6 +191,18 @@ def variance(stable: bool) -> Mechanism:
     return release
 
 
+def positive_count(again: bool) -> Mechanism:
+    """Draw the noise again until the count is not negative; or write 0 instead."""
+
+    def release(records: Any, size: int, rng: Rng) -> Any:
+        noisy = _laplace(len(records), size, rng)
+        while again and np.any(noisy < 0):
+            noisy = np.where(noisy < 0, _laplace(len(records), size, rng), noisy)
+        return np.maximum(noisy, 0.0)
+
+    return release
+
+
 def gaussian_count(sigma: float) -> Mechanism:
     def release(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.normal(0.0, sigma, size)
@@ -239,6 +251,9 @@ ESCAPES = {
         variance(True),
         E1,
         Records((float(BASE), BASE + 1.0), size=(1024, 1024), relation="substitute"),
+    ),
+    "negative counts are drawn again": Escape(
+        positive_count(True), positive_count(False), E1, Records((0.0, 1.0), size=(0, 20))
     ),
     "Gaussian noise too small": Escape(
         gaussian_count(3.0), gaussian_count(6.0), auditor.ApproximateDP(1.0, 1e-6), PEOPLE

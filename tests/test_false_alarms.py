@@ -19,7 +19,6 @@ import benchmarks
 from auditor.auditing import Plan, Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.guesses import guess_epsilon
-from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.domains import Pairs
 from benchmarks.false_alarms import CASES as MEASURED
@@ -113,7 +112,7 @@ def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         sample = mechanism.draw(pair, rng.random(500) < 0.5, rng)
-        event = select_event(sample, sample, method).test
+        event = method.learn(sample).test
         alarms += guess_epsilon(event.count(sample), 0.0, ALPHA) > 1.0
     assert alarms > binom.isf(1e-6, RUNS, ALPHA)
 

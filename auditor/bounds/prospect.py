@@ -98,13 +98,15 @@ def prior_of_all(looks: Sequence[Sequence[Prospect]]) -> Prior:
 class HeldOut(NamedTuple):
     """What a rule won on outputs from which it was not learned. ``directions`` is 2 if it guesses either side.
 
-    Of looks at one pair these add up. A tuple of numbers, as it comes back from a store.
+    It is the best of so many ``rivals`` by these same numbers. Of looks at one pair these add up. A tuple of numbers, as it comes
+    back from a store.
     """
 
     wins: int
     guesses: int
     trials: int
     directions: int
+    rivals: int = 1
 
     @property
     def losses(self) -> int:
@@ -118,6 +120,7 @@ class HeldOut(NamedTuple):
             self.guesses + other.guesses,
             self.trials + other.trials,
             max(self.directions, other.directions),
+            max(self.rivals, other.rivals),
         )
 
 

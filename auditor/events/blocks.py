@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import Floats
-from auditor.bounds.prospect import HeldOut
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
@@ -68,9 +67,6 @@ class Forecaster(Protocol):
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
         """Return the bound forecast for a rule that never lost; it guesses one or both sides (``directions``)."""
-
-    def better(self, frequent: GuessCounts, rare: HeldOut) -> bool:
-        """Return whether a rare rule promises more than a frequent one, by what they won on outputs that did not suggest them."""
 
     def with_margin(self, caution: float) -> "Forecaster":
         """Return the estimator with forecasts ``caution`` standard errors on the safe side."""

@@ -8,7 +8,7 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,8 +45,8 @@ from auditor.events.halves import Halves
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.pooled import pooled_evidence
 from auditor.events.rare import RareChoice, Sides, rare_choice
-from auditor.events.separating import FEW_OUTPUTS, separating_event
-from auditor.events.thresholds import WORTH_KEEPING, beaten_at, place_thresholds
+from auditor.events.separating import separating_event
+from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, counts_of, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
 # What events may look at.
@@ -75,38 +75,24 @@ MOST_SINGLE = 8
 MULTIPLIER = np.int64(-7046029254386353131)
 
 
-def select_event(
-    fit: Sample,
-    judge: Sample,
-    forecaster: Forecaster,
-    kinds: Sequence[str] = (VALUES,),
-    given: Sequence[Feature] = (),
-) -> Choice:
-    """Return the event with the best forecast on ``judge`` among those suggested by ``fit``.
-
-    ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
-    are ``given`` are looked at too. Neither sample may serve for the bound. With nothing to learn from, the event guesses left
-    always. A rare event is returned if it promises more.
-    """
-    halves = Halves.of(fit, judge)
-    choice = _frequent(halves, forecaster, kinds, given)
-    rare = _rare(halves, forecaster) if VALUES in kinds else None
-    wins = rare is not None and rare.seen.wins > 0
-    return rare if rare is not None and wins and forecaster.better(choice.test.count(judge), rare.seen) else choice
-
-
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule on rare events of one place of the output with the best forecast; None if one side alone shows nothing."""
     return _rare(Halves.of(*sample.halves()), forecaster)
 
 
-def frequent_event(
+def frequent_rules(
     sample: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()
-) -> Event:
-    """Return the event with the best forecast, by rules that many outputs decide. Of few outputs it is one threshold."""
-    if sample.size < FEW_OUTPUTS:
-        return one_threshold(sample, kinds, given)
-    return _frequent(Halves.of(*sample.halves()), forecaster, kinds, given).test
+) -> tuple[Choice, Choice | None]:
+    """Return the rule with the best careful forecast, and the one with the best bold forecast; many outputs decide on both.
+
+    ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
+    are ``given`` are looked at too. A bold rule may guess on fewer outputs, on which more is lost, or seems to be lost: other
+    outputs are to judge it. With nothing to learn from, the rule guesses left always.
+    """
+    halves = Halves.of(*sample.halves())
+    features = _promising(halves, kinds, given, forecaster.forecast)
+    extracted = [_Extracted.of(feature, halves) for feature in features or [ALWAYS.feature]]
+    return _careful(extracted, forecaster), _bold(extracted, forecaster)
 
 
 def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()) -> Event:
@@ -121,24 +107,33 @@ def _rare(halves: Halves, forecaster: Forecaster) -> RareChoice | None:
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
     found = [_Extracted.of(place, halves).rare(forecaster) for place in places]
-    return max(filter(None, found), key=lambda choice: choice.forecast, default=None)
+    best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
+    return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
 
 
-def _frequent(halves: Halves, forecaster: Forecaster, kinds: Sequence[str], given: Sequence[Feature]) -> Choice:
-    best, on_best = Choice(ALWAYS, -np.inf), None
-    features = _promising(halves, kinds, given, forecaster.forecast)
+def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
+    """Return the rule with the best forecast, its thresholds placed so that luck has little influence."""
+    best, on_best = Choice(ALWAYS, -np.inf), features[0]
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
-        only = _Extracted.of(features[0], halves)
-        return _placed(only, functools.cache(lambda: _best_rule(only, forecaster.forecast) or best), forecaster)
-    for feature in features:
-        extracted = _Extracted.of(feature, halves)
+        return _placed(on_best, functools.cache(lambda: _best_rule(on_best, forecaster.forecast) or best), forecaster)
+    for extracted in features:
         choice = _best_rule(extracted, forecaster.forecast)
         # Where all show little, what is gained by a simpler event is lost many times over.
-        is_free = isinstance(feature, SIMPLE) or best.forecast < WORTH_KEEPING
+        is_free = isinstance(extracted.feature, SIMPLE) or best.forecast < WORTH_KEEPING
         needed = best.forecast if is_free else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
-    return _placed(on_best or _Extracted.of(ALWAYS.feature, halves), lambda: best, forecaster)
+    return _placed(on_best, lambda: best, forecaster)
+
+
+def _bold(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice | None:
+    """Return the rule with the best bold forecast, and its usual forecast."""
+    forecast = forecaster.with_margin(BOLD).forecast
+    found = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, forecast)) is not None]
+    if not found:
+        return None
+    best, extracted = max(found, key=lambda pair: pair[0].forecast)
+    return Choice(best.test, float(forecaster.forecast(counts_of(best.test.rule, *extracted.known))[0]))
 
 
 def _promising(halves: Halves, kinds: Sequence[str], given: Sequence[Feature], forecast: RuleForecast) -> list[Feature]:
@@ -289,6 +284,12 @@ class _Extracted:
         """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
         return isinstance(self.feature, LEARNED)
 
+    @property
+    def known(self) -> Sides:
+        """The values by which rules may be placed: those of both halves, unless the feature was learned from one."""
+        left, right = self.judge
+        return self.judge if self.is_learned else (self.fit[0] + left, self.fit[1] + right)
+
     def rare(self, forecaster: Forecaster) -> RareChoice | None:
         """Return the best rare event, where the feature is a place of the output."""
         return rare_choice(self.feature, self.fit, self.judge, forecaster) if isinstance(self.feature, Place) else None
@@ -316,8 +317,5 @@ def _best_rule(extracted: _Extracted, forecast: RuleForecast) -> Choice | None:
 
 
 def _placed(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
-    """Place the thresholds on the chosen feature anew; both halves say where, unless the feature was learned from one."""
-    left, right = extracted.judge
-    if not extracted.is_learned:
-        left, right = extracted.fit[0] + left, extracted.fit[1] + right
-    return place_thresholds(extracted.feature, left, right, chosen, forecaster)
+    """Place the thresholds on the chosen feature anew."""
+    return place_thresholds(extracted.feature, *extracted.known, chosen, forecaster)

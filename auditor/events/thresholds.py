@@ -113,9 +113,14 @@ class _Evidence:
 
     def of_rule(self, rule: Cells) -> RuleCounts:
         """Return the wins and losses of a rule."""
-        a, b = rule.count(self.left), rule.count(self.right)
-        hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
-        return RuleCounts(hits[0], hits[1], hits[2], hits[3], self.trials)
+        return counts_of(rule, self.left, self.right)
+
+
+def counts_of(rule: Cells, left: SortedColumn, right: SortedColumn) -> RuleCounts:
+    """Return the wins and losses of a rule on the values of either side."""
+    a, b = rule.count(left), rule.count(right)
+    hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
+    return RuleCounts(hits[0], hits[1], hits[2], hits[3], left.size + right.size)
 
 
 def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:

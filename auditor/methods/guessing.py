@@ -1,6 +1,7 @@
 """Claims about events, (ε, δ) and μ: a rule guesses the side, and the counts of its guesses are bounded."""
 
 import math
+import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar
@@ -22,15 +23,16 @@ from auditor.bounds.prospect import (
     UNLIKE_IF_RARE,
     UNLIKE_OTHERS,
     HeldOut,
+    Prior,
     Prospect,
-    fitted_prior,
     utilities,
 )
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
-from auditor.events.blocks import RuleCounts
+from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import VALUES, frequent_event, rare_event, select_event
+from auditor.events.selection import VALUES, frequent_rules, one_threshold, rare_event
+from auditor.events.separating import FEW_OUTPUTS
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
     ExactNumber,
@@ -50,6 +52,8 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 # What is left of any margin, in standard errors, where rules are judged with a prior; more of it is left where outputs are so many
 # that a difference of the size that the prior expects, if all outputs showed it, would be this many times as clear.
 BOLD, CLEARER = 1.0, 15.0
+# The chance that each kind of rule shows what is unlike most outputs: a careful one, a rare one, and a bold one.
+UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
 class _RuleMethod(Method[G, Event, GuessCounts]):
@@ -78,58 +82,73 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return (wins + 1) * self.planned / trials
 
     def learn(self, sample: Sample) -> Learned[Event]:
-        """See Method; one half of the outputs suggests rules, the other judges them."""
-        choice = select_event(*sample.halves(), self, self.events, self.given)
-        return Learned(choice.test, choice.forecast)
+        """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned."""
+        (careful, bold), rare = self._frequent(sample), self._rare(sample)
+        # Of a single pair nothing is known before. So a claim is taken to be just kept, unless the pair is unlike others.
+        just_kept = Prior(self.claim.value, 0.0)
+        promised = [
+            (
+                utilities([self.promised(seen)._replace(unlike=unlike / seen.rivals)], just_kept, self.claim.value)[0],
+                rule,
+            )
+            for rule, seen, unlike in zip((careful, rare, bold), self.held_out_of(sample), UNLIKE, strict=True)
+            if rule is not None and seen.wins
+        ]
+        _, best = max(promised, key=operator.itemgetter(0), default=(0.0, careful))
+        return Learned(best.test, best.forecast)
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; for a rule on frequent outputs, for one on rare ones, and again for the first. Of several looks at a pair,
-        the third is that of the look with most outputs.
+        """See Method; for each kind of rule."""
+        return self.held_out_of(sample)
 
-        Each half of the outputs judges the frequent rule that is learned from the other. A rare rule judges itself.
+    def held_out_of(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
+        """Return what rules won on outputs from which they were not learned: a careful rule on frequent outputs, a rare one, and
+        a bold one.
+
+        Each half of the outputs judges the frequent rules that are learned from the other: of few outputs one threshold, and no
+        bold rule. A rare rule judges itself.
         """
-        counts, rare = self.held_out_of(sample)
-        frequent = held_out(counts)
-        return frequent, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), frequent
-
-    def held_out_of(self, sample: Sample) -> tuple[GuessCounts, RareChoice | None]:
-        """Return the counts of frequent rules in outputs from which they were not learned, and a rare rule, if there is one."""
         one, other = sample.halves()
-        counts = self._frequent(one).count(other) + self._frequent(other).count(one)
-        rare = rare_event(sample, self) if VALUES in self.events else None
-        return counts, rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
+        rare, none = self._rare(sample), HeldOut(0, 0, sample.size, 1)
+        careful, bold = (
+            held_out(first.count(other) + second.count(one)) if first and second else none
+            for first, second in zip(self._of_half(one), self._of_half(other), strict=True)
+        )
+        return careful, rare.seen if rare is not None else none, bold
 
-    def _frequent(self, sample: Sample) -> Event:
-        return frequent_event(sample, self, self.events, self.given)
+    def _frequent(self, sample: Sample) -> tuple[Choice, Choice | None]:
+        return frequent_rules(sample, self, self.events, self.given)
+
+    def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
+        if sample.size < FEW_OUTPUTS:
+            return one_threshold(sample, self.events, self.given), None
+        careful, bold = self._frequent(sample)
+        return careful.test, None if bold is None else bold.test
+
+    def _rare(self, sample: Sample) -> RareChoice | None:
+        rare = rare_event(sample, self) if VALUES in self.events else None
+        return rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+        """See Method; what rules of each kind won adds up."""
         if not (one and other):
             return one or other
-        (frequent, rare, finest), (later, later_rare, last) = (
+        (careful, rare, bold), (later, later_rare, later_bold) = (
             [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
         )
         # What seems rare among few outputs and does not show among more of them was luck.
         was_luck = later_rare.trials > rare.trials and not later_rare.guesses
-        # A rule on frequent outputs that is learned from more of them may show what the others do not.
-        finest = last if last.trials >= finest.trials else finest
-        return frequent.joined(later), later_rare if was_luck else rare.joined(later_rare), finest
+        # A look at few outputs has no bold rule, and says nothing of one.
+        bold = bold.joined(later_bold) if bold.guesses and later_bold.guesses else max(bold, later_bold)
+        return careful.joined(later), later_rare if was_luck else rare.joined(later_rare), bold
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]
-        unlike = (UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS)
         return [
-            self.promised(seen)._replace(unlike=share)
-            for seen, share in zip(found, unlike, strict=False)
+            self.promised(seen)._replace(unlike=share / seen.rivals)
+            for seen, share in zip(found, UNLIKE, strict=False)
             if seen.guesses
         ]
-
-    def better(self, frequent: GuessCounts, rare: HeldOut) -> bool:
-        """Return whether a rare rule promises more than a frequent one."""
-        usual, unusual = self.prospects((held_out(frequent), rare)) if frequent.guesses else (None, None)
-        if usual is None or unusual is None:
-            return True
-        of_frequent, of_rare = utilities([usual, unusual], fitted_prior([usual]), self.claim.value)
-        return bool(of_rare > of_frequent)
 
     @abstractmethod
     def promised(self, seen: HeldOut) -> Prospect:
@@ -351,7 +370,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         from scipy.special import ndtri
 
         wins = seen.left_wins + seen.right_wins
-        trials = np.full_like(wins, seen.trials)
+        trials = np.full_like(wins, max(1, seen.trials))
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
         # What a curve expects on each block are fractions, and their sum is rounded.

@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, CountsOutside, GuessCounts
 from auditor.bounds.guesses import MOST_EXPONENT
-from auditor.bounds.prospect import HeldOut, Prospect
+from auditor.bounds.prospect import Prospect
 from auditor.claims import ApproximateDP, PureDP
 from auditor.errors import InvalidInputError
 from auditor.events.cells import ABSTAIN, Cells
@@ -26,7 +26,7 @@ from auditor.events.histogram import Histogram
 from auditor.events.left_out import OF_EARLIER, EarlierEvent, Outside, count_in_each, without
 from auditor.events.observed import ObservedRule
 from auditor.events.selection import ALWAYS
-from auditor.methods.guessing import Guesses, held_out
+from auditor.methods.guessing import Guesses
 from auditor.methods.method import Learned, ManyNumbers, Method
 
 # Standard errors by which an earlier event must break the claim to count as the same violation: of the bound, and of a look in the
@@ -107,14 +107,11 @@ class GuessesOutside(Method[PureDP | ApproximateDP, EventOutside, CountsOutside]
         left, earlier = without(self.earlier, sample), count_in_each(self.earlier, sample)
         if min(left.left.size, left.right.size) < FEWEST:
             return ()
-        counts, rare = self.guesses.held_out_of(left)
-        frequent, unusual = held_out(counts), rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1)
         wrong = sum(self._wrong_guesses(earlier, SEEMINGLY))
-        frequent, unusual = (
+        return tuple(
             seen._replace(guesses=seen.guesses + wrong, trials=sample.size) if seen.guesses else seen
-            for seen in (frequent, unusual)
+            for seen in self.guesses.held_out_of(left)
         )
-        return frequent, unusual, frequent
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
         return self.guesses.joined(one, other)

@@ -67,10 +67,18 @@ class Range:
         return sorted({self._typed(m) for m in marks if m in self})
 
     def few(self, most: int) -> list[Number]:
-        """Return all integers of the range in rising order if there are at most ``most``; otherwise, and for real numbers, none."""
-        if not self.integer or self.high - self.low >= most:
-            return []
-        return list(range(int(self.low), int(self.high) + 1))
+        """Return all numbers of the range in rising order if there are at most ``most``, else none. Of real ones, these are its
+        floats: far from zero they are few.
+
+        >>> Range(0, 3, True).few(4), Range(0, 1, False).few(4), Range(2**50, 2**50 + 0.5, False).few(4)
+        ([0, 1, 2, 3], [], [1125899906842624.0, 1125899906842624.2, 1125899906842624.5])
+        """
+        if self.integer:
+            return list(range(int(self.low), int(self.high) + 1)) if self.high - self.low < most else []
+        found = [float(self.low)]
+        while found[-1] < self.high and len(found) <= most:
+            found.append(math.nextafter(found[-1], math.inf))
+        return list[Number](found) if len(found) <= most else []
 
     def draw(self, rng: np.random.Generator) -> Number:
         """Draw uniformly, or uniformly in the logarithm of the distance from ``low``, with equal chance."""

@@ -94,7 +94,16 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 
 
 def test_looks_at_one_pair_add_up() -> None:
-    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2)
+    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5)
+
+
+def test_the_best_of_many_places_is_likelier_luck() -> None:
+    """A rare event of one place is unlike others with chance 1/4; so is that of the best of eight, whichever it is."""
+    method = Guesses(PureDP(1.0), 0.001, 100_000)
+    rare = (HeldOut(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
+    looks = [method.prospects((HeldOut(0, 0, 20_000, 1), seen))[0] for seen in rare]
+    alone, best_of_eight = outlooks(looks, Prior(1.0, 0.05), 1.0)[0]
+    assert best_of_eight < alone / 3
 
 
 @pytest.mark.parametrize(("wins", "guesses"), [(1, 1), (2, 2), (3, 3), (6, 7), (20, 20), (40, 60), (700, 1_000)])

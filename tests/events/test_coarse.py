@@ -11,7 +11,6 @@ from auditor.claims import PureDP
 from auditor.events.coarse import CoarseBlocks
 from auditor.events.features import Place
 from auditor.events.halves import Halves
-from auditor.events.selection import select_event
 from auditor.methods.guessing import Guesses
 
 METHOD = Guesses(PureDP(0.5), alpha=0.01, planned=100_000)
@@ -68,7 +67,7 @@ def rounded(side: int, size: int, rng: np.random.Generator) -> Any:
 def test_the_one_place_of_five_hundred_that_leaks_is_found(leak: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     left, right = (from_batch(leak(side, 2_000, rng), 2_000) for side in (1, 0))
-    choice = select_event(*Sample(left, right).halves(), METHOD)
+    choice = METHOD.learn(Sample(left, right))
     assert "output[321]" in choice.test.feature.name
     assert choice.forecast > 0.5
 
@@ -81,7 +80,7 @@ def test_a_leaking_text_of_a_thousand_is_found() -> None:
         letters[rng.random(400) < 0.6 * side, 7] = "z"
         return letters.tolist()
 
-    choice = select_event(*Sample(from_list(drawn(1)), from_list(drawn(0))).halves(), METHOD)
+    choice = METHOD.learn(Sample(from_list(drawn(1)), from_list(drawn(0))))
     assert choice.test.feature == Place("output[7]")
     assert choice.forecast > 0.5
 

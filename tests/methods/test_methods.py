@@ -279,15 +279,15 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
     assert profile.prospects(profile.evidence(sample))[0].loss == pytest.approx(math.log(2) - 0.1, abs=0.08)
 
 
-def test_what_the_look_with_most_outputs_shows_is_kept() -> None:
-    """A shorter look learns a coarser rule, whichever comes last; the first two numbers add up."""
+def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bold_one() -> None:
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
-    long = (HeldOut(90, 100, 1_000, 2), HeldOut(0, 0, 1_000, 1), HeldOut(90, 100, 1_000, 2))
-    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(30, 50, 50, 2))
+    long = (HeldOut(90, 100, 1_000, 2), HeldOut(0, 0, 1_000, 1), HeldOut(40, 50, 1_000, 2))
+    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(0, 0, 50, 1))
     for one, other in ((long, short), (short, long)):
         together = method.joined(one, other)
         assert together[0] == HeldOut(120, 150, 1_050, 2)
         assert together[2] == long[2]
+    assert method.joined(long, long)[2] == HeldOut(80, 100, 2_000, 2)
 
 
 def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:

@@ -290,3 +290,11 @@ def test_data_sets_in_lists_are_those_in_arrays(columns: int | None) -> None:
 def test_an_unknown_container_is_told_with_those_that_are_known() -> None:
     with pytest.raises(InvalidInputError, match=r'container is "lists"; did you mean "list"\? Allowed: array, list'):
         Records((0, 1), size=(0, 1), container="lists")
+
+
+def test_where_floats_are_few_each_is_tried_as_the_value_of_all_records() -> None:
+    """Near 2⁵⁰ the floats between two integers are five; a fault of rounding shows on some of them only."""
+    low = 2.0**50
+    domain = Records((low, low + 1.0), size=(64, 64), relation="substitute")
+    alike = {pair.left[0] - low for pair in domain.simplest() if len({*pair.left}) == 1}
+    assert alike == {0.0, 0.25, 0.5, 0.75, 1.0}
