@@ -77,7 +77,14 @@ MULTIPLIER = np.int64(-7046029254386353131)
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule on rare events of one place of the output with the best forecast; None if one side alone shows nothing."""
-    return _rare(Halves.of(*sample.halves()), forecaster)
+    halves = Halves.of(*sample.halves())
+    places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
+    if len(places) > MOST_RARE_PLACES:
+        one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
+        places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
+    found = [_Extracted.of(place, halves).rare(forecaster) for place in places]
+    best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
+    return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
 
 
 def frequent_rules(
@@ -90,8 +97,9 @@ def frequent_rules(
     outputs are to judge it. With nothing to learn from, the rule guesses left always.
     """
     halves = Halves.of(*sample.halves())
-    features = _promising(halves, kinds, given, forecaster.forecast)
-    extracted = [_Extracted.of(feature, halves) for feature in features or [ALWAYS.feature]]
+    extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, given, forecaster.forecast)]
+    if not extracted:
+        return _placed(_Extracted.of(ALWAYS.feature, halves), lambda: Choice(ALWAYS, -np.inf), forecaster), None
     return _careful(extracted, forecaster), _bold(extracted, forecaster)
 
 
@@ -99,16 +107,6 @@ def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,), given: Seque
     """Return the rule of one threshold that guesses most outputs rightly. It guesses left always if no feature varies."""
     outputs = concatenate([sample.left, sample.right])
     return separating_event([*given, *_features(outputs, kinds)], sample) or ALWAYS
-
-
-def _rare(halves: Halves, forecaster: Forecaster) -> RareChoice | None:
-    places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
-    if len(places) > MOST_RARE_PLACES:
-        one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
-        places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
-    found = [_Extracted.of(place, halves).rare(forecaster) for place in places]
-    best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
-    return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
 
 
 def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:

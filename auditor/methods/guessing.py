@@ -87,34 +87,29 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         # Of a single pair nothing is known before. So a claim is taken to be just kept, unless the pair is unlike others.
         just_kept = Prior(self.claim.value, 0.0)
         promised = [
-            (
-                utilities([self.promised(seen)._replace(unlike=unlike / seen.rivals)], just_kept, self.claim.value)[0],
-                rule,
-            )
-            for rule, seen, unlike in zip((careful, rare, bold), self.held_out_of(sample), UNLIKE, strict=True)
+            (utilities([self._prospect(seen, unlike)], just_kept, self.claim.value)[0], rule)
+            for rule, seen, unlike in zip((careful, rare, bold), self._held_out(sample, rare), UNLIKE, strict=True)
             if rule is not None and seen.wins
         ]
         _, best = max(promised, key=operator.itemgetter(0), default=(0.0, careful))
         return Learned(best.test, best.forecast)
 
-    def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; for each kind of rule."""
-        return self.held_out_of(sample)
+    def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
+        """See Method; what rules won on outputs from which they were not learned: a careful one, a rare one, and a bold one."""
+        return self._held_out(sample, self._rare(sample))
 
-    def held_out_of(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
-        """Return what rules won on outputs from which they were not learned: a careful rule on frequent outputs, a rare one, and
-        a bold one.
+    def _held_out(self, sample: Sample, rare: RareChoice | None) -> tuple[HeldOut, HeldOut, HeldOut]:
+        """Return what each kind of rule won.
 
         Each half of the outputs judges the frequent rules that are learned from the other: of few outputs one threshold, and no
         bold rule. A rare rule judges itself.
         """
         one, other = sample.halves()
-        rare, none = self._rare(sample), HeldOut(0, 0, sample.size, 1)
         careful, bold = (
-            held_out(first.count(other) + second.count(one)) if first and second else none
+            held_out(first.count(other) + second.count(one)) if first and second else HeldOut(0, 0, 0, 1)
             for first, second in zip(self._of_half(one), self._of_half(other), strict=True)
         )
-        return careful, rare.seen if rare is not None else none, bold
+        return careful, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), bold
 
     def _frequent(self, sample: Sample) -> tuple[Choice, Choice | None]:
         return frequent_rules(sample, self, self.events, self.given)
@@ -138,17 +133,15 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         )
         # What seems rare among few outputs and does not show among more of them was luck.
         was_luck = later_rare.trials > rare.trials and not later_rare.guesses
-        # A look at few outputs has no bold rule, and says nothing of one.
-        bold = bold.joined(later_bold) if bold.guesses and later_bold.guesses else max(bold, later_bold)
-        return careful.joined(later), later_rare if was_luck else rare.joined(later_rare), bold
+        return careful.joined(later), later_rare if was_luck else rare.joined(later_rare), bold.joined(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]
-        return [
-            self.promised(seen)._replace(unlike=share / seen.rivals)
-            for seen, share in zip(found, UNLIKE, strict=False)
-            if seen.guesses
-        ]
+        return [self._prospect(seen, unlike) for seen, unlike in zip(found, UNLIKE, strict=False) if seen.guesses]
+
+    def _prospect(self, seen: HeldOut, unlike: float) -> Prospect:
+        """Return what a rule of a kind promises; of the best of several, each has its part of the chance to be unlike others."""
+        return self.promised(seen)._replace(unlike=unlike / seen.rivals)
 
     @abstractmethod
     def promised(self, seen: HeldOut) -> Prospect:
@@ -370,7 +363,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         from scipy.special import ndtri
 
         wins = seen.left_wins + seen.right_wins
-        trials = np.full_like(wins, max(1, seen.trials))
+        trials = np.full_like(wins, seen.trials)
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
         # What a curve expects on each block are fractions, and their sum is rounded.

@@ -110,7 +110,7 @@ class GuessesOutside(Method[PureDP | ApproximateDP, EventOutside, CountsOutside]
         wrong = sum(self._wrong_guesses(earlier, SEEMINGLY))
         return tuple(
             seen._replace(guesses=seen.guesses + wrong, trials=sample.size) if seen.guesses else seen
-            for seen in self.guesses.held_out_of(left)
+            for seen in self.guesses.evidence(left)
         )
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:

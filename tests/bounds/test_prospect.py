@@ -94,7 +94,8 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 
 
 def test_looks_at_one_pair_add_up() -> None:
-    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5)
+    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2)
+    assert HeldOut(1, 2, 10, 1, 3).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5)
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:

@@ -131,7 +131,7 @@ def test_weak_evidence_is_gathered_from_all_outputs() -> None:
 def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
     """A noisy count that is drawn anew until it is positive: ε = 1.49 near 0, and less on the half that tells the sides best.
 
-    Of 1,100 outputs a careful rule takes that half. A bold one, judged by other outputs, says that ε = 1 is likely broken.
+    Of 1,100 outputs a careful rule takes that half. A bold one, judged by other outputs, leaves a chance that ε = 1 is broken.
     """
 
     def redrawn(side: int, size: int, rng: np.random.Generator) -> Any:

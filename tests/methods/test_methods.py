@@ -282,7 +282,8 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
 def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bold_one() -> None:
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
     long = (HeldOut(90, 100, 1_000, 2), HeldOut(0, 0, 1_000, 1), HeldOut(40, 50, 1_000, 2))
-    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(0, 0, 50, 1))
+    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(0, 0, 0, 1))
+    assert method.evidence(draw(halved, 50, np.random.default_rng(1)))[2] == short[2]
     for one, other in ((long, short), (short, long)):
         together = method.joined(one, other)
         assert together[0] == HeldOut(120, 150, 1_050, 2)
