@@ -192,6 +192,7 @@ def _posterior(seen: _Seen, centre: float, spread: float, needed: Floats, noise:
     """Return the posterior of the losses under a normal part of the prior, and the chance that they exceed what is needed."""
     from scipy.special import logsumexp, ndtr
 
+    centre = min(centre, 1e100)  # which no loss is near, and whose square is a number
     variance = seen.error**2
     together = spread**2 + variance
     gain = spread**2 / together

@@ -209,6 +209,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         A score that has to be learned needs more outputs.
         """
         claimed = self.claim.gaussian_rho
+        if claimed > 2 * FORESEEN_CUT:  # no two values of what is cut there differ by as much
+            return math.inf
         at_claim = math.sqrt(2 * claimed)
         x = np.linspace(-8 - 2 * at_claim, 8 + 2 * at_claim, 2001)
 

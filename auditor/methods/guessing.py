@@ -221,7 +221,7 @@ class Guesses(_EpsilonMethod):
         # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
         epsilon, given = self.claim.epsilon, seen.directions * self.claim.delta / 2 * seen.trials / fewest
-        allowed = (math.exp(epsilon) + given) / (1 + math.exp(epsilon))
+        allowed = (1 + given * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
         log_odds, error = self._log_odds(seen)
         guesses = seen.guesses * self.planned / seen.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)

@@ -45,6 +45,12 @@ def test_nothing_is_detectable_without_guesses() -> None:
     assert detectable_by_guesses(GuessCounts(empty, empty), 1.0, 0.0, 0.05, 0.8) == math.inf
 
 
+def test_nothing_refutes_a_claim_that_no_counts_exceed() -> None:
+    counts = Counts(50, 50, 0, 50)
+    assert detectable_by_guesses(GuessCounts(counts, Counts(0, 50, 0, 50)), 1e9, 0.0, 0.05, 0.8) == math.inf
+    assert detectable_by_two_intervals(counts, 1e9, 0.0, 0.05, 0.8) == math.inf
+
+
 def test_two_intervals_detect_with_the_stated_chance() -> None:
     n, alpha, claimed = 80, 0.05, 0.5
     right = 8 / n

@@ -141,6 +141,7 @@ def audited(claim: Any = None, **neighbours: Any) -> dict[str, Any]:
 
 
 FOLDER = Path(__file__).parent
+LISTS = {"domain": "records", "record": {"low": 0, "high": 3, "integer": True}, "size": {"low": 0, "high": 3}}
 
 
 def run(data: Any, folder: Path) -> tuple[int, str]:
@@ -167,6 +168,8 @@ def configurations(draw: st.DrawFn) -> Any:
 @example(audited(generator="os:system"))
 @example(audited(domain="records", record={"low": 0, "high": 1}, size={"low": 0, "high": 10**13}))
 @example(audited(claim={"epsilon": 0}, domain="records", record={"choices": [-1]}, size={"low": 0, "high": 2}))
+@example(audited(claim={"epsilon": 1e300}, **LISTS))
+@example(audited(claim={"rho": 1e300}, **LISTS))
 @example(audited(domain="totals", cells=10**13, values=RANGE, contribution={"l1": 1}))
 @settings(
     max_examples=max(250, settings().max_examples * (settings().max_examples > 1000)),
