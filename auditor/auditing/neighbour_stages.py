@@ -106,13 +106,13 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
     # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
     several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:MOST_FINALISTS]]
     known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
-    likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
-    simple = [look for look in likeliest if look.simple]
-    surest, _ = known.best()[0]
-    finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
-    given = replace(given, outputs=(1 - OF_FINALISTS) * given.outputs)
-    known = look_at(looks, known, given, finalists)
-    # If what was likeliest was luck, one of the others is better.
+    again = replace(given, outputs=(1 - OF_FINALISTS) / ROUNDS * given.outputs)
+    for _ in range(ROUNDS):  # if what was likeliest was luck, one of the others is better, and is looked at next
+        likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
+        simple = [look for look in likeliest if look.simple]
+        surest, _ = known.best()[0]
+        finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
+        known = look_at(looks, known, again, finalists)
     best, promised = known.best()[0]
     return replace(known, found=Found(best.pair, promised))
 

@@ -131,9 +131,9 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         (careful, rare, bold), (later, later_rare, later_bold) = (
             [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
         )
-        # What seems rare among few outputs and does not show among more of them was luck.
-        was_luck = later_rare.trials > rare.trials and not later_rare.guesses
-        return careful.joined(later), later_rare if was_luck else rare.joined(later_rare), bold.joined(later_bold)
+        # Each look has a rare event of its own, and the best of many looks was lucky. So what more outputs show stands alone.
+        both = later_rare if later_rare.trials > rare.trials else rare.joined(later_rare)
+        return careful.joined(later), both, bold.joined(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]
