@@ -130,7 +130,7 @@ def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
 
 ON_NEIGHBOURS = (
     SearchStage("the simplest pairs", 0.10, _simplest, "most faults show on one or two records"),
-    SearchStage("corners and random pairs", 0.16, _corners, "others show at the ends of ranges, or anywhere"),
+    SearchStage("corners and random pairs", 0.20, _corners, "others show at the ends of ranges, or anywhere"),
     SearchStage(
         "the simplest pairs, with more outputs", 0.22, _closely, "rare faults show on one or two records as well"
     ),
@@ -151,5 +151,5 @@ ON_NEIGHBOURS = (
         _rivals,
         "most outputs go to the pairs with the best chance to refute the claim",
     ),
-    SearchStage("the best of all", 0.26, _last, "the best of many looks was lucky, so it is looked at again"),
+    SearchStage("the best of all", 0.22, _last, "the best of many looks was lucky, so it is looked at again"),
 )
