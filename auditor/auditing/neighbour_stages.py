@@ -26,7 +26,8 @@ MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
 CLOSE_LOOK = 4 * FEW_OUTPUTS
 # The share of a first look at reactions, and how many of them are followed up.
 OF_FIRST_LOOK, MOST_REACTIONS = 0.67, 3
-# Rounds of the rivals. Each has the same outputs, and looks at a quarter of the pairs of the one before and at pairs near them.
+# Rounds of the rivals, and of the last comparison, with the same outputs each. Rivals are a quarter of the pairs of the round before
+# and pairs near them.
 ROUNDS = 3
 # How many are looked at again before the last comparison, with which share of its outputs.
 MOST_FINALISTS, OF_FINALISTS = 8, 0.4
@@ -102,12 +103,16 @@ def _rivals(looks: Looks, known: Known, given: Given) -> Known:
 
 
 def _last(looks: Looks, known: Known, given: Given) -> Known:
-    """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected."""
+    """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected.
+
+    Each round compares those of what is known by then.
+    """
     # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
     several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:MOST_FINALISTS]]
     known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
     again = replace(given, outputs=(1 - OF_FINALISTS) / ROUNDS * given.outputs)
-    for _ in range(ROUNDS):  # if what was likeliest was luck, one of the others is better, and is looked at next
+    # If what was likeliest was luck, another one is the likeliest then, and is looked at next.
+    for _ in range(ROUNDS):
         likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
         simple = [look for look in likeliest if look.simple]
         surest, _ = known.best()[0]

@@ -22,7 +22,6 @@ from auditor.bounds.power import detectable_by_guesses, detectable_by_two_interv
 from auditor.bounds.prospect import (
     UNLIKE_IF_RARE,
     UNLIKE_OTHERS,
-    WORTH_TO_EXPLORE,
     HeldOut,
     Prior,
     Prospect,
@@ -88,7 +87,7 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         # Of a single pair nothing is known before. So a claim is taken to be just kept, unless the pair is unlike others.
         just_kept = Prior(self.claim.value, 0.0)
         promised = [
-            (utilities([self._prospect(seen, unlike)], just_kept, self.claim.value, WORTH_TO_EXPLORE)[0], rule)
+            (utilities([self._prospect(seen, unlike)], just_kept, self.claim.value)[0], rule)
             for rule, seen, unlike in zip((careful, rare, bold), self._held_out(sample, rare), UNLIKE, strict=True)
             if rule is not None and seen.wins
         ]

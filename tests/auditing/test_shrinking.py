@@ -172,7 +172,7 @@ def test_what_is_spent_is_told_and_within_the_budget(samples: int, claim: Any) -
     def counting(data: Any, size: int, rng: np.random.Generator) -> Any:
         nonlocal drawn
         drawn += size
-        return len(data) + rng.laplace(0, 0.1, size)
+        return len(data) + rng.laplace(0, 0.1 if len(data) > 4 else 100, size)
 
     result = audit(counting, SMALL, claim, samples=samples, isolate=False, seed=9)
     assert result.verdict is Verdict.VIOLATION
