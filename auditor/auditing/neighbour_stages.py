@@ -26,8 +26,8 @@ MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
 CLOSE_LOOK = 4 * FEW_OUTPUTS
 # The share of a first look at reactions, and how many of them are followed up.
 OF_FIRST_LOOK, MOST_REACTIONS = 0.67, 3
-# Rounds of the rivals, and of the last comparison, with the same outputs each. Rivals are a quarter of the pairs of the round before
-# and pairs near them.
+# Rounds of the rivals, and of the last comparison, with the same outputs each. Rivals are a quarter of the pairs of the round
+# before and pairs near them.
 ROUNDS = 3
 # How many are looked at again before the last comparison, with which share of its outputs.
 MOST_FINALISTS, OF_FINALISTS = 8, 0.4
@@ -135,7 +135,7 @@ def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
 
 ON_NEIGHBOURS = (
     SearchStage("the simplest pairs", 0.10, _simplest, "most faults show on one or two records"),
-    SearchStage("corners and random pairs", 0.20, _corners, "others show at the ends of ranges, or anywhere"),
+    SearchStage("corners and random pairs", 0.16, _corners, "others show at the ends of ranges, or anywhere"),
     SearchStage(
         "the simplest pairs, with more outputs", 0.22, _closely, "rare faults show on one or two records as well"
     ),
@@ -156,5 +156,5 @@ ON_NEIGHBOURS = (
         _rivals,
         "most outputs go to the pairs with the best chance to refute the claim",
     ),
-    SearchStage("the best of all", 0.22, _last, "the best of many looks was lucky, so it is looked at again"),
+    SearchStage("the best of all", 0.26, _last, "the best of many looks was lucky, so it is looked at again"),
 )
