@@ -26,11 +26,11 @@ MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
 CLOSE_LOOK = 4 * FEW_OUTPUTS
 # The share of a first look at reactions, and how many of them are followed up.
 OF_FIRST_LOOK, MOST_REACTIONS = 0.67, 3
-# Rounds of the rivals, and of the last comparison, with the same outputs each. Rivals are a quarter of the pairs of the round
-# before and pairs near them.
+# Rounds of the rivals, and of the last comparison, with the same outputs each.
 ROUNDS = 3
-# How many are looked at again before the last comparison, with which share of its outputs.
-MOST_FINALISTS, OF_FINALISTS = 8, 0.4
+# Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
+# there by luck; and so many are looked at again before the last comparison, with this share of its outputs.
+FINALISTS, OF_FINALISTS = 8, 0.4
 
 
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
@@ -98,7 +98,7 @@ def _rivals(looks: Looks, known: Known, given: Given) -> Known:
         near = [looks.plan.domain.mutate(pair, looks.rng) for pair in best]
         tried = distinct([*known.proposed, *best, *(near if number < ROUNDS - 1 else ())])
         known = look_at(looks, known, replace(given, outputs=per_round), tried, proposed=())
-        pairs = max(1, math.ceil(pairs * SURVIVORS))
+        pairs = max(FINALISTS, math.ceil(pairs * SURVIVORS))
     return known
 
 
@@ -108,7 +108,7 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
     Each round compares those of what is known by then.
     """
     # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
-    several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:MOST_FINALISTS]]
+    several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:FINALISTS]]
     known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
     again = replace(given, outputs=(1 - OF_FINALISTS) / ROUNDS * given.outputs)
     # If what was likeliest was luck, another one is the likeliest then, and is looked at next.

@@ -20,6 +20,7 @@ import numpy as np
 
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.exponential import MOST_EXPONENT, finite_exp
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
@@ -64,10 +65,10 @@ def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[F
     """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
     # Beyond e^700, which no stake survives, Q's payoff is as good as −∞ and a double no longer holds it.
     if order == 1:
-        return 2 * values - divergence, -2 * np.expm1(np.minimum(values, 700.0)) - divergence
+        return 2 * values - divergence, -2 * np.expm1(np.minimum(values, MOST_EXPONENT)) - divergence
     q = order / (order - 1)
-    on_p = 2 * np.exp(np.minimum((order - 1) * values, 700.0)) - (1 - 1 / q)
-    on_q = -2 / q * np.exp(np.minimum(divergence + order * values, 700.0)) - (1 - 1 / q)
+    on_p = 2 * finite_exp((order - 1) * values) - (1 - 1 / q)
+    on_q = -2 / q * finite_exp(divergence + order * values) - (1 - 1 / q)
     return on_p, on_q
 
 

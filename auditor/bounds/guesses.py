@@ -21,13 +21,13 @@ import math
 import numpy as np
 
 from auditor.bounds.evidence import GuessCounts
+from auditor.bounds.exponential import finite_exp
 from auditor.bounds.intervals import Floats, clopper_pearson_lower
 from auditor.errors import InvalidInputError
 
 # The share of alpha that is spent on κ where δ > 0. The bound on r moves by z(0.95 α)/z(α), under 1 % for the
 # alphas in use, and κ_L then lies within 4 standard errors of K/N.
 SHARE_FOR_GUESS_RATE = 0.05
-MOST_EXPONENT = 700.0  # of e^ε as a double
 
 
 def free_win_rate(counts: GuessCounts, delta: float, gamma: float) -> float:
@@ -112,6 +112,6 @@ def guess_deltas(counts: GuessCounts, epsilons: Floats, alpha: float) -> Floats:
     gamma = SHARE_FOR_GUESS_RATE * alpha
     rate = float(clopper_pearson_lower(counts.wins, counts.guesses, alpha - gamma))
     # ε is refuted while (r − c/κ)/(1 − r) > e^ε, which c = mδ/2 turns into this.
-    excess = rate - (1 - rate) * np.exp(np.minimum(epsilons, MOST_EXPONENT))
+    excess = rate - (1 - rate) * finite_exp(epsilons)
     guess_rate = float(clopper_pearson_lower(counts.guesses, counts.trials, gamma))
     return np.clip(2 * guess_rate / counts.directions * excess, 0.0, 1.0)

@@ -9,7 +9,8 @@ import numpy as np
 from auditor.bounds.bisection import halved
 from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import MOST_EXPONENT, SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
+from auditor.bounds.exponential import finite_exp
+from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
 from auditor.bounds.intervals import Floats, clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import Probability
 
@@ -63,7 +64,7 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
     hits_right = np.arange(binom.ppf(1e-9, n_right, rate_right), binom.isf(1e-9, n_right, rate_right) + 1)
     weights = binom.pmf(hits_right, n_right, rate_right)
     # The bound passes epsilon where CP_L(X) > e^ε CP_U(Y) + δ, that is where P[Bin(n, threshold) ≥ X] < alpha/2.
-    thresholds = math.exp(min(epsilon, MOST_EXPONENT)) * clopper_pearson_upper(hits_right, n_right, alpha / 2) + delta
+    thresholds = finite_exp(epsilon) * clopper_pearson_upper(hits_right, n_right, alpha / 2) + delta
     critical = np.where(thresholds < 1, binom.isf(alpha / 2, n_left, np.minimum(thresholds, 1)) + 1, n_left + 1)
 
     def power(rate_left: float) -> float:

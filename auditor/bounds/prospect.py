@@ -32,6 +32,8 @@ AS_MANY, STEPS = 100, 10
 # The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, a look would count
 # for nothing.
 LEAST_SPREAD = 0.02
+# The rates of two looks are unlike if they would be as far apart by luck with this chance.
+UNLIKE_RATES = 0.05
 # Where a posterior is summed up, in its standard deviations by the normal approximation. Above, a rule that never lost reaches far.
 STEP = 0.5
 NODES = np.arange(-6, 10, STEP)
@@ -99,8 +101,8 @@ def prior_of_all(looks: Sequence[Sequence[Prospect]]) -> Prior:
 class HeldOut(NamedTuple):
     """What a rule won on outputs from which it was not learned. ``directions`` is 2 if it guesses either side.
 
-    It is the best of so many ``rivals`` by these same numbers. Of looks at one pair these add up. A tuple of numbers, as it comes
-    back from a store.
+    It is the best of so many ``rivals`` by these same numbers. Of looks at one pair these add up; ``longest`` is the outputs of the
+    longest one, and 0 stands for a single look. A tuple of numbers, as it comes back from a store.
     """
 
     wins: int
@@ -108,6 +110,12 @@ class HeldOut(NamedTuple):
     trials: int
     directions: int
     rivals: int = 1
+    longest: int = 0
+
+    @property
+    def of_longest(self) -> int:
+        """The outputs of the longest look."""
+        return self.longest or self.trials
 
     @property
     def losses(self) -> int:
@@ -122,7 +130,29 @@ class HeldOut(NamedTuple):
             self.trials + other.trials,
             max(self.directions, other.directions),
             max(self.rivals, other.rivals),
+            max(self.of_longest, other.of_longest),
         )
+
+    def if_the_same(self, other: "HeldOut") -> "HeldOut":
+        """Return what is known after another look, which may have learned another rule.
+
+        What both show at like rates adds up. Else a longer look than any before stands alone. A shorter one that does not show the
+        rule says nothing, unless it should have shown it: then its outputs count.
+        """
+        alike = self.is_as_frequent(other)
+        if alike and other.guesses:
+            return self.joined(other)
+        if other.trials > self.of_longest:
+            return other
+        return self if alike else self.joined(HeldOut(0, 0, other.trials, 0))
+
+    def is_as_frequent(self, other: "HeldOut") -> bool:
+        """Return whether both looks may have guessed at the same rate."""
+        from scipy.special import bdtr
+
+        rarer = min(self, other, key=lambda seen: seen.guesses / max(1, seen.trials))
+        share = rarer.trials / max(1, self.trials + other.trials)
+        return bool(bdtr(rarer.guesses, self.guesses + other.guesses, share) > UNLIKE_RATES)
 
 
 def utilities(prospects: Sequence[Prospect], prior: Prior, claimed: float, worth: float = WORTH_OF_BOUND) -> Floats:

@@ -11,12 +11,12 @@ lines holds for every mechanism within the claim. Where a claim is (ε, δ) or a
 """
 
 import functools
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from auditor.bounds.conversions import implied_delta
+from auditor.bounds.exponential import finite_exp
 from auditor.bounds.intervals import Floats
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP
 
@@ -60,7 +60,7 @@ class Tradeoff:
             if keep.all():
                 break
             eps, delta = eps[keep], delta[keep]
-        last = (1 - delta[0]) / (1 + math.exp(min(eps[0], 700.0)))
+        last = (1 - delta[0]) / (1 + finite_exp(eps[0]))
         ends_wrong, ends_right = np.r_[last, wrong, 0.0][::-1], np.r_[1 - last, right, delta[-1]][::-1]
         return cls(ends_wrong, ends_right)
 

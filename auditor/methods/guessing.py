@@ -125,15 +125,14 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """See Method; what rules of a kind won adds up, but for rare events, of which the longer look knows more."""
+        """See Method; what rules of a kind won adds up; of rare events, if they may be the same."""
         if not (one and other):
             return one or other
         (careful, rare, bold), (later, later_rare, later_bold) = (
             [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
         )
-        # Each look has a rare event of its own, and the best of many looks was lucky. So what more outputs show stands alone.
-        known = later_rare if later_rare.trials > rare.trials else rare.joined(later_rare)
-        return careful.joined(later), known, bold.joined(later_bold)
+        # Each look learns a rare event of its own. The best of many looks was lucky, and more outputs do not show its event again.
+        return careful.joined(later), rare.if_the_same(later_rare), bold.joined(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         found = [HeldOut(*map(int, seen)) for seen in evidence]

@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, CountsOutside, GuessCounts
-from auditor.bounds.guesses import MOST_EXPONENT
+from auditor.bounds.exponential import finite_exp
 from auditor.bounds.prospect import Prospect
 from auditor.claims import ApproximateDP, PureDP
 from auditor.errors import InvalidInputError
@@ -140,7 +140,7 @@ class GuessesOutside(Method[PureDP | ApproximateDP, EventOutside, CountsOutside]
 
     def _taken(self, seen: Counts, errors: float) -> int:
         """Return by how many outputs an event is more frequent on the left, if it breaks the claim by so many standard errors."""
-        n, m, allowed = seen.trials_left, seen.trials_right, math.exp(min(self.claim.epsilon, MOST_EXPONENT))
+        n, m, allowed = seen.trials_left, seen.trials_right, float(finite_exp(self.claim.epsilon))
         if not (n and m):
             return 0
         left, right = seen.hits_left / n, seen.hits_right / m

@@ -94,8 +94,30 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 
 
 def test_looks_at_one_pair_add_up() -> None:
-    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2)
-    assert HeldOut(1, 2, 10, 1, 3).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5)
+    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2, longest=20)
+    assert HeldOut(1, 2, 10, 1, 3).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5, 20)
+
+
+@pytest.mark.parametrize(
+    ("known", "later", "then"),
+    [
+        # Both show it at like rates, or none showed it yet.
+        ((5, 5, 1_000, 1), (9, 9, 1_500, 1), (14, 14, 2_500, 1, 1, 1_500)),
+        ((0, 0, 1_000, 1), (3, 3, 2_000, 1), (3, 3, 3_000, 1, 1, 2_000)),
+        # A longer look does not show it.
+        ((3, 3, 700, 1), (0, 0, 800, 1), (0, 0, 800, 1)),
+        ((14, 14, 1_900, 1, 1, 1_100), (0, 0, 1_500, 1), (0, 0, 1_500, 1)),
+        ((30, 30, 1_000, 1), (3, 3, 1_500, 1), (3, 3, 1_500, 1)),
+        # A shorter one would not show it, or should.
+        ((5, 5, 1_000, 1), (0, 0, 100, 1), (5, 5, 1_000, 1)),
+        ((19, 19, 2_000, 1), (0, 0, 1_900, 1), (19, 19, 3_900, 1, 1, 2_000)),
+        ((0, 0, 9_000, 1), (9, 9, 900, 1), (0, 0, 9_900, 1, 1, 9_000)),
+    ],
+)
+def test_a_rule_that_later_looks_do_not_show_was_luck(
+    known: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
+) -> None:
+    assert HeldOut(*known).if_the_same(HeldOut(*later)) == HeldOut(*then)
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:

@@ -286,20 +286,20 @@ def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bo
     assert method.evidence(draw(halved, 50, np.random.default_rng(1)))[2] == short[2]
     for one, other in ((long, short), (short, long)):
         together = method.joined(one, other)
-        assert together[0] == HeldOut(120, 150, 1_050, 2)
-        assert together[2] == long[2]
-    assert method.joined(long, long)[2] == HeldOut(80, 100, 2_000, 2)
+        assert together[0] == HeldOut(120, 150, 1_050, 2, longest=1_000)
+        assert together[2] == long[2]._replace(longest=1_000)
+    assert method.joined(long, long)[2] == HeldOut(80, 100, 2_000, 2, longest=1_000)
 
 
-def test_what_more_outputs_show_of_rare_events_stands_alone() -> None:
+def test_what_a_longer_look_does_not_show_of_a_rare_event_was_luck() -> None:
     """The event of a short look is the luckiest of many; a long look that shows another does not confirm it."""
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
     nothing = HeldOut(0, 0, 0, 1)
     lucky, long, later = (
-        (nothing, HeldOut(*seen), nothing) for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 500, 2, 4))
+        (nothing, HeldOut(*seen), nothing) for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
     )
     assert method.joined(lucky, long)[1] == long[1]
-    assert method.joined(long, later)[1] == HeldOut(3, 4, 2_500, 2, 4)
+    assert method.joined(long, later)[1] == HeldOut(3, 4, 3_500, 2, 4, 2_000)
 
 
 def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:
