@@ -99,7 +99,7 @@ def test_only_what_the_fault_needs_remains(leaky: Any) -> None:
 
 
 def test_a_cliff_stops_the_shrinking() -> None:
-    result = audit(cliff, LARGE, search=100_000)
+    result = audit(cliff, LARGE, search=100_000, samples=200_000)
     pair = result.smallest.pair
     assert result.verdict is Verdict.VIOLATION
     assert max(len(pair.left), len(pair.right)) >= 200, "no smaller pair breaks the claim"
