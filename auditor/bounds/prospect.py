@@ -32,7 +32,8 @@ AS_MANY, STEPS = 100, 10
 # The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, a look would count
 # for nothing.
 LEAST_SPREAD = 0.02
-# The rates of two looks are unlike if they would be as far apart by luck with this chance.
+# The rates of two looks are unlike if they would be as far apart by luck with this chance. Guesses on a rare event are few, so a
+# smaller chance would hardly tell any rates apart.
 UNLIKE_RATES = 0.05
 # Where a posterior is summed up, in its standard deviations by the normal approximation. Above, a rule that never lost reaches far.
 STEP = 0.5
