@@ -15,6 +15,7 @@ from auditor.bounds.bisection import smallest_number
 from auditor.bounds.digits import significant
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.exponential import finite_exp
 from auditor.bounds.intervals import Floats
 from auditor.bounds.power import Round, wealth_reached
 from auditor.bounds.profiles import privacy_profile
@@ -334,7 +335,7 @@ def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tup
 
     def stretched(seen: Round, times: float) -> Round:
         log_ratio, both = log_ratios(seen.p, seen.q), seen.p + seen.q
-        p, q = (both / (1 + np.exp(np.clip(sign * times * log_ratio, -700, 700))) for sign in (-1, 1))
+        p, q = (both / (1 + finite_exp(sign * times * log_ratio)) for sign in (-1, 1))
         return replace(seen, p=p / p.sum(), q=q / q.sum())
 
     def refute(times: float) -> bool:
