@@ -42,7 +42,7 @@ class Tradeoff:
 
         A line does not count if other lines lie below it everywhere. Two neighbouring lines meet at W = (δ₀ − δ₁)/(e^ε₁ − e^ε₀).
 
-        >>> Tradeoff.of(np.array([math.log(3)]), np.array([0.0])).right.tolist()
+        >>> Tradeoff.of(np.log([3.0]), np.array([0.0])).right.tolist()
         [0.0, 0.75]
         """
         order = np.lexsort((deltas, epsilons))
