@@ -51,7 +51,7 @@ def _simplest(looks: Looks, known: Known, given: Given) -> Known:
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
     corners = [pair for pair in candidates(looks.plan.domain, looks.rng) if pair.key() not in known.seen]
-    room = max(1, int(given.outputs) // LEAST_LOOK)
+    room = max(1, int(given.outputs) // OUTPUTS_FOR_KIND)
     # Corners are in order of size: most of the small ones, and some of all others.
     small = min(len(corners), 2 * room // 3)
     return look_at(looks, known, given, [*corners[:small], *spread(corners[small:], room - small)])

@@ -43,7 +43,7 @@ FIRST_DRAW, GROWTH_OF_DRAWS = 6, 0.25
 DRAW_AFTER_FAILURE = 100
 # Outputs to shrink, for each that refuted the claim, but no less than this share of those allowed. Bets may need fewer than a
 # hundred, and from a hundred nothing simpler can be learned and confirmed.
-TO_SHRINK, LEAST_TO_SHRINK = 60, 0.01
+TO_SHRINK, LEAST_TO_SHRINK = 60, 0.1
 
 
 @dataclass
