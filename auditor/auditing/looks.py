@@ -19,8 +19,9 @@ from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Prospect, utilities_of_all
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod, ManyNumbers
 from auditor.neighbours.domains import CLOSELY
-from auditor.neighbours.edges import OUTPUTS_FOR_KIND, find_edges
+from auditor.neighbours.edges import find_edges
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import FIRST_LOOK
 from auditor.results.result import Stage
 
 T = TypeVar("T")
@@ -103,7 +104,7 @@ class Looks:
         """Return the kind of each pair. An unknown kind is found with a few outputs."""
         new = [pair for pair in pairs if pair.key() not in self.known_kinds]
         if new:
-            kinds = self._observe(new, OUTPUTS_FOR_KIND, (EDGES, len(self.known_kinds)), kind_of_outputs)
+            kinds = self._observe(new, FIRST_LOOK, (EDGES, len(self.known_kinds)), kind_of_outputs)
             self.known_kinds.update(zip((pair.key() for pair in new), kinds, strict=True))
         return [self.known_kinds[pair.key()] for pair in pairs]
 

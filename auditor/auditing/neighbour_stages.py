@@ -14,14 +14,23 @@ from auditor.auditing.looks import Looks, ends
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
-from auditor.neighbours.edges import MOST_EDGES, MOST_HALVINGS, OUTPUTS_FOR_KIND
+from auditor.neighbours.edges import MOST_EDGES, MOST_HALVINGS
 from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import LEAST_LOOK, SURVIVORS, Found, best_first, candidates, has_one_pair, spread
+from auditor.neighbours.search import (
+    FIRST_LOOK,
+    LEAST_LOOK,
+    SURVIVORS,
+    Found,
+    best_first,
+    candidates,
+    has_one_pair,
+    spread,
+)
 
 # With fewer outputs there is no search.
 LEAST_SEARCHED = 8 * LEAST_LOOK
 # What edges take at most. They are looked for if it fits into their share.
-MOST_FOR_EDGES = OUTPUTS_FOR_KIND * MOST_EDGES * MOST_HALVINGS
+MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
 # The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
 CLOSE_LOOK = 4 * FEW_OUTPUTS
 # The share of a first look at reactions, and how many of them are followed up.
@@ -51,7 +60,7 @@ def _simplest(looks: Looks, known: Known, given: Given) -> Known:
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
     corners = [pair for pair in candidates(looks.plan.domain, looks.rng) if pair.key() not in known.seen]
-    room = max(1, int(given.outputs) // OUTPUTS_FOR_KIND)
+    room = max(1, int(given.outputs) // FIRST_LOOK)
     # Corners are in order of size: most of the small ones, and some of all others.
     small = min(len(corners), 2 * room // 3)
     return look_at(looks, known, given, [*corners[:small], *spread(corners[small:], room - small)])
@@ -69,19 +78,19 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
     of the path between the two finds the step that makes the difference.
     """
     outputs, domain = round(given.outputs), looks.plan.domain
-    tried = int(OF_FIRST_LOOK * outputs) // OUTPUTS_FOR_KIND
+    tried = int(OF_FIRST_LOOK * outputs) // FIRST_LOOK
     paths = [path for _ in range(tried) if len(path := domain.rearranged(looks.rng)) > 0]
     halvings = max(map(len, paths), default=1).bit_length()
     followed = min(MOST_REACTIONS, int((1 - OF_FIRST_LOOK) * outputs) // (2 * LEAST_LOOK * halvings))
     if not paths or followed == 0:
         return known
-    best = _most_promising(looks, known, paths, OUTPUTS_FOR_KIND)[:followed]
+    best = _most_promising(looks, known, paths, FIRST_LOOK)[:followed]
     each = int((1 - OF_FIRST_LOOK) * outputs) // (2 * followed * halvings)
     while any(len(path) > 1 for path in best):
         halves = [half for path in best for half in halves_of(path)]
         ranked = _most_promising(looks, known, halves, each)
         best = [min(halves[i : i + 2], key=ranked.index) for i in range(0, len(halves), 2)]
-    looks.enter(given.name, len(paths), OUTPUTS_FOR_KIND, known.claim)
+    looks.enter(given.name, len(paths), FIRST_LOOK, known.claim)
     return replace(known, proposed=(*known.proposed, *(path[0] for path in best)))
 
 

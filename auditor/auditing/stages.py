@@ -11,8 +11,7 @@ from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, prior_of_all, utiliti
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.edges import OUTPUTS_FOR_KIND
-from auditor.neighbours.search import Found, best_first
+from auditor.neighbours.search import FIRST_LOOK, Found, best_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def planned_stages(
 def look_at(looks: Looks, known: Known, given: Given, pairs: Sequence[Pair], **changes: Any) -> Known:
     """Look at pairs, as far as a stage has outputs for them; return what is known then."""
     outputs = int(given.outputs)
-    pairs = pairs[: max(1, outputs // OUTPUTS_FOR_KIND)]
+    pairs = pairs[: max(1, outputs // FIRST_LOOK)]
     if not pairs:
         return replace(known, **changes)
     return known.with_looks(

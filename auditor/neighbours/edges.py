@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_LOOK
 
 # kinds(pairs) -> for each pair, which kinds of output its sides give.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
 MOST_EDGES = 4
-# So few outputs show which kind is the commonest, and which order of records shows.
-OUTPUTS_FOR_KIND = LEAST_LOOK // 2
 # Enough to bisect a range of a million.
 MOST_HALVINGS = 20
 
