@@ -159,7 +159,8 @@ def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) 
         )
     left, right = fit[0] + judge[0], fit[1] + judge[1]
     rule = _ends(left, right)
-    if rule is not None and judged.wins >= LEAST_BEYOND:
+    # What lies beyond the other side in one half may not in both.
+    if rule is not None and rule.edges and judged.wins >= LEAST_BEYOND:
         yield judged.choice(Event(feature, rule), left.size + right.size, forecaster)
 
 
