@@ -65,6 +65,7 @@ def _is_normal(column: OutputColumn) -> bool:
         return False
     if len(np.unique(x[:LEAST_OUTPUTS])) < LEAST_VALUES:
         return False
+    x = x / np.abs(x).max()  # of the largest floats the mean would overflow
     z = (x - x.mean()) / x.std()
     skewness, kurtosis = float((z**3).mean()), float((z**4).mean()) - 3
     return bool(abs(skewness) < CHANCE * np.sqrt(6 / len(x)) and abs(kurtosis) < CHANCE * np.sqrt(24 / len(x)))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.events.features import varies
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
@@ -48,15 +49,20 @@ def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
         return None
     numbers = column.numbers[np.isfinite(column.numbers)]
     low, high = np.quantile(numbers, [0.25, 0.75]) if len(numbers) else (0.0, 0.0)
-    far = SHIFTED * max(high - low, 1.0)
-    return _with(outputs, replace(column, numbers=np.where(hit, column.numbers + far, column.numbers)))
+    with np.errstate(over="ignore"):  # infinity is far too
+        shifted = column.numbers + min(SHIFTED * max(high - low, 1.0), np.finfo(np.float64).max)
+    return _with(outputs, replace(column, numbers=np.where(hit, shifted, column.numbers)))
 
 
 def _rounds(outputs: Outputs, hit: Mask) -> Outputs | None:
     column = _first_numbers(outputs)
     if column is None or np.array_equal(column.numbers, np.rint(column.numbers)):
         return None
-    return _with(outputs, replace(column, numbers=np.where(hit, np.round(column.numbers, 2) + 0.0, column.numbers)))
+    # Larger numbers are whole.
+    hit = hit & (np.abs(column.numbers) < 2.0**52)
+    numbers = column.numbers.copy()
+    numbers[hit] = np.round(numbers[hit], 2) + 0.0
+    return _with(outputs, replace(column, numbers=numbers))
 
 
 def _loses_a_part(outputs: Outputs, hit: Mask) -> Outputs | None:
@@ -144,7 +150,7 @@ def planted_faults(
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:
     numeric = (c for c in outputs.columns if c.codes is None and c.name.startswith("output"))
-    return next((c for c in numeric if len(c.numbers) and np.ptp(c.numbers) > 0), None)
+    return next((c for c in numeric if varies(c)), None)
 
 
 def _with(outputs: Outputs, column: OutputColumn) -> Outputs:

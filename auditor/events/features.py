@@ -135,7 +135,9 @@ def varies(column: OutputColumn) -> bool:
         return False
     if column.codes is None:
         return bool(np.any(column.numbers != column.numbers[0]))
-    return bool(np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.ptp(column.numbers) > 0))
+    return bool(
+        np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.any(column.numbers != column.numbers[0]))
+    )
 
 
 def _categories(column: OutputColumn) -> tuple[NDArray[np.int64], list[str]]:
@@ -223,9 +225,9 @@ def _some_short(numbers: NDArray[np.float64]) -> bool:
     is_whole = numbers == np.rint(numbers)
     others = numbers[~is_whole]
     if not (others.size and is_whole.any()):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             digits = others * 10.0 ** (MOST_DIGITS - np.ceil(np.log10(np.abs(others))))
-        return bool(np.any(np.abs(digits - np.rint(digits)) < 1e-3))
+            return bool(np.any(np.abs(digits - np.rint(digits)) < 1e-3))
     return True
 
 

@@ -25,6 +25,8 @@ MOST_ATOMS = 16  # of one place, the most frequent
 LEAST_ON_ATOM = 8
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
+# Bends lie within these numbers, of which no difference overflows.
+MOST_NUMBER = float(np.finfo(np.float64).max) / 4
 # A step that makes the labels no likelier than this (nats) is the last one.
 ENOUGH = 0.01
 # More outputs would hardly move a threshold that a few dozen weights decide.
@@ -99,7 +101,7 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         levels: tuple[float, ...] = (BENDS[0], BENDS[-1])
         if places <= MOST_PLACES_WITH_FEWER:
             levels = BENDS if places <= MOST_BENT_PLACES else FEWER_BENDS
-        finite = numbers[np.isfinite(numbers)]
+        finite = np.clip(numbers[np.isfinite(numbers)], -MOST_NUMBER, MOST_NUMBER)
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
         bends = tuple(map(significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()

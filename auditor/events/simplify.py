@@ -85,7 +85,7 @@ def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
     # Whole numbers count as shorter than small fractions: 0 before 0.01.
     fewest = -max(0, math.floor(math.log10(abs(edge)))) if edge else 0
     for decimals in range(fewest, fewest + MOST_DECIMALS):
-        rounded = round(edge, decimals) + 0.0
+        rounded = _round(edge, decimals)
         if rounded == edge:
             return rule
         if low < rounded < high:
@@ -93,3 +93,11 @@ def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
             if forecast(changed) > floor:
                 return changed
     return rule
+
+
+def _round(number: float, decimals: int) -> float:
+    """Return a number with so many decimals; infinity if no float is as large."""
+    try:
+        return round(number, decimals) + 0.0
+    except OverflowError:
+        return math.copysign(math.inf, number)

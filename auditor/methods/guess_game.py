@@ -171,7 +171,7 @@ class GuessGame(Game):
         if len(seen) == 0:
             return Cells((), (ABSTAIN,), {})
         if isinstance(self.null, GaussianNull):
-            return Cells((float(np.median(seen)),), sides, {})
+            return Cells((_middle(seen),), sides, {})
         share = QUANTILES[quantile]
         low = float(np.quantile(seen, share, method="lower"))
         high = math.nextafter(float(np.quantile(seen, 1 - share, method="higher")), -math.inf)
@@ -200,7 +200,7 @@ class GuessGame(Game):
                 continue
             x = new.numbers[:, None]
             if isinstance(self.null, GaussianNull):
-                guess = np.where(x <= np.median(seen), 1, -1)
+                guess = np.where(x <= _middle(seen), 1, -1)
             else:
                 low = x <= np.quantile(seen, QUANTILES, method="lower")
                 high = x >= np.quantile(seen, [1 - q for q in QUANTILES], method="higher")
@@ -258,3 +258,8 @@ class GuessGame(Game):
 
 def _mixed(quick: Floats, learned: Floats) -> Floats:
     return np.logaddexp(math.log1p(-LEARNED_SHARE) + quick, math.log(LEARNED_SHARE) + learned)
+
+
+def _middle(numbers: Floats) -> float:
+    """Return a median that is one of the numbers; the mean of two could overflow."""
+    return float(np.quantile(numbers, 0.5, method="lower"))
