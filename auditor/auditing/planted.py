@@ -17,6 +17,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.events.features import varies
+from auditor.events.vectors import LARGEST
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
@@ -50,7 +51,7 @@ def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
     numbers = column.numbers[np.isfinite(column.numbers)]
     low, high = np.quantile(numbers, [0.25, 0.75]) if len(numbers) else (0.0, 0.0)
     with np.errstate(over="ignore"):  # infinity is far too
-        shifted = column.numbers + min(SHIFTED * max(high - low, 1.0), np.finfo(np.float64).max)
+        shifted = column.numbers + min(SHIFTED * max(high - low, 1.0), LARGEST)
     return _with(outputs, replace(column, numbers=np.where(hit, shifted, column.numbers)))
 
 

@@ -133,11 +133,12 @@ def varies(column: OutputColumn) -> bool:
     """Return whether a column holds more than one value."""
     if len(column.numbers) == 0:
         return False
-    if column.codes is None:
-        return bool(np.any(column.numbers != column.numbers[0]))
-    return bool(
-        np.any(column.codes != column.codes[0]) or (column.codes[0] < 0 and np.any(column.numbers != column.numbers[0]))
-    )
+    if column.codes is not None:
+        if np.any(column.codes != column.codes[0]):
+            return True
+        if column.codes[0] >= 0:
+            return False
+    return bool(np.any(column.numbers != column.numbers[0]))
 
 
 def _categories(column: OutputColumn) -> tuple[NDArray[np.int64], list[str]]:

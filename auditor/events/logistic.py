@@ -12,6 +12,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import significant
 from auditor.bounds.intervals import Floats
 from auditor.events.newton import Labelled, ridge_for
+from auditor.events.vectors import LARGEST
 
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.
@@ -26,7 +27,7 @@ LEAST_ON_ATOM = 8
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
 # Bends lie within these numbers, of which no difference overflows.
-MOST_NUMBER = float(np.finfo(np.float64).max) / 4
+MOST_NUMBER = LARGEST / 4
 # A step that makes the labels no likelier than this (nats) is the last one.
 ENOUGH = 0.01
 # More outputs would hardly move a threshold that a few dozen weights decide.
