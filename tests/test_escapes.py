@@ -5,6 +5,7 @@ times if the bounds hold with no slack; seeds are fixed, and what is proved is c
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -132,8 +133,9 @@ def test_a_rare_release_is_found_from_a_domain(once_in: int, samples: int) -> No
     assert releases_found(once_in, PEOPLE, samples, 300 * once_in) >= 18
 
 
-def sides(left: np.ndarray, right: np.ndarray) -> tuple[SortedColumn, SortedColumn]:
-    columns = [SortedColumn.of(from_batch(side, len(side)).column("output")) for side in (left, right)]
+def sides(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> tuple[SortedColumn, SortedColumn]:
+    joined = map(np.concatenate, (left, right))
+    columns = [SortedColumn.of(from_batch(side, len(side)).column("output")) for side in joined]
     return columns[0], columns[1]
 
 
@@ -144,7 +146,7 @@ def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_even
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=2_000) for _ in range(4)]
     noise[0][:4], noise[2][:3], noise[1][:1], noise[3][:2] = 7.25, 7.25, 3.0, 3.0
-    choice = rare_choice(Place("output"), sides(noise[0], noise[1]), sides(noise[2], noise[3]), METHOD)
+    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), METHOD)
     assert choice is not None
     assert choice.forecast > 1.0
     assert choice.test.describe(1.0) == "output is 7.25"
@@ -157,7 +159,7 @@ def test_a_value_that_repeats_on_one_side_may_do_so_by_luck(times: int, most: fl
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=300) for _ in range(4)]
     noise[0][:times] = 3.4
-    choice = rare_choice(Place("output"), sides(noise[0], noise[1]), sides(noise[2], noise[3]), METHOD)
+    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), METHOD)
     assert choice is not None
     assert choice.forecast == pytest.approx(most)
 
@@ -168,7 +170,7 @@ def test_values_that_repeat_on_both_sides_show_nothing(seed: int) -> None:
     noise = [rng.laplace(size=2_000) for _ in range(4)]
     for half in noise:
         half[rng.random(2_000) < 0.004] = 5.5
-    choice = rare_choice(Place("output"), sides(noise[0], noise[1]), sides(noise[2], noise[3]), METHOD)
+    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), METHOD)
     assert choice is None or choice.forecast < 1.0
 
 
@@ -176,7 +178,7 @@ def test_values_that_repeat_on_both_sides_show_nothing(seed: int) -> None:
 def test_the_ends_of_sound_noise_are_no_rare_event(seed: int) -> None:
     rng = np.random.default_rng(seed)
     halves = [rng.laplace(shift, size=5_000) for shift in (0, 1, 0, 1)]
-    choice = rare_choice(Place("output"), sides(halves[0], halves[1]), sides(halves[2], halves[3]), METHOD)
+    choice = rare_choice(Place("output"), *sides(halves[::2], halves[1::2]), METHOD)
     assert choice is None or choice.forecast < 1.1
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.looks import Looks, ends
+from auditor.auditing.looks import FEWEST_ON_SIDE, Looks, ends
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
@@ -33,8 +33,9 @@ LEAST_SEARCHED = 8 * LEAST_LOOK
 MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
 # The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
 CLOSE_LOOK = 4 * FEW_OUTPUTS
-# The share of a first look at reactions, and how many of them are followed up.
-OF_FIRST_LOOK, MOST_REACTIONS = 0.67, 3
+# Reactions to an order are screened with as few outputs as a look can judge. The shares of a first and of a second look at them,
+# and how many are followed up.
+SHORTEST_LOOK, OF_FIRST_LOOK, OF_SECOND_LOOK, MOST_REACTIONS = 2 * FEWEST_ON_SIDE, 0.54, 0.13, 3
 # Rounds of the rivals, and of the last comparison, with the same outputs each.
 ROUNDS = 3
 # Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
@@ -78,19 +79,21 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
     of the path between the two finds the step that makes the difference.
     """
     outputs, domain = round(given.outputs), looks.plan.domain
-    tried = int(OF_FIRST_LOOK * outputs) // FIRST_LOOK
+    tried, again = int(OF_FIRST_LOOK * outputs) // SHORTEST_LOOK, int(OF_SECOND_LOOK * outputs) // FIRST_LOOK
+    to_follow = (1 - OF_FIRST_LOOK - OF_SECOND_LOOK) * outputs
     paths = [path for _ in range(tried) if len(path := domain.rearranged(looks.rng)) > 0]
     halvings = max(map(len, paths), default=1).bit_length()
-    followed = min(MOST_REACTIONS, int((1 - OF_FIRST_LOOK) * outputs) // (2 * LEAST_LOOK * halvings))
+    followed = min(MOST_REACTIONS, int(to_follow) // (2 * LEAST_LOOK * halvings))
     if not paths or followed == 0:
         return known
-    best = _most_promising(looks, known, paths, FIRST_LOOK)[:followed]
-    each = int((1 - OF_FIRST_LOOK) * outputs) // (2 * followed * halvings)
+    likely = _most_promising(looks, known, paths, SHORTEST_LOOK)[: max(followed, again)]
+    best = _most_promising(looks, known, likely, FIRST_LOOK)[:followed]
+    each = int(to_follow) // (2 * followed * halvings)
     while any(len(path) > 1 for path in best):
         halves = [half for path in best for half in halves_of(path)]
         ranked = _most_promising(looks, known, halves, each)
         best = [min(halves[i : i + 2], key=ranked.index) for i in range(0, len(halves), 2)]
-    looks.enter(given.name, len(paths), FIRST_LOOK, known.claim)
+    looks.enter(given.name, len(paths), SHORTEST_LOOK, known.claim)
     return replace(known, proposed=(*known.proposed, *(path[0] for path in best)))
 
 

@@ -23,10 +23,11 @@ from auditor.auditing.tally import Tally
 from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
-from auditor.claims import Claim
+from auditor.bounds.prospect import Prospect, some_hint
+from auditor.claims import ApproximateDP, Claim, PureDP
 from auditor.events.histogram import Histogram
-from auditor.events.rare import some_repeat
-from auditor.methods.method import AnyMethod, Test
+from auditor.events.rare import some_end, some_repeat
+from auditor.methods.method import AnyMethod, Learned, Test
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import judge
 
@@ -86,18 +87,33 @@ class _Learner:
     found: FoundPair
 
     def on_pair(self, sample: Sample) -> Test[Any]:
-        """Learn a test on the pair. If repeated values may be a rare release, learn it from more outputs.
+        """Learn a test on the pair. If the outputs hint at a violation that they are too few to show, learn it from more.
 
         A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
+        Of an end of the support there are few outputs too. A loss that is little above the claim is near what luck may show.
         """
-        found, plan = self.found, self.plan
-        if plan.settings.seconds is None and some_repeat(sample):
-            batches = self.draw.batches(found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
-            sample = join_samples([sample, self.draw.draw(batches)])
-        method = plan.method(self.sizes.bound, found.claim)
+        found, may_draw = self.found, self.plan.settings.seconds is None
+        method = self.plan.method(self.sizes.bound, found.claim)
         learner = method.with_prior() if affordable_pairs(found.claim, self.sizes.search) else method
-        test: Test[Any] = learner.learn(sample).test
+        if may_draw and some_repeat(sample):
+            sample, may_draw = self._with_more(sample), False
+        learned = learner.learn(sample)
+        if may_draw and self._is_open(learned, learner.prospects(learned.evidence), sample):
+            learned = learner.learn(self._with_more(sample))
+        test: Test[Any] = learned.test
         return test
+
+    def _with_more(self, sample: Sample) -> Sample:
+        batches = self.draw.batches(self.found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
+        return join_samples([sample, self.draw.draw(batches)])
+
+    def _is_open(self, learned: Learned[Any], prospects: Sequence[Prospect], sample: Sample) -> bool:
+        """Whether no violation is forecast, and a rule or an end of the outputs hints at one."""
+        claim = self.found.claim
+        if claim.excess(learned.forecast) > 0:
+            return False
+        at_end = isinstance(claim, PureDP | ApproximateDP) and some_end(sample, claim.epsilon)
+        return at_end or some_hint(prospects, claim.value)
 
     def at_distance(self, sample: Sample) -> Test[Any]:
         """Learn a test at the ends of the path. An effect that showed there may be too weak to be learned from neighbours."""

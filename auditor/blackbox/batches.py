@@ -129,10 +129,7 @@ def draw_all(
 
 
 def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
-    coin = stream(seed, audit, batch, COIN).bytes(math.ceil(batch.size / 8))
-    labels: Labels = np.unpackbits(np.frombuffer(coin, np.uint8), count=batch.size).view(np.bool_)
-    if batch.pair.relation is Relation.ALONE:
-        labels[:] = True
+    labels = _labels(stream(seed, audit, batch, COIN), batch)
     noise, learning = stream(seed, audit, batch, NOISE), batch.learning
     # These outputs prove nothing, so there may be fewer of them.
     patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
@@ -142,6 +139,16 @@ def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
         again = stream(seed, audit, batch, AGAIN)
         sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
     return sample
+
+
+def _labels(rng: np.random.Generator, batch: Batch) -> Labels:
+    """Return the side of each output: by fair coins, or half of each side in a search, whose looks are short."""
+    if batch.pair.relation is Relation.ALONE:
+        return np.ones(batch.size, np.bool_)
+    if batch.phase is Phase.SEARCH:
+        return np.asarray(rng.permutation(batch.size) % 2 == 0)
+    coins = np.frombuffer(rng.bytes(math.ceil(batch.size / 8)), np.uint8)
+    return np.unpackbits(coins, count=batch.size).view(np.bool_)
 
 
 def draws_the_same_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> bool:

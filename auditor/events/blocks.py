@@ -62,11 +62,20 @@ RuleForecast = Callable[[RuleCounts], Floats]
 class Forecaster(Protocol):
     """Estimates the bound that each rule would give on the trials planned. Proves nothing."""
 
+    @property
+    def claimed(self) -> float:
+        """The bound above which the claim is refuted; −∞ if ``clearance`` says nothing."""
+
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
         """Return the bound forecast for a rule that never lost; it guesses one or both sides (``directions``)."""
+
+    def clearance(self, seen: RuleCounts) -> Floats:
+        """Return by how many standard errors each rule will refute the claim if it wins as often as it was seen to; −∞ for rules
+        that cannot.
+        """
 
     def with_margin(self, caution: float) -> "Forecaster":
         """Return the estimator with forecasts ``caution`` standard errors on the safe side."""

@@ -9,8 +9,7 @@ from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.events.coarse import CoarseBlocks
 from auditor.events.features import Feature
-from auditor.events.rare import Sides
-from auditor.events.sorted_column import sorted_sides
+from auditor.events.sorted_column import Sides, sorted_sides
 
 # Columns of fewer outputs than this are kept, since several steps ask for them.
 MOST_KEPT = 100_000

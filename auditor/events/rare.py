@@ -9,22 +9,23 @@ import math
 import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from auditor.blackbox.sample import Sample
-from auditor.bounds.prospect import HeldOut
+from auditor.bounds.intervals import Floats
+from auditor.bounds.prospect import HINT, HeldOut
 from auditor.events.blocks import Choice, Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
 from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn, sorted_sides
 
-Sides = tuple[SortedColumn, SortedColumn]
 # The share of outputs up to which an event is rare: half of one side's. More frequent ones are left to the blocks, or to one
 # threshold where outputs are few. In a column with more rare values, the luckiest would win.
 RARE, MOST_RARE = 0.25, 64
-# Outputs beyond the other side's support, in the half that did not place the threshold. From fewer the ends are mostly luck.
+# Outputs beyond the other side's support. From fewer the ends are mostly luck, and more outputs are drawn first.
 LEAST_BEYOND = 12
 
 
@@ -35,9 +36,9 @@ class RareChoice(Choice):
     seen: HeldOut
 
 
-def rare_choice(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> RareChoice | None:
+def rare_choice(feature: Feature, left: SortedColumn, right: SortedColumn, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule on rare events of a feature with the best forecast; None if one side alone shows nothing."""
-    found = [*_one_sided(feature, fit, judge, forecaster), *_beyond(feature, fit, judge, forecaster)]
+    found = [*_one_sided(feature, left, right, forecaster), *_beyond(feature, left, right, forecaster)]
     return max(found, key=lambda choice: choice.forecast, default=None)
 
 
@@ -45,6 +46,17 @@ def some_repeat(sample: Sample) -> bool:
     """Return whether some place of the outputs holds values that repeat among others that do not: a hint of a rare event."""
     places = [column.name for column in sample.left.columns if column.codes is None]
     return any(_repeated(*sorted_sides(operator.methodcaller("column", place), sample)) for place in places)
+
+
+def some_end(sample: Sample, claimed: float) -> bool:
+    """Return whether a run of outputs of one side at an end of some place is longer than odds of ``claimed`` (nats) explain."""
+    most = math.log(HINT) / -math.log1p(math.exp(-claimed))
+    for column in sample.left.columns:
+        left, right = sorted_sides(operator.methodcaller("column", column.name), sample)
+        for runs in (_runs(left, right), _runs(right, left)):
+            if runs is not None and max(len(runs.below), len(runs.above)) > most:
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +98,14 @@ class _Judged:
         return RareChoice(event, forecaster.forecast_unbeaten(self.wins, trials, seen.directions), seen)
 
 
-def _one_sided(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
+def _one_sided(
+    feature: Feature, left: SortedColumn, right: SortedColumn, forecaster: Forecaster
+) -> Iterator[RareChoice]:
     """Suggest to guess the side at every rare value that was seen there alone, twice or more.
 
     The first output at a value suggests the guess, and the others win it. A value that both sides gave is a loss where one output
     alone speaks against the guess. Losses count without any win too: what is won on other pairs is likelier luck then.
     """
-    left, right = fit[0] + judge[0], fit[1] + judge[1]
     numbers, atoms = _repeated(left, right), _rare_atoms(left, right)
     judged, guess = _Judged(), dict[float | str, float]()
     for value, (on_left, on_right) in itertools.chain[tuple[float | str, tuple[int, int]]](
@@ -146,42 +159,59 @@ def _at_values(guess: Mapping[float | str, float]) -> Cells:
     return Cells(tuple(edges), tuple(values), {v: worth for v, worth in guess.items() if isinstance(v, str)})
 
 
-def _beyond(feature: Feature, fit: Sides, judge: Sides, forecaster: Forecaster) -> Iterator[RareChoice]:
-    """Suggest to guess the side beyond all numbers of the other side; each half is judged by the ends of the other half."""
-    judged = _Judged()
-    for (one, other), (a, b) in (((fit[0], fit[1]), (judge[0], judge[1])), ((judge[0], judge[1]), (fit[0], fit[1]))):
-        rule = _ends(one, other)
-        if rule is None:
-            return
-        on_left, on_right = rule.count(a), rule.count(b)
-        judged = judged.with_more(
-            on_left.get(LEFT, 0), on_right.get(LEFT, 0), on_right.get(RIGHT, 0), on_left.get(RIGHT, 0)
-        )
-    left, right = fit[0] + judge[0], fit[1] + judge[1]
+def _beyond(feature: Feature, left: SortedColumn, right: SortedColumn, forecaster: Forecaster) -> Iterator[RareChoice]:
+    """Suggest to guess a side beyond all numbers of the other.
+
+    Outputs at an end are of one side until the first of the other comes, which is a loss. So a run of n outputs has the likelihood
+    of n wins and a loss, wherever the support ends.
+    """
     rule = _ends(left, right)
-    # What lies beyond the other side in one half may not in both.
-    if rule is not None and rule.edges and judged.wins >= LEAST_BEYOND:
+    if rule is None:
+        return
+    wins_and_losses = (
+        (rule.count(side).get(sign, 0), rule.values.count(sign)) for side, sign in ((left, LEFT), (right, RIGHT))
+    )
+    judged = _Judged(*itertools.chain(*wins_and_losses))
+    if judged.wins >= LEAST_BEYOND:
         yield judged.choice(Event(feature, rule), left.size + right.size, forecaster)
 
 
 def _ends(left: SortedColumn, right: SortedColumn) -> Cells | None:
-    """Return the rule that guesses a side below and above all numbers of the other, but for the quarter of them nearest to those.
+    """Return the rule that guesses a side on its runs at the ends, but for the quarter of each that is nearest to the other side.
 
-    None if a side has no number, or if the sides do not overlap, which rules on frequent events see.
+    None if there are no runs.
     """
-    if not (len(left.numbers) and len(right.numbers)):
-        return None
-    overlap = max(left.numbers[0], right.numbers[0]), min(left.numbers[-1], right.numbers[-1])
-    if overlap[0] > overlap[1]:
-        return None
     edges, values = list[float](), [ABSTAIN]
-    for side, column in ((LEFT, left), (RIGHT, right)):
-        beyond = column.numbers[: np.searchsorted(column.numbers, overlap[0])]
-        if len(beyond):
-            edges.insert(0, shortest_decimal(float(beyond[math.ceil(0.75 * len(beyond)) - 1]), float(overlap[0])))
+    for side, runs in ((LEFT, _runs(left, right)), (RIGHT, _runs(right, left))):
+        if runs is None:
+            return None
+        if len(runs.below):
+            edges.insert(0, shortest_decimal(float(runs.below[math.ceil(0.75 * len(runs.below)) - 1]), runs.overlap[0]))
             values.insert(0, side)
-        beyond = column.numbers[np.searchsorted(column.numbers, overlap[1], side="right") :]
-        if len(beyond):
-            edges.append(shortest_decimal(float(overlap[1]), float(beyond[len(beyond) // 4])))
+        if len(runs.above):
+            edges.append(shortest_decimal(runs.overlap[1], float(runs.above[len(runs.above) // 4])))
             values.append(side)
-    return Cells(tuple(edges), tuple(values), {})
+    return Cells(tuple(edges), tuple(values), {}) if edges else None
+
+
+class _Runs(NamedTuple):
+    """The numbers of a side below and above all numbers of the other, and the ends of what both cover."""
+
+    below: Floats
+    above: Floats
+    overlap: tuple[float, float]
+
+
+def _runs(side: SortedColumn, other: SortedColumn) -> _Runs | None:
+    """Return the runs of a side at either end.
+
+    None if one has no number, or if the sides do not overlap, which rules on frequent events see.
+    """
+    mine, others = side.numbers, other.numbers
+    if not (len(mine) and len(others)):
+        return None
+    low, high = max(mine[0], others[0]), min(mine[-1], others[-1])
+    if low > high:
+        return None
+    above = mine[np.searchsorted(mine, high, side="right") :]
+    return _Runs(mine[: np.searchsorted(mine, low)], above, (float(low), float(high)))

@@ -44,8 +44,9 @@ from auditor.events.features import (
 from auditor.events.halves import Halves
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.pooled import pooled_evidence
-from auditor.events.rare import RareChoice, Sides, rare_choice
+from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.separating import separating_event
+from auditor.events.sorted_column import Sides
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, counts_of, place_thresholds
 from auditor.events.vectors import increments, vector_features
 
@@ -94,13 +95,15 @@ def frequent_rules(
 
     ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
     are ``given`` are looked at too. A bold rule may guess on fewer outputs, on which more is lost, or seems to be lost: other
-    outputs are to judge it. With nothing to learn from, the rule guesses left always.
+    outputs are to judge it. As long as no violation is forecast, it is the rule that is surest to refute the claim. With nothing
+    to learn from, the rule guesses left always.
     """
     halves = Halves.of(*sample.halves())
     extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, given, forecaster.forecast)]
     if not extracted:
         return _placed(_Extracted.of(ALWAYS.feature, halves), lambda: Choice(ALWAYS, -np.inf), forecaster), None
-    return _careful(extracted, forecaster), _bold(extracted, forecaster)
+    careful = _careful(extracted, forecaster)
+    return careful, _surest(extracted, careful, forecaster) or _bold(extracted, forecaster)
 
 
 def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()) -> Event:
@@ -124,13 +127,31 @@ def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice
     return _placed(on_best, lambda: best, forecaster)
 
 
+def _surest(features: "Sequence[_Extracted]", careful: Choice, forecaster: Forecaster) -> Choice | None:
+    """Return the rule that is surest to refute the claim, and its usual forecast.
+
+    None if no rule will refute it as far as is seen, or if the careful one is forecast to.
+    """
+    if careful.forecast > forecaster.claimed:
+        return None
+    return _best_by(forecaster.clearance, features, forecaster, least=0.0)
+
+
 def _bold(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice | None:
     """Return the rule with the best bold forecast, and its usual forecast."""
-    forecast = forecaster.with_margin(BOLD).forecast
-    found = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, forecast)) is not None]
+    return _best_by(forecaster.with_margin(BOLD).forecast, features, forecaster)
+
+
+def _best_by(
+    score: RuleForecast, features: "Sequence[_Extracted]", forecaster: Forecaster, least: float = -np.inf
+) -> Choice | None:
+    """Return the rule with the best score, and its usual forecast; None unless the score is above ``least``."""
+    found = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, score)) is not None]
     if not found:
         return None
     best, extracted = max(found, key=lambda pair: pair[0].forecast)
+    if best.forecast <= least:
+        return None
     return Choice(best.test, float(forecaster.forecast(counts_of(best.test.rule, *extracted.known))[0]))
 
 
@@ -290,7 +311,7 @@ class _Extracted:
 
     def rare(self, forecaster: Forecaster) -> RareChoice | None:
         """Return the best rare event, where the feature is a place of the output."""
-        return rare_choice(self.feature, self.fit, self.judge, forecaster) if isinstance(self.feature, Place) else None
+        return rare_choice(self.feature, *self.known, forecaster) if isinstance(self.feature, Place) else None
 
 
 def _size(half: Sides) -> int:

@@ -75,6 +75,10 @@ class SortedColumn:
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
 
 
-def sorted_sides(extract: Callable[[Outputs], OutputColumn], sample: Sample) -> tuple[SortedColumn, SortedColumn]:
+# The left side and the right.
+Sides = tuple[SortedColumn, SortedColumn]
+
+
+def sorted_sides(extract: Callable[[Outputs], OutputColumn], sample: Sample) -> Sides:
     """Return the sorted columns of the left and of the right side."""
     return sample.of_sides(lambda side: SortedColumn.of(extract(side)))

@@ -19,14 +19,7 @@ from auditor.bounds.intervals import (
     two_intervals_epsilon,
 )
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
-from auditor.bounds.prospect import (
-    UNLIKE_IF_RARE,
-    UNLIKE_OTHERS,
-    HeldOut,
-    Prior,
-    Prospect,
-    utilities,
-)
+from auditor.bounds.prospect import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOut, Prospect, utility_of_rule
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.event import Event
@@ -65,6 +58,17 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
+    @property
+    def claimed(self) -> float:
+        """The bound above which the claim is refuted; −∞ if the method does not say how clear of it rules are."""
+        return -math.inf
+
+    def clearance(self, seen: RuleCounts) -> Floats:
+        """Return by how many standard errors each rule will refute the claim if it wins as often as it was seen to; −∞ for rules
+        that cannot.
+        """
+        return np.full(seen.left_wins.shape, -np.inf)
+
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
         """Return the bound forecast for a rule that never lost; −∞ where such a rule cannot serve.
 
@@ -84,15 +88,15 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def learn(self, sample: Sample) -> Learned[Event]:
         """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned."""
         (careful, bold), rare = self._frequent(sample), self._rare(sample)
-        # Of a single pair nothing is known before. So a claim is taken to be just kept, unless the pair is unlike others.
-        just_kept = Prior(self.claim.value, 0.0)
+        evidence = self._held_out(sample, rare)
         promised = [
-            (utilities([self._prospect(seen, unlike)], just_kept, self.claim.value)[0], rule)
-            for rule, seen, unlike in zip((careful, rare, bold), self._held_out(sample, rare), UNLIKE, strict=True)
+            (utility_of_rule(self._prospect(seen, unlike), self.claim.value), rule)
+            for rule, seen, unlike in zip((careful, rare, bold), evidence, UNLIKE, strict=True)
             if rule is not None and seen.wins
         ]
         _, best = max(promised, key=operator.itemgetter(0), default=(0.0, careful))
-        return Learned(best.test, best.forecast)
+        # The rule that promises most is expected to prove at least what is forecast of the careful one.
+        return Learned(best.test, max(best.forecast, careful.forecast), evidence)
 
     def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
         """See Method; what rules won on outputs from which they were not learned: a careful one, a rare one, and a bold one."""
@@ -245,9 +249,26 @@ class Guesses(_EpsilonMethod):
         rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
         if self.claim.delta == 0:
             return log_ratio(rate, 1 - rate)
+        return log_ratio(rate - self._free(seen, safe), 1 - rate)
+
+    def _free(self, seen: RuleCounts, guesses: Floats) -> Floats:
+        """Return the share of the guesses that δ allows to win for free."""
         directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
-        free = directions * self.claim.delta / 2 * seen.trials / safe
-        return log_ratio(rate - free, 1 - rate)
+        return np.asarray(directions * self.claim.delta / 2 * seen.trials / guesses)
+
+    @property
+    def claimed(self) -> float:
+        return self.claim.epsilon
+
+    def clearance(self, seen: RuleCounts) -> Floats:
+        """See _RuleMethod; by the normal approximation of the rate of wins that the claim allows."""
+        guesses = np.maximum(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses, 1e-9)
+        allowed = (1 + self._free(seen, guesses) * math.exp(-self.claim.epsilon)) / (1 + math.exp(-self.claim.epsilon))
+        share = self.planned / seen.trials
+        spread = np.sqrt(np.maximum(allowed * (1 - allowed) * guesses * share, 0.0))
+        excess = (seen.left_wins + seen.right_wins - allowed * guesses) * share
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(allowed < 1, excess / spread - z_of(self.alpha), -np.inf)
 
     def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
         """See _RuleMethod; exact, since the limit of a rate at which all was won is a power of alpha."""
@@ -323,7 +344,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
     def learn(self, sample: Sample) -> Learned[Event]:
         learned = super().learn(sample)
-        return Learned(learned.test.decided(), learned.forecast)
+        return replace(learned, test=learned.test.decided())
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_mu(counts, self.alpha)

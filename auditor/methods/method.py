@@ -70,10 +70,14 @@ class Truth(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Learned(Generic[T_co]):
-    """A test, and the forecast of its bound (an estimate, not proved; −∞ if nothing was learned)."""
+    """A test, and the forecast of its bound (an estimate, not proved; −∞ if nothing was learned).
+
+    ``evidence`` is what rules won on outputs from which they were not learned, if the method learns rules.
+    """
 
     test: T_co
     forecast: float
+    evidence: ManyNumbers = ()
 
 
 @dataclass(frozen=True, slots=True)

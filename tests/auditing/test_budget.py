@@ -46,10 +46,35 @@ def test_a_probability_spends_its_outputs_and_no_more() -> None:
 
 
 def test_what_the_search_does_not_need_goes_to_the_bound() -> None:
-    with_search = auditor.audit(count, E1, PEOPLE, outputs=40_000, **ONCE).outputs
-    without = auditor.audit(count, E1, [(np.zeros(3), np.zeros(4))], outputs=40_000, **ONCE).outputs
+    def nothing(records: Any, size: int, rng: Rng) -> Any:
+        return rng.laplace(size=size)
+
+    with_search = auditor.audit(nothing, E1, PEOPLE, outputs=40_000, **ONCE).outputs
+    without = auditor.audit(nothing, E1, [(np.zeros(3), np.zeros(4))], outputs=40_000, **ONCE).outputs
     assert (with_search.search, with_search.selection) == (pytest.approx(9_837, rel=0.01), 3_934)
     assert (without.search, without.selection, without.bound) == (0, 3_934, 36_066)
+
+
+def selections(mechanism: Any, claimed: float, seeds: int) -> set[int]:
+    found = [
+        auditor.audit(
+            mechanism, auditor.PureDP(claimed), [([0.0] * 3, [0.0] * 4)], samples=2_000, **{**ONCE, "seed": s}
+        )
+        for s in range(seeds)
+    ]
+    return {one.outputs.selection for one in found}
+
+
+def test_a_hint_at_a_violation_brings_more_outputs_to_the_selection() -> None:
+    """Of a count that just keeps its claim, luck hints at a violation with half of the seeds: 24 are alike once in 10⁷ times."""
+    assert selections(count, 1.0, 24) == {500, 1_500}
+
+
+@pytest.mark.parametrize(
+    ("scale", "claimed"), [pytest.param(0.2, 1.0, id="a violation is forecast"), pytest.param(1.0, 4.0, id="no hint")]
+)
+def test_what_is_clear_needs_no_more_outputs(scale: float, claimed: float) -> None:
+    assert selections(lambda records, size, rng: len(records) + rng.laplace(0, scale, size), claimed, 8) == {500}
 
 
 @pytest.mark.parametrize("samples", [200, 2_000, 40_000, 100_000, 300_000, 1_000_000, 50_000_000])

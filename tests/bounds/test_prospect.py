@@ -9,6 +9,7 @@ from scipy.special import ndtr
 from auditor.bounds.prospect import (
     REACH,
     UNLIKE_IF_RARE,
+    WORTH_OF_BOUND,
     HeldOut,
     Prior,
     Prospect,
@@ -16,6 +17,7 @@ from auditor.bounds.prospect import (
     outlooks,
     utilities,
     utilities_of_all,
+    utility_of_rule,
 )
 from auditor.claims import ApproximateDP, PureDP
 from auditor.methods.guessing import Guesses
@@ -45,6 +47,13 @@ def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is
     assert chance(on_the_claim) < 0.02
     assert chance(rare) > 0.1
     assert np.argmax(utilities([on_the_claim, rare], WIDE, 1.0)) == 1
+
+
+def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
+    on_the_claim = Prospect(1.0, 0.01, 0.02, 0.01)
+    below, above = (Prospect(loss, 1.0, 1.0, 0.8, UNLIKE_IF_RARE) for loss in (0.9, 2.5))
+    assert chance(below, Prior(1.0, 0.0)) > WORTH_OF_BOUND
+    assert utility_of_rule(below, 1.0) < utility_of_rule(on_the_claim, 1.0) < utility_of_rule(above, 1.0)
 
 
 def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -> None:

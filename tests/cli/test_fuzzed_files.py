@@ -148,10 +148,10 @@ def manifest(folder: Path) -> None:
 
 
 def in_a_store(folder: Path) -> None:
-    """Put the bytes in the place of each batch and note of the recording, and replay it."""
+    """Put the bytes in the place of each first batch of the selection, and replay it. Further ones are of another size."""
     content = (folder / "batch").read_bytes()
     with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file, file:
-        file.execute("UPDATE batches SET seen = ? WHERE name LIKE 'selection%'", (content,))
+        file.execute("UPDATE batches SET seen = ? WHERE name LIKE 'selection-0%'", (content,))
     replayed(folder)
 
 
@@ -212,7 +212,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"a": [0.5, 1.0], "b": ["x", None]}), folder / "scores.parquet")
     with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file:
-        [(seen,)] = file.execute("SELECT seen FROM batches WHERE name LIKE 'selection%' LIMIT 1")
+        [(seen,)] = file.execute("SELECT seen FROM batches WHERE name LIKE 'selection-0%' LIMIT 1")
     (folder / "batch").write_bytes(seen)
     return folder
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from scipy import stats
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
+from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.prospect import Prior, outlooks
-from auditor.claims import PureDP
-from auditor.events.blocks import merge_cells
+from auditor.claims import ApproximateDP, PureDP
+from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import Place, Whole
+from auditor.events.selection import ALWAYS, frequent_rules
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -143,6 +146,37 @@ def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
     chances = [outlooks(look, Prior(0.6, 0.2), 1.0)[0] for look in looks]
     careful, bold = (np.median([chance[kind] for chance in chances]) for kind in (0, -1))
     assert bold > 20 * careful
+
+
+@pytest.mark.parametrize(("claim", "near"), [(PureDP(1.0), 0.1), (ApproximateDP(1.0, 0.05), 1.0)])
+def test_a_rule_is_clear_of_the_claim_if_its_rate_proves_it(claim: PureDP | ApproximateDP, near: float) -> None:
+    """Against the bound on the counts expected, within so many standard errors. Under δ the number of guesses is luck too."""
+    method = Guesses(claim, alpha=0.001, planned=80_000)
+    wins, losses = (at.ravel() for at in np.meshgrid(np.arange(500.0, 5_000, 97), np.arange(200.0, 1_500, 41)))
+    nothing, trials = np.zeros_like(wins), 20_000
+    clear = method.clearance(RuleCounts(wins, losses, nothing, nothing, trials))
+    times = method.planned // trials
+    for at in np.flatnonzero(np.abs(clear) > near):
+        hits, misses, half = int(wins[at]) * times, int(losses[at]) * times, method.planned // 2
+        counts = GuessCounts(Counts(hits, half, misses, half), Counts(0, half, 0, half), one_tailed=True)
+        assert (method.bound(ALWAYS, counts) > claim.epsilon) == (clear[at] > 0)
+
+
+def test_the_bold_rule_is_the_surest_to_refute_until_a_violation_is_forecast() -> None:
+    """A Laplace scale that is 1.15 on the left: far out more is lost, on ever fewer outputs. At −2.1 the power is largest."""
+
+    def uneven(side: int, size: int, rng: np.random.Generator) -> Any:
+        return rng.laplace(side, 1.0 if side else 1.15, size)
+
+    method = Guesses(PureDP(1.0), alpha=0.001, planned=100_000)
+
+    def thresholds(claimed: float) -> list[float]:
+        at = replace(method, claim=PureDP(claimed))
+        rules = [frequent_rules(draw(uneven, 25_000, seed), at)[1] for seed in range(15)]
+        return [rule.test.rule.edges[0] for rule in rules if rule is not None]
+
+    assert -3.5 < np.median(thresholds(1.0)) < -0.8
+    assert np.median(thresholds(0.5)) < np.median(thresholds(1.0))
 
 
 def test_an_atom_seen_eight_times_is_found_beside_numbers_that_tell_nothing() -> None:
