@@ -48,17 +48,17 @@ def tuples(value: int, size: int, rng: Rng) -> Any:
     return list(zip(rng.laplace(value, 1.0, size).tolist(), rng.random(size).tolist(), strict=True))
 
 
-# Each with the number of outputs for the bound, by which an audit takes some five seconds or more. A shorter one spends more of its
+# Each with the number of outputs for the bound, by which an audit takes three seconds or more. A shorter one spends more of its
 # time on what hardly grows with them: starting processes, and learning from the selection.
 MECHANISMS: dict[str, tuple[Callable[..., Any], int]] = {
-    "Laplace noise, batch": (laplace, 400_000_000),
-    "randomised response, batch": (randomised_response, 1_500_000_000),
-    "10 numbers with Laplace noise, batch": (vector, 40_000_000),
-    "a float a call": (one_float, 16_000_000),
-    "a dict with a count and a list of keys a call": (one_dict, 2_000_000),
-    "a list of 3 numbers a call": (one_list, 5_000_000),
-    "a list of strings, batch": (strings, 80_000_000),
-    "a list of tuples of 2 numbers, batch": (tuples, 30_000_000),
+    "Laplace noise, batch": (laplace, 200_000_000),
+    "randomised response, batch": (randomised_response, 750_000_000),
+    "10 numbers with Laplace noise, batch": (vector, 20_000_000),
+    "a float a call": (one_float, 8_000_000),
+    "a dict with a count and a list of keys a call": (one_dict, 1_000_000),
+    "a list of 3 numbers a call": (one_list, 2_500_000),
+    "a list of strings, batch": (strings, 40_000_000),
+    "a list of tuples of 2 numbers, batch": (tuples, 15_000_000),
 }
 
 
