@@ -23,7 +23,7 @@ from auditor.auditing.tally import Tally
 from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
-from auditor.bounds.prospect import Prospect, some_hint
+from auditor.bounds.prospect import some_hint
 from auditor.claims import ApproximateDP, Claim, PureDP
 from auditor.events.histogram import Histogram
 from auditor.events.rare import some_end, some_repeat
@@ -98,7 +98,7 @@ class _Learner:
         if may_draw and some_repeat(sample):
             sample, may_draw = self._with_more(sample), False
         learned = learner.learn(sample)
-        if may_draw and self._is_open(learned, learner.prospects(learned.evidence), sample):
+        if may_draw and self._is_open(learner, learned, sample):
             learned = learner.learn(self._with_more(sample))
         test: Test[Any] = learned.test
         return test
@@ -107,13 +107,13 @@ class _Learner:
         batches = self.draw.batches(self.found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
         return join_samples([sample, self.draw.draw(batches)])
 
-    def _is_open(self, learned: Learned[Any], prospects: Sequence[Prospect], sample: Sample) -> bool:
+    def _is_open(self, learner: AnyMethod, learned: Learned[Any], sample: Sample) -> bool:
         """Whether no violation is forecast, and a rule or an end of the outputs hints at one."""
         claim = self.found.claim
         if claim.excess(learned.forecast) > 0:
             return False
         at_end = isinstance(claim, PureDP | ApproximateDP) and some_end(sample, claim.epsilon)
-        return at_end or some_hint(prospects, claim.value)
+        return at_end or some_hint(learner.prospects(learned.evidence), claim.value)
 
     def at_distance(self, sample: Sample) -> Test[Any]:
         """Learn a test at the ends of the path. An effect that showed there may be too weak to be learned from neighbours."""

@@ -180,6 +180,14 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
         return math.log(wins / losses), math.sqrt(1 / wins + 1 / losses)
 
 
+_Rates = TypeVar("_Rates", float, Floats)
+
+
+def _allowed(epsilon: float, free: _Rates) -> _Rates:
+    """Return the rate of wins that ε allows if the share ``free`` of the guesses is won for free."""
+    return (1 + free * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+
+
 # The least that a rule is taken to show before it is seen to show more: a claim of ε = 0 allows nothing.
 LEAST_SIZE = 1e-3
 
@@ -224,7 +232,7 @@ class Guesses(_EpsilonMethod):
         # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
         epsilon, given = self.claim.epsilon, seen.directions * self.claim.delta / 2 * seen.trials / fewest
-        allowed = (1 + given * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+        allowed = _allowed(epsilon, given)
         log_odds, error = self._log_odds(seen)
         guesses = seen.guesses * self.planned / seen.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
@@ -263,7 +271,7 @@ class Guesses(_EpsilonMethod):
     def clearance(self, seen: RuleCounts) -> Floats:
         """See _RuleMethod; by the normal approximation of the rate of wins that the claim allows."""
         guesses = np.maximum(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses, 1e-9)
-        allowed = (1 + self._free(seen, guesses) * math.exp(-self.claim.epsilon)) / (1 + math.exp(-self.claim.epsilon))
+        allowed = _allowed(self.claim.epsilon, self._free(seen, guesses))
         share = self.planned / seen.trials
         spread = np.sqrt(np.maximum(allowed * (1 - allowed) * guesses * share, 0.0))
         excess = (seen.left_wins + seen.right_wins - allowed * guesses) * share

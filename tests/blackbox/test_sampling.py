@@ -50,10 +50,9 @@ def draw(drawer: Sampler, outputs: int = 230, phase: Phase = Phase.BOUND, pair: 
     return list(drawer.map(drawer.batches(pair, outputs, phase), as_drawn))
 
 
-def sides(size: int, phase: Phase, relation: Relation = Relation.ADD_REMOVE, seed: int = 0) -> list[int]:
-    pair = Pair(0.0, 1.0, relation)
+def sides(size: int, phase: Phase, seed: int) -> list[int]:
     [one] = sampler(seed=seed).map(
-        [Batch(pair, size, phase, (0, 0))], lambda sample: [sample.left.size, sample.right.size]
+        [Batch(PAIR, size, phase, (0, 0))], lambda sample: [sample.left.size, sample.right.size]
     )
     return list(one)
 
