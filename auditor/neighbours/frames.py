@@ -98,7 +98,7 @@ class Frame(Table):
         self._form = form_named(self.form, {**held, **self._columns})
         self._values = list(self._columns.values())
         self._usual = tuple(column.usual() for column in self._values)
-        self._special, self._groups = self._special_rows(), self._group_rows()
+        self._special, self._groups, self._kinds = self._special_rows(), self._group_rows(), self._kind_rows()
         self._corners = self._first_pairs()
         if not self._corners:
             raise InvalidInputError(
@@ -227,9 +227,9 @@ class Frame(Table):
         most, least = (int(self._each.high), int(self._each.low)) if self._by_person else (1, 1)
         several = [(row,) * most, (row,) * least]
         if most > 1:
-            # Rows of all groups, rows that differ, and rows that cancel.
-            groups, special = self._groups, self._special
-            several.append(tuple(groups[i % len(groups)] for i in range(most)))
+            # Rows of all groups, or of as many values as can be, rows that differ, and rows that cancel.
+            kinds, special = self._kinds, self._special
+            several.append(tuple(kinds[i % len(kinds)] for i in range(most)))
             several.append(tuple(special[-1 - i % len(special)] for i in range(most)))
             several.append(tuple(self._both_ends(most)))
         other = next((r for r in self._special if repr(r) != repr(row)), row)
@@ -273,12 +273,17 @@ class Frame(Table):
         return _distinct_rows(rows)
 
     def _group_rows(self) -> list[Row]:
-        """Return a row for each value of the columns that have few."""
+        """Return a row for each value of the columns that have few, but for integers."""
         found = [self._usual]
         for place, column in enumerate(self._columns.values()):
             if column.choices is not None or column.type == "boolean":
                 found += [self._with(place, value) for value in column.corners()]
         return _distinct_rows(found)
+
+    def _kind_rows(self) -> list[Row]:
+        """Return a row for each value of the columns that have few, or a small range of integers, which may be keys of groups."""
+        found = [self._with(i, value) for i, column in enumerate(self._columns.values()) for value in column.few()]
+        return _distinct_rows([self._usual, *found])
 
     def _with(self, place: int, value: Any) -> Row:
         return (*self._usual[:place], value, *self._usual[place + 1 :])

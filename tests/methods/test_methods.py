@@ -18,7 +18,7 @@ from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.power import Round
 from auditor.bounds.prospect import HeldOut
 from auditor.errors import InvalidInputError
-from auditor.events.blocks import RuleCounts
+from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
@@ -289,6 +289,22 @@ def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bo
         assert together[0] == HeldOut(120, 150, 1_050, 2, longest=1_000)
         assert together[2] == long[2]._replace(longest=1_000)
     assert method.joined(long, long)[2] == HeldOut(80, 100, 2_000, 2, longest=1_000)
+
+
+@pytest.mark.parametrize(
+    ("careful", "bold", "chosen"), [(0.5, 0.05, "careful"), (0.5, 0.2, "bold"), (0.05, 0.01, "bold")]
+)
+def test_a_sure_refutation_is_not_given_up_for_a_bold_rule(
+    careful: float, bold: float, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of halves of the outputs won 396 of 551 guesses; the one of all outputs may win far less."""
+    method = method_for(auditor.PureDP(0.1), "fixed", 0.1, 13_600_000)
+    cells, forecasts = Cells((0.0,), (LEFT, RIGHT), {}), {"careful": careful, "bold": bold}
+    rules = [Choice(Event(Place(name), cells), forecast) for name, forecast in forecasts.items()]
+    won = HeldOut(20_848, 30_210, 1_500_000, 2), HeldOut(0, 0, 1, 1), HeldOut(396, 551, 1_500_000, 1)
+    monkeypatch.setattr(Guesses, "_frequent", lambda self, sample: tuple(rules))
+    monkeypatch.setattr(Guesses, "_held_out", lambda self, sample, rare: won)
+    assert method.learn(draw(halved, 50, np.random.default_rng(1))).test.feature == Place(chosen)
 
 
 def test_what_a_longer_look_does_not_show_of_a_rare_event_was_luck() -> None:

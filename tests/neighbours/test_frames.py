@@ -333,6 +333,14 @@ def test_corners_hold_a_person_in_all_groups_and_one_with_all_rows_in_a_group() 
     assert {("a", "a", "a"), ("b", "b", "b"), (None, None, None), ("a", "b", None)} <= set(alone)
 
 
+def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() -> None:
+    """Integers may be keys of groups, as choices are."""
+    columns = {"g": {"type": "integer", "low": 0, "high": 9}, "h": {"type": "integer", "low": 0, "high": 10**6}}
+    domain = Frame(columns, id="user", rows_per_person=(1, 10), size=(0, 20))
+    alone = [{row["g"] for row in pair.right} for pair in domain.corners() if not pair.left]
+    assert {*range(10)} in alone
+
+
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_the_person_who_differs_is_at_every_place(place: str) -> None:
     domain = Frame(FEW, id="user", size=(0, 20))
