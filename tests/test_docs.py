@@ -23,7 +23,10 @@ from auditor.results.reader import read_report
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]
-LONG = {f"docs/how-to/{name}" for name in ("frame", "cluster", "release", "proof", "paper", "session")}
+LONG = {
+    f"docs/how-to/{name}"
+    for name in ("frame", "cluster", "release", "proof", "paper", "session", "once", "matrix", "leaks")
+}
 STAND_INS = Path(__file__).parent / "stand_ins"
 
 

@@ -22,8 +22,12 @@ from auditor.methods.guessing import Guesses
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.records import Records
 
-# Of the 30 further faults those that are audited in every run of the suite; all of them in `make slow`.
-EVERY_TIME = ("truthful a little too often", "the best of ten with noise for half the sensitivity")
+# Faults that are audited in every run of the suite; all of them in `make slow`.
+EVERY_TIME = (
+    "one value of a hundred",
+    "truthful a little too often",
+    "the best of ten with noise for half the sensitivity",
+)
 GAUSSIAN = "Gaussian noise too small"
 # One output a call: a million of them take a minute.
 SLOW = (
@@ -44,7 +48,7 @@ def found(case: Escape, seed: int, **settings: object) -> auditor.AuditResult:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.statistical) if i > 0 else name for i, name in enumerate(FAST)]
+    "name", [pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.statistical) for name in FAST]
 )
 def test_a_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name: str) -> None:
     case = ESCAPES[name]
@@ -69,6 +73,7 @@ def test_a_further_fault_is_found_at_the_defaults_and_its_sound_twin_passes(name
     assert case.audit(case.sound, SEED, shrink=False).verdict == "no_violation_found"
 
 
+@pytest.mark.statistical
 def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> None:
     case = ESCAPES[GAUSSIAN]
     result = found(case, 0, samples=200_000)

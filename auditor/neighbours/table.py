@@ -339,13 +339,16 @@ class Table(Domain):
 
     def _path(self, base: Rows, units: Sequence[Rows], goal: Sequence[int]) -> Sequence[Pair]:
         """Return neighbours from rows, which are of units, to the same in another order: unit by unit, each put in its place."""
-        kinds, now, n = [*map(repr, units)], list(range(len(units))), len(units)
-        moves, orders = list[Move](), [tuple(now)]
-        for place, wanted in enumerate(goal):
-            if kinds[now[place]] == kinds[wanted]:
+        n, numbers = len(units), dict[str, int]()
+        # Units that are alike have one number: the place of the first.
+        kinds = [numbers.setdefault(repr(unit), place) for place, unit in enumerate(units)]
+        now, moves = kinds.copy(), list[Move]()
+        orders = [tuple(now)]
+        for place, wanted in enumerate(kinds[unit] for unit in goal):
+            if now[place] == wanted:
                 continue
             if self._grows:
-                old = next(i for i in range(place, n) if kinds[now[i]] == kinds[wanted])
+                old = now.index(wanted, place)
                 del now[old]
                 moves.append(Move("remove", (old + 0.5) / n))
                 orders.append(tuple(now))

@@ -169,6 +169,7 @@ def test_a_delta_above_the_error_cannot_be_refuted_where_canaries_may_affect_eac
     assert one_run(claim, parameters={"sigma": 3.0}, apart=True).power["95%"] < 3
 
 
+@pytest.mark.statistical
 def test_what_would_be_caught_is_known_before() -> None:
     domain = auditor.Canaries(range(NUMBER), own_place, apart=True)
     plan = planned(released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99)

@@ -271,7 +271,13 @@ def test_a_report_is_read_back_shown_and_recounted(tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize(
     "way",
-    [("bound", "value"), ("p_value",), ("pair", "right", 0), ("earlier", 0, "left", 0), ("event", "counts", "left", 0)],
+    [
+        ("bound", "value"),
+        *(
+            pytest.param(way, marks=pytest.mark.statistical)
+            for way in (("p_value",), ("pair", "right", 0), ("earlier", 0, "left", 0), ("event", "counts", "left", 0))
+        ),
+    ],
 )
 def test_without_the_code_of_the_domain_rules_are_counted_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], way: tuple[Any, ...]
@@ -289,6 +295,7 @@ def test_without_the_code_of_the_domain_rules_are_counted_again(
     capsys.readouterr()
 
 
+@pytest.mark.processes
 def test_a_run_killed_on_its_way_to_a_further_violation_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

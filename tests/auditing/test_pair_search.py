@@ -112,6 +112,7 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) ->
         confidence=1 - 1e-6,
         samples=2_000_000,
         seed=5,
+        planted=0,
     )
     assert result.bound is not None
     # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.

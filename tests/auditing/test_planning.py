@@ -205,6 +205,7 @@ def test_the_canaries_that_are_needed_can_refute_and_fewer_cannot(apart: bool) -
         assert GuessLooks(best, apart).refute(claim, ALPHA) is refutes
 
 
+@pytest.mark.statistical
 def test_canaries_to_catch_a_tenth_more_catch_it() -> None:
     plan = with_canaries(auditor.PureDP(1.0), 100)
     row = foresee(plan)[-1]

@@ -84,6 +84,7 @@ def test_what_cannot_be_asked_is_named_by_file_and_line(file: Path, ask: str, me
     assert message in str(error.value)
 
 
+@pytest.mark.statistical
 def test_the_dialogue_is_in_every_form_of_the_report(file: Path, tmp_path: Path) -> None:
     """Left and right differ without noise: the bound fails with the audit's chance of 0.1 % in a world without seeds."""
     [plan] = load_configuration(file).plans

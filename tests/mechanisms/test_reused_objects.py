@@ -53,7 +53,7 @@ def test_after_equal_releases_only_the_faulty_twin_tells_the_data_sets_apart(nam
         assert (one != other) == is_faulty
 
 
-@pytest.mark.parametrize("factory", [reused.Cached, reused.CachedByLength])
+@pytest.mark.parametrize("factory", [pytest.param(reused.Cached, marks=pytest.mark.statistical), reused.CachedByLength])
 def test_a_search_finds_the_other_data_set_to_ask(factory: Any) -> None:
     """The bound of the faulty twin is above the claim by more than six standard errors; a false alarm has 0.1 %.
 

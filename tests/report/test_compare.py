@@ -207,6 +207,7 @@ def test_a_probability_promised_to_be_large_gets_worse_as_it_falls() -> None:
     assert changes(seen(6_000), seen(9_000)) == [("better", f"probability on the earlier data rose {rose}")]
 
 
+@pytest.mark.statistical
 def test_limits_of_a_divergence_are_those_of_one_event_of_the_score() -> None:
     """Two cells are one event, whose true divergence is known: each limit fails with probability 0.05 at most, here enumerated."""
     claim, n, p, q = auditor.RenyiDP(2, 1), 60, 0.45, 0.2
@@ -546,6 +547,7 @@ audits:
 """
 
 
+@pytest.mark.statistical
 def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
