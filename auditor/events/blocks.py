@@ -55,6 +55,22 @@ class RuleCounts:
         left, right = np.array(wins_and_losses, np.float64)[..., None]
         return cls(left[0], left[1], right[0], right[1], counts.trials)
 
+    @property
+    def wins(self) -> Floats:
+        """How many guesses were right."""
+        return self.left_wins + self.right_wins
+
+    @property
+    def guesses(self) -> Floats:
+        """How many outputs a side was guessed of."""
+        return self.wins + self.left_losses + self.right_losses
+
+    @property
+    def directions(self) -> Floats:
+        """1 for a rule that guessed one side only, 2 for one that guessed both."""
+        on_left, on_right = self.left_wins + self.left_losses > 0, self.right_wins + self.right_losses > 0
+        return on_left.astype(np.float64) + on_right
+
 
 RuleForecast = Callable[[RuleCounts], Floats]
 

@@ -178,7 +178,7 @@ def _expected(curve: Curve, evidence: _Evidence) -> RuleCounts:
 
 def _surprise(seen: RuleCounts) -> float:
     """Return by how many standard errors a rule wins more than half its guesses (signed root of the likelihood ratio)."""
-    wins, losses = float((seen.left_wins + seen.right_wins)[0]), float((seen.left_losses + seen.right_losses)[0])
+    wins, losses = float(seen.wins[0]), float((seen.left_losses + seen.right_losses)[0])
     if wins <= losses:
         return 0.0
     log_ratio = wins * math.log(2 * wins / (wins + losses))

@@ -234,8 +234,8 @@ class Guesses(_EpsilonMethod):
         """See _RuleMethod; by the rate of wins that refutes the claim, which the normal approximation gives."""
         # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
-        epsilon, given = self.claim.epsilon, seen.directions * self.claim.delta / 2 * seen.trials / fewest
-        allowed = _allowed(epsilon, given)
+        epsilon = self.claim.epsilon
+        allowed = _allowed(epsilon, self._free(seen.directions, seen.trials, fewest))
         log_odds, error = self._log_odds(seen)
         guesses = seen.guesses * self.planned / seen.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
@@ -249,23 +249,21 @@ class Guesses(_EpsilonMethod):
         )
 
     def forecast(self, seen: RuleCounts) -> Floats:
-        wins = seen.left_wins + seen.right_wins
-        guesses = wins + seen.left_losses + seen.right_losses
+        guesses = seen.guesses
         safe = np.maximum(guesses, 1e-9)
         caution = self.caution
         if self.prior:
             clear = math.sqrt(seen.trials / (2 * self.prior))
             caution = min(caution, max(BOLD, clear / CLEARER))
-        cautious = wilson_lower((wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
+        cautious = wilson_lower((seen.wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
         rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
         if self.claim.delta == 0:
             return log_ratio(rate, 1 - rate)
-        return log_ratio(rate - self._free(seen, safe), 1 - rate)
+        return log_ratio(rate - self._free(seen.directions, seen.trials, safe), 1 - rate)
 
-    def _free(self, seen: RuleCounts, guesses: Floats) -> Floats:
+    def _free(self, directions: _Rates, trials: int, guesses: _Rates) -> _Rates:
         """Return the share of the guesses that δ allows to win for free."""
-        directions = 1.0 * (seen.left_wins + seen.left_losses > 0) + (seen.right_wins + seen.right_losses > 0)
-        return np.asarray(directions * self.claim.delta / 2 * seen.trials / guesses)
+        return directions * self.claim.delta / 2 * trials / guesses
 
     @property
     def claimed(self) -> float:
@@ -273,11 +271,11 @@ class Guesses(_EpsilonMethod):
 
     def clearance(self, seen: RuleCounts) -> Floats:
         """See _RuleMethod; by the normal approximation of the rate of wins that the claim allows."""
-        guesses = np.maximum(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses, 1e-9)
-        allowed = _allowed(self.claim.epsilon, self._free(seen, guesses))
+        guesses = np.maximum(seen.guesses, 1e-9)
+        allowed = _allowed(self.claim.epsilon, self._free(seen.directions, seen.trials, guesses))
         share = self.planned / seen.trials
         spread = np.sqrt(np.maximum(allowed * (1 - allowed) * guesses * share, 0.0))
-        excess = (seen.left_wins + seen.right_wins - allowed * guesses) * share
+        excess = (seen.wins - allowed * guesses) * share
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(allowed < 1, excess / spread - z_of(self.alpha), -np.inf)
 
@@ -393,12 +391,12 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
     def forecast(self, seen: RuleCounts) -> Floats:
         from scipy.special import ndtri
 
-        wins = seen.left_wins + seen.right_wins
+        wins = seen.wins
         trials = np.full_like(wins, seen.trials)
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
         # What a curve expects on each block are fractions, and their sum is rounded.
-        never_abstains = wins + seen.left_losses + seen.right_losses > seen.trials - 0.5
+        never_abstains = seen.guesses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
 
 

@@ -98,7 +98,11 @@ class Frame(Table):
         self._form = form_named(self.form, {**held, **self._columns})
         self._values = list(self._columns.values())
         self._usual = tuple(column.usual() for column in self._values)
-        self._special, self._groups, self._kinds = self._special_rows(), self._group_rows(), self._kind_rows()
+        self._special, self._groups, self._kinds = (
+            self._special_rows(),
+            self._kind_rows(integers=False),
+            self._kind_rows(),
+        )
         self._corners = self._first_pairs()
         if not self._corners:
             raise InvalidInputError(
@@ -272,18 +276,13 @@ class Frame(Table):
             rows += [self._with(place, value) for value in values]
         return _distinct_rows(rows)
 
-    def _group_rows(self) -> list[Row]:
-        """Return a row for each value of the columns that have few, but for integers."""
+    def _kind_rows(self, *, integers: bool = True) -> list[Row]:
+        """Return a row for each value of the columns that have few; of a small range of ``integers``, too: these may be keys."""
         found = [self._usual]
         for place, column in enumerate(self._columns.values()):
-            if column.choices is not None or column.type == "boolean":
-                found += [self._with(place, value) for value in column.corners()]
+            if integers or column.type != "integer" or column.choices is not None:
+                found += [self._with(place, value) for value in column.few()]
         return _distinct_rows(found)
-
-    def _kind_rows(self) -> list[Row]:
-        """Return a row for each value of the columns that have few, or a small range of integers, which may be keys of groups."""
-        found = [self._with(i, value) for i, column in enumerate(self._columns.values()) for value in column.few()]
-        return _distinct_rows([self._usual, *found])
 
     def _with(self, place: int, value: Any) -> Row:
         return (*self._usual[:place], value, *self._usual[place + 1 :])
