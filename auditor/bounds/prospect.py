@@ -125,6 +125,12 @@ class HeldOut(NamedTuple):
         """How many guesses were wrong."""
         return self.guesses - self.wins
 
+    def of_at_most(self, guesses: int) -> "HeldOut":
+        """Return what a rule would have won that guesses at most so often, and wins at the same rate."""
+        if guesses >= self.guesses:
+            return self
+        return self._replace(wins=round(self.wins * guesses / self.guesses), guesses=guesses)
+
     def joined(self, other: "HeldOut") -> "HeldOut":
         """Return what was won in both looks."""
         return HeldOut(

@@ -88,13 +88,13 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
     def learn(self, sample: Sample) -> Learned[Event]:
         """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned."""
         (careful, bold), rare = self._frequent(sample), self._rare(sample)
-        evidence = self._held_out(sample, rare)
-        if bold is not None and bold.forecast <= self.claim.value < careful.forecast:
-            # What bold rules of halves of the outputs won may be far more than what that of all wins. Here it is not needed.
-            bold = None
+        of_careful, of_rare, of_bold = evidence = self._held_out(sample, rare)
+        if bold is not None:
+            # Bold rules of halves of the outputs may guess far more often than that of all.
+            of_bold = of_bold.of_at_most(held_out(bold.test.count(sample)).guesses)
         promised = [
             (utility_of_rule(self._prospect(seen, unlike), self.claim.value), rule)
-            for rule, seen, unlike in zip((careful, rare, bold), evidence, UNLIKE, strict=True)
+            for rule, seen, unlike in zip((careful, rare, bold), (of_careful, of_rare, of_bold), UNLIKE, strict=True)
             if rule is not None and seen.wins
         ]
         _, best = max(promised, key=operator.itemgetter(0), default=(0.0, careful))
