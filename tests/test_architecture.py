@@ -292,7 +292,7 @@ def test_nothing_imports_the_mechanisms() -> None:
 ONLY: dict[str, tuple[str, ...]] = {
     "joblib": ("auditor.blackbox.clusters",),
     "loky": ("auditor.blackbox.workers",),
-    "cloudpickle": ("auditor.blackbox.host",),
+    "cloudpickle": ("auditor.blackbox.host", "auditor.blackbox.workers"),
     "dask": ("auditor.blackbox.clusters",),
     "distributed": ("auditor.blackbox.clusters",),
     "ray": ("auditor.blackbox.clusters",),

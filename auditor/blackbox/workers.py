@@ -8,7 +8,9 @@ import contextlib
 import functools
 import gc
 import os
+import pickle
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -225,7 +227,10 @@ def _begin() -> None:
     lead_a_group()
 
 
-def _work(function: Callable[..., Any], *arguments: Any) -> Any:
+def _work(search_path: list[str], task: bytes) -> Any:
+    # The process may have been started when other folders were searched for modules, which the task may need to be read.
+    sys.path[:] = search_path
+    function, arguments = pickle.loads(task)
     try:
         return function(*arguments)
     finally:
@@ -247,9 +252,11 @@ class Processes:
         self._callbacks = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        import cloudpickle
         from loky import ProcessPoolExecutor
         from loky.process_executor import ShutdownExecutorError
 
+        task = cloudpickle.dumps((function, arguments))
         for _ in range(ATTEMPTS):
             with self._changing:
                 if self._executor is None:
@@ -261,7 +268,7 @@ class Processes:
                         raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None
                 executor = self._executor
             try:
-                drawn = executor.submit(_work, function, *arguments)
+                drawn = executor.submit(_work, list(sys.path), task)
             except (BrokenProcessPool, ShutdownExecutorError):  # a worker ended, or all were stopped meanwhile
                 with self._changing:
                     if self._executor is executor:

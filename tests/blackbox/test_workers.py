@@ -1,10 +1,12 @@
 """Who gets the workers, and how much at a time: a fair share of time for each audit, every batch once, whatever it costs."""
 
+import importlib
 import math
 import os
 import threading
 import time
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +130,15 @@ def told(tasks: list[Task]) -> list[Any]:
         except WorkerLostError:
             answers.append("lost")
     return answers
+
+
+def test_workers_look_for_modules_where_their_caller_does_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Processes(1)
+    pool.submit(nap, 0.0).result(60)
+    (tmp_path / "came_later.py").write_text("def answer(): return 42")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert pool.submit(importlib.import_module("came_later").answer).result(60) == 42
+    pool.stop()
 
 
 def test_a_process_that_ends_is_lost_and_others_go_on() -> None:
