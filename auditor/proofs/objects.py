@@ -15,12 +15,12 @@ from auditor.proofs.listed import Caller
 from auditor.proofs.outside import on_type, seen
 from auditor.proofs.values import is_constant
 
-# What Python writes into a class by itself, and the special methods that are modelled.
+# What Python writes into a class by itself, or when an object is copied (slotnames); and the special methods that are modelled.
 WRITTEN = frozenset(
     f"__{name}__"
     for name in (
         *("module", "qualname", "doc", "dict", "weakref", "annotations", "firstlineno", "static_attributes"),
-        *("annotate_func", "annotations_cache", "conditional_annotations", "classdictcell"),
+        *("annotate_func", "annotations_cache", "conditional_annotations", "classdictcell", "slotnames"),
     )
 )
 METHODS_OF_OBJECTS = frozenset(("__init__", "__call__"))

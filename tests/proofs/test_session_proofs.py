@@ -1,5 +1,6 @@
 """Sessions: sound ones are proved for all scripts of a list of questions, and no faulty or hostile one is."""
 
+import copy
 import functools
 import itertools
 import json
@@ -310,6 +311,23 @@ def test_a_report_says_for_which_scripts_a_claim_is_proved(data: Any, words: str
     )
     assert words in str(proof_words(result))
     assert (result.verdict == "no_violation_found") == (data is ONE)
+
+
+class ReadingSlotNames(hostile_sessions.Base):
+    """Reads what Python writes into a class when one of its objects is copied."""
+
+    def __call__(self, question: str) -> float:
+        self.ledger.charge(1.0)
+        return self.noisy() if len(self.__slotnames__) == 0 else self.noisy(9.0)
+
+
+def test_a_copy_of_an_object_changes_no_proof_and_what_it_leaves_is_not_read() -> None:
+    copy.copy(sessions.Ledger(1.0))
+    assert "__slotnames__" in vars(sessions.Ledger)
+    certificate_of()
+    copy.copy(ReadingSlotNames(np.zeros(1), np.random.default_rng(0)))
+    assert ReadingSlotNames.__dict__["__slotnames__"] == []
+    assert not proof_of(ReadingSlotNames, ["a", "b"], TWO, rounds=1).proved
 
 
 # --- Certificates ---
