@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 AUDITS := $(VENV)/.audits
 READY := $(VENV)/.ready
-QUICK := not statistical and not processes and not proofs
+QUICK := not statistical and not processes and not proofs and not slow
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
@@ -14,7 +14,7 @@ OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(O
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries sweeps corpus test slow check bench studies docs lock clean
+.PHONY: audit classics libraries sweeps corpus test durations slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -46,6 +46,12 @@ corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal
+
+# Which tests are slow, measured; tests that are left out otherwise stay as they were. What one test set up for others counts as its own
+# time, so the quick ones run again.
+durations: $(READY)
+	$(BIN)/python -m pytest -q -m "not statistical and not processes and not proofs" -n auto --dist worksteal --write-slow
+	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal --write-slow
 
 slow: $(READY)
 	$(BIN)/python -m pytest -q
