@@ -27,23 +27,35 @@ class Labelled:
         ``penalty`` holds the ridge of each column. No weight changes by more than ``longest`` in a step, since a full step
         overshoots on separable data.
         """
+        across, ridge = design.T, np.diag(penalty + TINY)
         for _ in range(NEWTON_STEPS):
             weight, rest = self.weights(design, beta)
-            curvature = (design * weight[:, None]).T @ design + np.diag(penalty + TINY)
-            step = np.linalg.solve(curvature, design.T @ rest - penalty * beta)
+            step = _solved((across * weight) @ design + ridge, across @ rest - penalty * beta)
             largest = float(np.abs(step).max())
             beta = beta + step * min(1.0, longest / max(largest, 1e-12))
             yield beta, largest
 
     def log_likelihood(self, design: Floats, beta: Floats, penalty: Floats) -> float:
         """Return ln of the likelihood, less the ridge."""
-        score = np.clip(design @ beta, -MOST_SCORE, MOST_SCORE)
+        score = np.minimum(np.maximum(design @ beta, -MOST_SCORE), MOST_SCORE)
         return float((self.left * score - self.total * np.logaddexp(0, score)).sum() - penalty @ beta**2 / 2)
 
     def weights(self, design: Floats, beta: Floats) -> tuple[Floats, Floats]:
         """Return for each row its weight (outputs), and the excess of outputs from the left over the expectation."""
-        chance = 1 / (1 + np.exp(-np.clip(design @ beta, -MOST_SCORE, MOST_SCORE)))
-        return self.total * chance * (1 - chance) + TINY, self.left - self.total * chance
+        from scipy.special import expit
+
+        # np.clip takes longer than all else here.
+        chance = expit(np.minimum(np.maximum(design @ beta, -MOST_SCORE), MOST_SCORE))
+        expected = self.total * chance
+        return expected * (1 - chance) + TINY, self.left - expected
+
+
+def _solved(curvature: Floats, slope: Floats) -> Floats:
+    """Return the step for a positive definite curvature. NumPy's own solver takes ten times as long for a few columns."""
+    from scipy.linalg.lapack import dposv
+
+    _, step, failed = dposv(curvature, slope)
+    return np.asarray(np.linalg.solve(curvature, slope) if failed else step)
 
 
 def ridge_for(columns: int, ridge: float) -> Floats:
