@@ -7,8 +7,8 @@ no others. So neighbours of which one has the fact lose without limit, and the s
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +96,23 @@ class PlantedFault:
     def __str__(self) -> str:
         return f"{self.effect.words} on data with {self.fact}"
 
-    def touched(self, pair: Pair) -> tuple[bool, bool]:
+    def touched(self, pair: Pair, known: "KnownFacts") -> tuple[bool, bool]:
         """Return on which sides of a pair the fault shows."""
-        return self.fact in facts_of(pair.left), self.fact in facts_of(pair.right)
+        left, right = pair.texts()
+        return self.fact in known.of(pair.left, left), self.fact in known.of(pair.right, right)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """The facts of data sets, by their texts. Those of each are found once, for all faults."""
+
+    found: dict[str, frozenset[Fact]] = field(default_factory=dict)
+
+    def of(self, dataset: Any, text: str) -> frozenset[Fact]:
+        """Return the facts of a data set."""
+        if text not in self.found:
+            self.found[text] = facts_of(dataset)
+        return self.found[text]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from auditor.auditing.looks import CHANCE
 from auditor.auditing.outcome import Seen
 from auditor.auditing.pair_search import LIKELY, find_pair
 from auditor.auditing.plan import Plan
-from auditor.auditing.planted import EFFECTS, Planted, PlantedFault, planted_faults
+from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, planted_faults
 from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.host import held
@@ -104,13 +104,13 @@ def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw, most: float) -
     # What so few outputs could not refute on any pair is no fault of the search. Half of the outputs are of the side that shows it.
     allowed = [effect for effect in EFFECTS if method.foreseen(effect.share / 2, CHANCE) < math.inf]
     faults = planted_faults(plan.domain, sample.left, rng, plan.settings.planted, allowed)
-    found, missed, spent = list[str](), list[str](), 0
+    found, missed, spent, facts = list[str](), list[str](), 0, KnownFacts()
     for fault in faults:
         if spent >= most:
             break
-        twin = DrawWithFault.of(fault, draw)
+        twin = DrawWithFault.of(fault, draw, facts)
         ended = find_pair(plan, sizes, twin)
-        left, right = fault.touched(ended.pair)
+        left, right = fault.touched(ended.pair, facts)
         (found if left != right and ended.promised >= LIKELY else missed).append(str(fault))
         spent += twin.spent.search
     return found, missed, spent
@@ -122,11 +122,12 @@ class DrawWithFault(Draw):
 
     enough: ClassVar[float] = CERTAIN
     fault: PlantedFault | None = None
+    facts: KnownFacts = field(default_factory=KnownFacts)
     known: Mapping[LookedAt, Sequence[Any]] = field(default_factory=dict)
     looks: Counter[LookedAt] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, fault: PlantedFault, draw: Draw) -> "DrawWithFault":
+    def of(cls, fault: PlantedFault, draw: Draw, facts: KnownFacts) -> "DrawWithFault":
         """Return what draws with a fault, for outputs that serve for nothing else."""
         aside = draw.aside()
         # The same addresses are drawn again, on purpose.
@@ -138,6 +139,7 @@ class DrawWithFault(Draw):
             pace=draw.pace,
             share=draw.share,
             fault=fault,
+            facts=facts,
             known=draw.observed,
         )
 
@@ -150,7 +152,7 @@ class DrawWithFault(Draw):
         assert self.fault is not None
         seen, left = dict[int, T](), dict[tuple[bool, bool], list[int]]()
         for i, batch in enumerate(batches):
-            sides, key = self.fault.touched(batch.pair), LookedAt.of(batch, observe)
+            sides, key = self.fault.touched(batch.pair, self.facts), LookedAt.of(batch, observe)
             before = self.known.get(key, ())
             if sides[0] == sides[1] and self.looks[key] < len(before):
                 seen[i] = before[self.looks[key]]

@@ -1,5 +1,6 @@
 """A search as a list of stages, which is data: what each looks at, by which share of the outputs, and why."""
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -7,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.looks import Look, Looks
-from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, prior_of_all, utilities_of_all
+from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, Promised, prior_of_all
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import FIRST_LOOK, Found, best_first
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """What a search knows between two of its stages.
 
@@ -53,10 +54,13 @@ class Known:
         """What is known of the losses of most pairs."""
         return prior_of_all([look.prospects for look in self.seen.values()])
 
+    @functools.cached_property
+    def _promised(self) -> Promised:
+        return Promised.of([look.prospects for look in self.seen.values()], self.claim.value)
+
     def best(self, worth: float = WORTH_OF_BOUND) -> list[tuple[Look, float]]:
         """Return all looks and what they promise, those first that promise most; ``worth`` is that of a bound."""
-        looks = list(self.seen.values())
-        promised = utilities_of_all([look.prospects for look in looks], self.claim.value, worth)
+        looks, promised = list(self.seen.values()), self._promised.utilities(worth)
         return [(looks[i], promised[i]) for i in best_first(promised)]
 
 

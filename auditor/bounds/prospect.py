@@ -10,9 +10,11 @@ Some pairs are those at which the mechanism breaks: these may lose anything.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor.bounds.intervals import Floats
 
@@ -175,12 +177,16 @@ def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:
     return any(one.loss + float(ndtri(HINT)) * one.error > claimed for one in prospects)
 
 
-def utilities(prospects: Sequence[Prospect], prior: Prior, claimed: float, worth: float = WORTH_OF_BOUND) -> Floats:
+def utilities(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> Floats:
     """Return how much each look promises: the chance to refute a claim, and a little for the bound that is expected.
 
     It is between 0 and 1, but for bounds far above the claim.
     """
-    chance, bound = outlooks(prospects, prior, claimed)
+    return _utility(outlooks(prospects, prior, claimed), claimed, WORTH_OF_BOUND)
+
+
+def _utility(outlook: tuple[Floats, Floats], claimed: float, worth: float) -> Floats:
+    chance, bound = outlook
     return np.asarray(chance + worth * bound / max(claimed, LEAST_SPREAD))
 
 
@@ -195,15 +201,31 @@ def utility_of_rule(prospect: Prospect, claimed: float) -> float:
     return float(hinted + WORTH_OF_BOUND * bound / max(claimed, LEAST_SPREAD))
 
 
-def utilities_of_all(looks: Sequence[Sequence[Prospect]], claimed: float, worth: float = WORTH_OF_BOUND) -> list[float]:
-    """Return how much each look promises by its best event; the prior is that of the frequent events of all looks.
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """What the events of looks promise for a claim. ``ends`` are the places at which the events of each look end."""
 
-    A look at which nothing could be learned promises nothing.
-    """
-    prior = prior_of_all(looks)
-    every = utilities([one for look in looks for one in look], prior, claimed, worth)
-    ends = np.cumsum([len(look) for look in looks])
-    return [float(part.max(initial=-np.inf)) for part in np.split(every, ends[:-1])] if looks else []
+    chances: Floats
+    bounds: Floats
+    ends: NDArray[np.int64]
+    claimed: float
+
+    @classmethod
+    def of(cls, looks: Sequence[Sequence[Prospect]], claimed: float) -> "Promised":
+        """Return what looks promise; the prior is that of the frequent events of all looks."""
+        every = [one for look in looks for one in look]
+        ends = np.cumsum([len(look) for look in looks], dtype=np.int64)
+        return cls(*outlooks(every, prior_of_all(looks), claimed), ends, claimed)
+
+    def utilities(self, worth: float = WORTH_OF_BOUND) -> list[float]:
+        """Return how much each look promises by its best event, −∞ for a look at which nothing could be learned."""
+        every = _utility((self.chances, self.bounds), self.claimed, worth)
+        return [float(part.max(initial=-np.inf)) for part in np.split(every, self.ends)[: len(self.ends)]]
+
+
+def utilities_of_all(looks: Sequence[Sequence[Prospect]], claimed: float) -> list[float]:
+    """Return how much each look promises by its best event; see Promised."""
+    return Promised.of(looks, claimed).utilities()
 
 
 def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 What is tried first is made of few kinds of rows: usual ones, one with each unusual value, and one of each group.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -127,6 +128,10 @@ class Frame(Table):
         """See Domain. The first pairs add a person to an empty frame, then to a frame with one other person. Persons with the
         most rows come first, of one kind or of several.
         """
+        return list(self._simplest)
+
+    @functools.cached_property
+    def _simplest(self) -> list[Pair]:
         least, each = int(self._shared.low), int(self._each.low)
         alone = [([self._usual] * least, self._changes(row)) for row in self._special]
         both = list(itertools.product(self._groups, repeat=2))

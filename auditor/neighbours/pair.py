@@ -97,6 +97,7 @@ class Pair:
     form: DataForm | None = None
     grows: bool = field(default=False, compare=False)
     origin: Any = field(default=None, compare=False, repr=False)
+    _texts: tuple[str, str] | None = field(default=None, init=False, compare=False, repr=False)
 
     def dataset(self, side: Side) -> Any:
         """Return a copy of a data set, which the mechanism may change."""
@@ -115,7 +116,14 @@ class Pair:
 
     def key(self) -> str:
         """Return a text that is the same for equal pairs, whichever side is called left."""
-        return repr(sorted((repr(plain(self.left)), repr(plain(self.right)))))
+        return repr(sorted(self.texts()))
+
+    def texts(self) -> tuple[str, str]:
+        """Return a text for each data set, the same for equal ones."""
+        if self._texts is None:  # a search asks for them again and again
+            object.__setattr__(self, "_texts", (repr(plain(self.left)), repr(plain(self.right))))
+        assert self._texts is not None
+        return self._texts
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pair as plain lists and numbers, as it stands in a report."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.planted import EFFECTS, Planted, PlantedFault, planted_faults
+from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, planted_faults
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
@@ -58,8 +58,10 @@ def test_outputs_of_texts_can_only_be_null() -> None:
 
 
 def test_a_fault_shows_on_data_with_the_fact_only() -> None:
-    assert EMPTY.touched(Pair([], [1])) == (True, False)
-    assert EMPTY.touched(Pair([2], [1])) == (False, False)
+    known = KnownFacts()
+    assert EMPTY.touched(Pair([], [1]), known) == (True, False)
+    assert EMPTY.touched(Pair([1], []), known) == (False, True)
+    assert EMPTY.touched(Pair([2], [1]), known) == (False, False)
     sample = Sample(numbers(100), numbers(100))
 
     def means(seen: Sample) -> tuple[float, float]:
@@ -76,8 +78,9 @@ def test_faults_tell_neighbours_apart_and_are_the_same_for_a_seed() -> None:
     assert len({str(fault) for fault in faults[0]}) == 12
     rng = np.random.default_rng(4)
     pairs = [*PEOPLE.corners(), *(PEOPLE.random(rng) for _ in range(1000))]
+    facts = KnownFacts()
     for fault in faults[0]:
-        assert any(left != right for left, right in map(fault.touched, pairs)), fault
+        assert any(left != right for left, right in (fault.touched(pair, facts) for pair in pairs)), fault
 
 
 def test_a_pass_says_what_the_search_found_of_planted_faults() -> None:
