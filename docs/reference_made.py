@@ -248,7 +248,7 @@ def _signature(name: str, node: ast.stmt) -> str:
         if made:
             return _called(name, made[-1], returns=False)
         fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
-        own = [part for part in fields if "ClassVar" not in ast.unparse(part.annotation)]
+        own = [part for part in fields if "ClassVar" not in ast.unparse(part.annotation) and _is_given(part)]
         named = [ast.unparse(part) for part in node.body if isinstance(part, ast.Assign)]
         listed = [_taken(ast.unparse(part.target), part.annotation, _default_of(part.value)) for part in own]
         return _laid_out(name, listed) if own else "\n".join([name, *(f"    {one}" for one in named)])
@@ -256,6 +256,10 @@ def _signature(name: str, node: ast.stmt) -> str:
     if any(isinstance(part, ast.Name) and part.id == "property" for part in node.decorator_list):
         return f"{name}: {_type(node.returns)}"
     return _called(name, node)
+
+
+def _is_given(part: ast.AnnAssign) -> bool:
+    return not ast.unparse(part.target).startswith("_") or ast.unparse(part.annotation) == "KW_ONLY"
 
 
 def _default_of(value: ast.expr | None) -> ast.expr | None:
