@@ -8,7 +8,7 @@ import pytest
 
 SLOW = Path(__file__).with_name("slow.txt")
 # The seconds above which a case is slow, and those above which the quickest case of a property is, too.
-LONG, LONG_IF_QUICKEST = 0.3, 1.0
+LONG, LONG_IF_QUICKEST = 0.4, 1.2
 
 
 def listed() -> list[str]:
