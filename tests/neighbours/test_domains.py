@@ -344,7 +344,7 @@ def test_some_neighbours_are_nearer_than_the_distance_allows() -> None:
         assert min(apart) < domain.distance / 2
 
 
-@settings(max_examples=15)
+@settings(max_examples=40)
 @given(st.integers(1, 9), st.integers(1, 60), st.booleans())
 def test_a_person_moves_a_vector_by_no_more_than_allowed_in_l2(cells: int, reach: int, integer: bool) -> None:
     by = reach if integer else reach / 7
