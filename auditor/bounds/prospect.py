@@ -177,15 +177,11 @@ def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:
     return any(one.loss + float(ndtri(HINT)) * one.error > claimed for one in prospects)
 
 
-def utilities(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> Floats:
+def utilities(outlook: tuple[Floats, Floats], claimed: float, worth: float = WORTH_OF_BOUND) -> Floats:
     """Return how much each look promises: the chance to refute a claim, and a little for the bound that is expected.
 
-    It is between 0 and 1, but for bounds far above the claim.
+    It is between 0 and 1, but for bounds far above the claim. ``outlook`` holds both (see ``outlooks``).
     """
-    return _utility(outlooks(prospects, prior, claimed), claimed, WORTH_OF_BOUND)
-
-
-def _utility(outlook: tuple[Floats, Floats], claimed: float, worth: float) -> Floats:
     chance, bound = outlook
     return np.asarray(chance + worth * bound / max(claimed, LEAST_SPREAD))
 
@@ -196,9 +192,9 @@ def utility_of_rule(prospect: Prospect, claimed: float) -> float:
     A claim is taken to be just kept, unless the pair is unlike others. Without a hint the chance is what the prior assumes of such
     pairs, which is not worth the bound of another rule.
     """
-    [chance], [bound] = outlooks([prospect], Prior(claimed, 0.0), claimed)
-    hinted = chance if some_hint([prospect], claimed) else 0.0
-    return float(hinted + WORTH_OF_BOUND * bound / max(claimed, LEAST_SPREAD))
+    chance, bound = outlooks([prospect], Prior(claimed, 0.0), claimed)
+    hinted = chance * some_hint([prospect], claimed)
+    return float(utilities((hinted, bound), claimed)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +215,7 @@ class Promised:
 
     def utilities(self, worth: float = WORTH_OF_BOUND) -> list[float]:
         """Return how much each look promises by its best event, −∞ for a look at which nothing could be learned."""
-        every = _utility((self.chances, self.bounds), self.claimed, worth)
+        every = utilities((self.chances, self.bounds), self.claimed, worth)
         return [float(part.max(initial=-np.inf)) for part in np.split(every, self.ends)[: len(self.ends)]]
 
 

@@ -3,7 +3,6 @@
 What is tried first is made of few kinds of rows: usual ones, one with each unusual value, and one of each group.
 """
 
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -124,14 +123,10 @@ class Frame(Table):
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form)
 
-    def simplest(self) -> list[Pair]:
-        """See Domain. The first pairs add a person to an empty frame, then to a frame with one other person. Persons with the
+    def _list_simplest(self) -> list[Pair]:
+        """See Table. The first pairs add a person to an empty frame, then to a frame with one other person. Persons with the
         most rows come first, of one kind or of several.
         """
-        return list(self._simplest)
-
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:
         least, each = int(self._shared.low), int(self._each.low)
         alone = [([self._usual] * least, self._changes(row)) for row in self._special]
         both = list(itertools.product(self._groups, repeat=2))

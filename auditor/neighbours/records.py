@@ -4,7 +4,6 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -208,11 +207,7 @@ class Records(Table):
         most = max(1, MOST_CORNERS - len(largest))
         return distinct([*distinct([*first, *smaller])[:most], *largest])[:MOST_CORNERS]
 
-    def simplest(self) -> list[Pair]:
-        return list(self._simplest)
-
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:
+    def _list_simplest(self) -> list[Pair]:
         tried = self._simple_inserts() if self._grows else self._simple_replacements()
         return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
 

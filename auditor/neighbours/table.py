@@ -4,6 +4,7 @@ A pair is made of the rows of its left side and of moves: a row, or a person wit
 pair is neighbouring, and the same moves can be made on other rows.
 """
 
+import functools
 import itertools
 from abc import abstractmethod
 from collections import Counter
@@ -116,6 +117,17 @@ class Table(Domain):
 
     def corners(self) -> list[Pair]:
         return list(self._corners)
+
+    def simplest(self) -> list[Pair]:
+        return list(self._simplest)
+
+    @functools.cached_property
+    def _simplest(self) -> list[Pair]:
+        return self._list_simplest()
+
+    @abstractmethod
+    def _list_simplest(self) -> list[Pair]:
+        """Return the simplest pairs (see Domain)."""
 
     @property
     def _grows(self) -> bool:

@@ -46,7 +46,7 @@ def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is
     rare = promised(6, 6, 4_000)._replace(unlike=UNLIKE_IF_RARE)
     assert chance(on_the_claim) < 0.02
     assert chance(rare) > 0.1
-    assert np.argmax(utilities([on_the_claim, rare], WIDE, 1.0)) == 1
+    assert np.argmax(utilities(outlooks([on_the_claim, rare], WIDE, 1.0), 1.0)) == 1
 
 
 def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
@@ -73,7 +73,7 @@ def test_the_best_of_many_lucky_looks_promises_less_than_a_look_that_stands_out(
     rng = np.random.default_rng(1)
     sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
     faulty = Prospect(4.0, 1.0, 0.05, 0.02)
-    found = utilities([*sound, faulty], fitted_prior([*sound, faulty]), 1.0)
+    found = utilities(outlooks([*sound, faulty], fitted_prior([*sound, faulty]), 1.0), 1.0)
     assert np.argmax(found) == 300
     assert max(found[:300]) < 0.5
 
