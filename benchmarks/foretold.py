@@ -1,9 +1,9 @@
 """Whether planted faults foretell what a search finds: the share of them that it finds, next to that of other faults.
 
-Mechanisms are the sound ones of the documents and the classics, and some on tables. In each, faults are planted as after a pass
-(``auditor probe``). Its other faults are written as code would have them: a condition on the whole data set, such as a sum above a
-number, and what happens to the output then. Those that tell no neighbours apart are left out. Another fault counts as found if the
-audit with the same outputs refutes the claim.
+Mechanisms are the sound ones of the documents and the classics, and some on tables. In each, faults are planted after a pass. Its
+other faults are written as code would have them: a condition on the whole data set, such as a sum above a number, and what
+happens to the output then. Those that tell no neighbours apart are left out. Another fault counts as found if the audit with the
+same outputs refutes the claim.
 """
 
 import functools
@@ -24,7 +24,6 @@ import auditor
 from auditor import auditing
 from auditor.auditing.looks import CHANCE
 from auditor.auditing.plan import Plan
-from auditor.auditing.probe import rehearse
 from auditor.blackbox.mechanism import PythonSource, signature_of
 from auditor.config import load_configuration
 from auditor.neighbours.pair import distinct, plain
@@ -196,7 +195,7 @@ def plans() -> dict[str, Plan]:
 def _measured(name: str) -> dict[str, Any]:
     plan = plans()[name]
     assert isinstance(plan.source, PythonSource)
-    planted = rehearse(plan.with_settings(planted=PLANTED)).planted
+    planted = auditing.run(plan.with_settings(planted=PLANTED), refuse=True).planted
     found, missed = [], []
     for condition, effect in others(plan):
         through = functools.partial(Faulty, condition=condition, effect=effect)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from auditor.auditing.draw import Draw, LookedAt
-from auditor.auditing.first_look import first_look
-from auditor.auditing.health_checks import always_fails
 from auditor.auditing.looks import CHANCE
 from auditor.auditing.outcome import Seen
 from auditor.auditing.pair_search import LIKELY, find_pair
@@ -16,12 +14,10 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, planted_faults
 from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase, rng_at
-from auditor.blackbox.host import held
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample
-from auditor.errors import MechanismError
+from auditor.defaults import PLANTED
 from auditor.events.selection import VALUES
-from auditor.neighbours.pair import Pair
 from auditor.results.result import Probed
 
 T = TypeVar("T")
@@ -35,7 +31,9 @@ CERTAIN = 0.99
 
 
 def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
-    """Search for planted faults after an audit, at most at the cost of the audit itself; None if there is nothing to search for.
+    """Search for planted faults after an audit; None if there is nothing to search for.
+
+    As many as are planted by default cost at most as many outputs as the audit did, and more of them cost more in proportion.
 
     A fault is found if the search ends with neighbours on which it shows, and with a good chance to refute the claim on them.
     Raises what sampling raises.
@@ -51,51 +49,9 @@ def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
         or plan.kind not in ("pairwise", "sequential")
     ):
         return None
-    sample = seen.sample
-    found, missed, outputs = plan.store.recall(KEPT, lambda: _probed(plan, seen.sizes, sample, draw, draw.spent.total))
+    sample, most = seen.sample, draw.spent.total * max(1, plan.settings.planted / PLANTED)
+    found, missed, outputs = plan.store.recall(KEPT, lambda: _probed(plan, seen.sizes, sample, draw, most))
     return Probed(tuple(found), tuple(missed), outputs) if found or missed else None
-
-
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """A search without a bound: whether fresh outputs on its pair forecast that the mechanism itself is refuted, and what it found
-    of faults that were planted; None if none were.
-    """
-
-    pair: Pair
-    is_likely: bool
-    planted: Probed | None
-
-
-def rehearse(plan: Plan) -> Rehearsal:
-    """Search for a violation and, if none is likely, for each of the planted faults, by the outputs of the audit's search.
-
-    Raises MechanismError if the mechanism fails on every call, and what sampling raises.
-    """
-    draw, sizes = Draw(plan, lambda progress: None), plan.settings.sizes
-    method = plan.method(sizes.bound)
-    try:
-        with held(plan.source):
-            start = first_look(plan, draw)
-            draw.knows_whether_reproducible(start.reproducible)
-            if start.failure:
-                raise MechanismError(f"the mechanism failed on every call: {start.failure}")
-            ended = find_pair(plan, sizes, draw)
-            found, missed, outputs, is_likely = list[str](), list[str](), 0, False
-            # With one pair, there is nothing to search for.
-            if draw.pairs:
-                sample = draw.draw(draw.batches(ended.pair, sizes.selection, Phase.SELECTION))
-                if failure := sample.left.failure() and sample.right.failure():
-                    raise MechanismError(always_fails(plan, ended.pair, failure))
-                # What the search promises is that of its luckiest look.
-                is_likely = method.learn(sample).forecast > method.claim.value
-                # The search would find the mechanism's own fault again.
-                if not is_likely:
-                    found, missed, outputs = _probed(plan, sizes, sample, draw, math.inf)
-    finally:
-        plan.source.close()
-    planted = Probed(tuple(found), tuple(missed), outputs) if found or missed else None
-    return Rehearsal(ended.pair, is_likely, planted)
 
 
 def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw, most: float) -> tuple[list[str], list[str], int]:

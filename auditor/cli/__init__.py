@@ -26,7 +26,6 @@ from auditor.cli import (
     list_command,
     measure,
     plan_command,
-    probe_command,
     prove_command,
     recount_command,
     release,
@@ -42,6 +41,10 @@ from auditor.errors import AuditorError, MachineError, visible
 
 # Letters of a line of a message.
 LONGEST_LINE = 5_000
+# The commands of earlier versions, and what to write instead.
+INSTEAD = {
+    "probe": "auditor run --planted 20",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,13 +73,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _parser()
+    given = sys.argv[1:] if arguments is None else arguments
+    command = next((word for word in given if not word.startswith("-")), "")
+    if command in INSTEAD:
+        parser.error(f'there is no command "{command}"; write `{INSTEAD[command]}`')
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         hint = ""
         if words := getattr(options, "mechanism", None):
-            given = sys.argv[1:] if arguments is None else arguments
-            command = [word for word in given[given.index("init") + 1 :] if word in {*words, *unknown}]
-            hint = f'; options of a command go behind "--": auditor init -- {shlex.join(command)}'
+            program = [word for word in given[given.index("init") + 1 :] if word in {*words, *unknown}]
+            hint = f'; options of a command go behind "--": auditor init -- {shlex.join(program)}'
         if {"--html", "--markdown"} & {*unknown}:
             hint = "; `auditor run` writes report.html and summary.md anyway, `auditor show REPORT.json` others"
         parser.error(f"unrecognized arguments: {shlex.join(unknown)}{hint}")
@@ -181,7 +187,6 @@ def _parser() -> argparse.ArgumentParser:
         run_command,
         sweep_command,
         measure,
-        probe_command,
         show,
         recount_command,
         plan_command,

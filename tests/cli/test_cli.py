@@ -18,7 +18,7 @@ from auditor.bounds.divergences import Wager, divergence_bound
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, two_intervals_epsilon
-from auditor.cli import main
+from auditor.cli import INSTEAD, main
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 
@@ -1049,6 +1049,16 @@ def test_options_of_a_command_are_told_their_place(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main(["run", "a.yaml", "--html", "page.html"])
     assert "`auditor run` writes report.html and summary.md anyway" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", INSTEAD)
+def test_a_command_that_is_gone_is_unknown_and_named_with_what_serves(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--traceback", command, "a.yaml"])
+    assert ended.value.code == 2
+    assert f'there is no command "{command}"; write `{INSTEAD[command]}`' in capsys.readouterr().err
 
 
 def test_each_kind_of_setting_can_be_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
