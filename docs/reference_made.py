@@ -134,7 +134,6 @@ def configuration() -> str:
         "## An audit",
         "",
         *_keys(_own(definitions["Audit"])),
-        f"| `matrix` |  | {_cell(definitions['AuditOfMatrix']['properties']['matrix']['description'])} |",
     ]
     for name in ("Execution", "Search"):
         lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]

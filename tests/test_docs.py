@@ -25,7 +25,7 @@ PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]
 LONG = {
     f"docs/how-to/{name}"
-    for name in ("frame", "cluster", "release", "proof", "paper", "session", "once", "matrix", "leaks")
+    for name in ("frame", "cluster", "release", "proof", "paper", "session", "once", "many", "leaks")
 }
 STAND_INS = Path(__file__).parent / "stand_ins"
 

@@ -152,14 +152,8 @@ def selected(configurations: "list[Configuration]", only: list[str] | None) -> "
     known = [plan.name for configuration in configurations for plan in configuration.plans]
     chosen = set(known) if not only else set[str]()
     for name in only or ():
-        # A name means that audit; else parts between commas, as a matrix makes them, mean all audits that have these. Otherwise
-        # "epsilon 1" would mean "epsilon 10" as well. Else a part of names means all that have it.
-        parts = set(name.split(", "))
-        meant = (
-            {name} & set(known)
-            or {audit for audit in known if parts <= set(audit.split(", "))}
-            or {audit for audit in known if name.lower() in audit.lower()}
-        )
+        # A name means that audit alone, also where it is a part of others.
+        meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
         if not meant:
             raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
         chosen |= meant

@@ -37,32 +37,7 @@ def json_schema() -> dict[str, Any]:
     definitions["Audit"] |= OBJECTS_SAY_THE_REST
     for key in Shared.model_fields:  # what an audit does not set is set by the file
         keys[key].pop("default")
-    matrix = keys.pop("matrix")
-    definitions["AuditOfMatrix"] = _of_matrix(definitions["Audit"], matrix)
-    schema["properties"]["audits"]["items"] = {
-        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in ("Audit", "AuditOfMatrix")]
-    }
     return {"$schema": DIALECT, **_for_editors(schema)}
-
-
-def _of_matrix(audit: dict[str, Any], matrix: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an audit with a matrix: any value may be one of the matrix, or hold one."""
-    keys = {
-        key: about
-        if key == "name"
-        else {"description": about["description"], "anyOf": [{"$ref": f"#/$defs/Audit/properties/{key}"}, {}]}
-        for key, about in audit["properties"].items()
-    }
-    values = {"anyOf": [{"type": "array", "minItems": 1}, {"type": "object", "minProperties": 1}]}
-    matrix = {
-        "description": matrix["description"],
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": values,
-    }
-    needed = [*audit["required"], "matrix"]
-    description = "One mechanism against several claims, or on several domains: an audit for each product of a matrix."
-    return {**audit, "description": description, "properties": {**keys, "matrix": matrix}, "required": needed}
 
 
 def _claim() -> dict[str, Any]:

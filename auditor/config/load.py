@@ -20,8 +20,7 @@ from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
-from auditor.config.matrix import read_audits
-from auditor.config.yaml_text import Document
+from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.canaries import Canaries
@@ -81,7 +80,7 @@ def load_configuration(
         raise InvalidInputError(
             f"{file} is a mechanism, not a configuration; `auditor init file.py:function` writes a configuration for it"
         )
-    document = read_audits(file)
+    document = read_yaml_file(file)
     config = _validate(document)
     names = [audit.name for audit in config.audits]
     for i, name in enumerate(names):
@@ -384,13 +383,18 @@ def _problem(problem: Any, document: Document) -> str:
         # The last alternative that was chosen, where the key stands in it.
         form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
         allowed = list(_model(loc[:-1]).model_fields)
-        return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {did_you_mean(str(path[-1]), allowed)}'
+        advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), allowed)
+        return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {advice}'
     if kind == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
     name = ".".join(str(step) for step in path)
     return f"{where}: {name} is {given!r}; {_what_it_must_be(problem, path, given)}"
 
 
+# What to write instead of keys of earlier versions.
+_INSTEAD: dict[str | int, str] = {
+    "matrix": "write each audit, and take over the keys of another: `- &first` before its keys, `<<: *first` in the others"
+}
 # What to write, by key, where a value of another kind is given.
 _EXAMPLES = {
     "claim": "it must state the promise, such as {epsilon: 1.0}",

@@ -10,7 +10,7 @@ from auditor import __version__
 from auditor.blackbox.inputs import content
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
-from auditor.config.matrix import read_audits
+from auditor.config.yaml_text import read_yaml_file
 from auditor.neighbours.canaries import Canaries
 
 # Settings of where outputs are drawn. They change no number.
@@ -45,7 +45,7 @@ def identity(configuration: Configuration) -> dict[str, Any]:
     run.
     """
     folder = configuration.file.resolve().parent
-    file = read_audits(configuration.file).data
+    file = read_yaml_file(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
         "version": __version__,

@@ -127,9 +127,6 @@ class Audit(Shared):
     by which the sum of these parts of questions does."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run."""
-    matrix: dict[str, Any] | None = None
-    """Values by name, each a list or a mapping of names to values; an audit for each product. `$name` elsewhere in the audit is
-    replaced. Such audits are written out before the file is checked."""
 
 
 class File(Shared):

@@ -46,13 +46,6 @@ class Document:
     data: Any
     lines: dict[KeyPath, int]
 
-    def value(self, path: KeyPath) -> Any:
-        """Return what is at a place."""
-        data = self.data
-        for step in path:
-            data = data[step]
-        return data
-
     def line(self, path: KeyPath) -> int:
         """Return the line of the nearest place above ``path`` that the file has."""
         while path and path not in self.lines:
