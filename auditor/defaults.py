@@ -22,9 +22,7 @@ MOST = 10**15
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
 BackendName = Literal["loky", "threading", "dask", "ray"]
 EventKind = Literal["values", "bits"]
-ObserveKind = Literal["attributes", "stdout", "log", "warnings", "files", "draws", "calls", "time"]
-# What a call costs. A claim on these is one under a cost model.
-COSTS: tuple[ObserveKind, ...] = ("draws", "calls", "time")
+ObserveKind = Literal["attributes", "stdout", "log", "warnings", "files"]
 Prove = bool | Literal["only", "briefly"]
 
 
@@ -120,8 +118,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     observe: Annotated[
         Sequence[ObserveKind],
         About(
-            "What outputs hold in addition to the value: attributes, stdout, log, warnings, files; or a cost, under a cost model: "
-            "draws, calls, time.",
+            "What outputs hold in addition to the value: attributes, stdout, log, warnings, files.",
             (),
             key="audit",
         ),

@@ -44,7 +44,7 @@ def row_of(name: str, fault: Fault) -> dict[str, Any]:
     known = _audit(name, replace(fault, domain=Pairs([fault.worst])), fault.faulty, shrink=False, prove=False)
     sound = _audit(name, fault, fault.sound, prove=False)
     return {
-        "claim": found.claimed,
+        "claim": str(found.claim),
         "loss": fault.loss,
         "found": found.verdict == "violation",
         "verdict": str(found.verdict),

@@ -73,8 +73,7 @@ def audit(
         search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
         seconds (float | None): a time limit. The audit then ends with the bound it has, from fewer outputs.
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
-        observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files"; or
-            what a call costs, under a cost model: "draws", "calls", "time".
+        observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files".
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
         planted (int): after a pass, how many faults are planted in the mechanism, to see which of them the same search finds.

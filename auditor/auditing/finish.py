@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from auditor.auditing.cost_control import controlled, what_costs_tell
 from auditor.auditing.draw import Draw
 from auditor.auditing.further import further
 from auditor.auditing.health_checks import cut_short, drift, exceptions, nearly_all_alike, nothing_differs
@@ -23,7 +22,6 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
     This may draw outputs: for the smallest pair and further violations, if the claim is refuted at the plan's own level, and for
     warnings. A claim that only Holm's larger level refutes has neither.
     """
-    seen, control = controlled(plan, seen, draw)
     refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
     has_evidence = isinstance(seen.found, Evidence)
     smallest, warnings = None, [*plan.assumptions, *drift(seen.tables), *seen.warnings]
@@ -40,11 +38,10 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
         _exact(plan, seen),
         smallest,
         (*warnings, *nothing_differs(plan, seen)),
-        (*exceptions(plan, seen), *what_costs_tell(plan, control)),
+        exceptions(plan, seen),
         (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
         proof or brief_proof(plan),
         probe(plan, seen, draw) if has_evidence and not refuted else None,
-        control,
         further(plan, seen, draw),
     )
 

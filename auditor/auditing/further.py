@@ -27,7 +27,6 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.claims import ApproximateDP, PureDP
-from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError, MechanismError, WorkerLostError
 from auditor.events.cells import LEFT, RIGHT
 from auditor.events.event import Event
@@ -122,8 +121,6 @@ def _why_not(plan: Plan) -> str | None:
         return "further violations are looked for by claims of ε or (ε, δ) and `method: fixed` only"
     if plan.settings.seconds is not None:
         return "a time limit leaves none for further violations"
-    if {*plan.settings.observe} & {*COSTS}:
-        return "under a cost model no further violations are looked for"
     return None
 
 

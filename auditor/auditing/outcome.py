@@ -15,7 +15,6 @@ from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
-    CostControl,
     ExactValue,
     Further,
     Judgement,
@@ -97,7 +96,6 @@ class Outcome:
     if_passed: tuple[str, ...] = ()
     proof: ProofFound | None = None
     planted: Probed | None = None
-    control: CostControl | None = None
     further: Further | None = None
 
 
@@ -115,8 +113,7 @@ class Ended:
         settings = plan.settings
         stages = _by_name(draw.stages)
         looked_at, pairs = str(plan.neighbours), max(1, len(draw.pairs))
-        observed = settings.observe, outcome.control
-        tried = Tried(looked_at, pairs, settings.events, seen.sizes.fitted, stages, outcome.planted, *observed)
+        tried = Tried(looked_at, pairs, settings.events, seen.sizes.fitted, stages, outcome.planted, settings.observe)
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, seconds, seen.drawn_by, tried=tried))
 

@@ -11,7 +11,6 @@ from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
-from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.features import Feature
 from auditor.events.left_out import EarlierEvent
@@ -87,10 +86,10 @@ class Plan:
             )
 
         observed = self.settings.observe
-        if observed and self.kind != "pairwise" and (self.kind != "sequential" or set(observed) & {*COSTS}):
+        if observed and self.kind not in ("pairwise", "sequential"):
             raise InvalidInputError(
-                f"observe is {list(observed)}; it goes with a privacy claim on pairs of neighbours, and a cost with the fixed "
-                f"method, but the claim is {self.claim} and the method is {self.settings.method}"
+                f"observe is {list(observed)}; it goes with a privacy claim on pairs of neighbours, but the claim is {self.claim} "
+                f"and the method is {self.settings.method}"
             )
 
     @property

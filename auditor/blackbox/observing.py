@@ -1,7 +1,7 @@
-"""What a call shows in addition to its value: what it wrote and left behind, and what it cost.
+"""What a call shows in addition to its value: what it wrote and left behind.
 
-A mechanism that is observed returns {"output": its value, or the exception that it raised, "draws": …, "stdout": …}. Its outputs
-are made one at a time, since what a batch costs cannot be divided among its outputs.
+A mechanism that is observed returns {"output": its value, or the exception that it raised, "stdout": …, "log": …}. Its outputs
+are made one at a time, since what a batch writes cannot be divided among its outputs.
 """
 
 import contextlib
@@ -12,7 +12,6 @@ import logging
 import os
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import PythonSource, signature_of
-from auditor.blackbox.randomness import draws_from_here
 from auditor.blackbox.sources import Source
 from auditor.defaults import ObserveKind
 from auditor.errors import InvalidInputError
@@ -67,7 +65,7 @@ class ObservedCall:
             given["size"] = 1
         before = Path.cwd()
         with contextlib.ExitStack() as stack:
-            reads = {kind: stack.enter_context(begin(given)) for kind, begin in OBSERVERS.items() if kind in self.what}
+            reads = {kind: stack.enter_context(begin()) for kind, begin in OBSERVERS.items() if kind in self.what}
             try:
                 value = self.function(dataset, **given)
                 value = value[0] if "size" in given else value
@@ -112,11 +110,8 @@ def _without_address(value: Any) -> str:
     return type(value).__name__ if " at 0x" in text else text
 
 
-# --- What a call writes ---
-
-
 @contextlib.contextmanager
-def _stdout(given: Mapping[str, Any]) -> Iterator[_Read]:
+def _stdout() -> Iterator[_Read]:
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         yield text.getvalue
@@ -134,7 +129,7 @@ class _Kept(logging.Handler):
 
 
 @contextlib.contextmanager
-def _log(given: Mapping[str, Any]) -> Iterator[_Read]:
+def _log() -> Iterator[_Read]:
     kept, root = _Kept(), logging.getLogger()
     level = root.level
     root.addHandler(kept)
@@ -147,7 +142,7 @@ def _log(given: Mapping[str, Any]) -> Iterator[_Read]:
 
 
 @contextlib.contextmanager
-def _warnings(given: Mapping[str, Any]) -> Iterator[_Read]:
+def _warnings() -> Iterator[_Read]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield lambda: [f"{one.category.__name__}: {one.message}" for one in caught]
@@ -181,7 +176,7 @@ def _listen() -> None:
 
 
 @contextlib.contextmanager
-def _files(given: Mapping[str, Any]) -> Iterator[_Read]:
+def _files() -> Iterator[_Read]:
     names: list[str] = []
     _listen()
     _OPENED.begin(names)
@@ -201,47 +196,9 @@ def _content(name: str) -> dict[str, Any]:
     return {"name": Path(name).name, "content": shown, "bytes": len(content)}
 
 
-# --- What a call costs ---
-
-
-@contextlib.contextmanager
-def _draws(given: Mapping[str, Any]) -> Iterator[_Read]:
-    yield draws_from_here(given.get("rng"))
-
-
-@contextlib.contextmanager
-def _calls(given: Mapping[str, Any]) -> Iterator[_Read]:
-    count, before = 0, sys.getprofile()
-
-    def hear(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    def read() -> int:
-        sys.setprofile(before)
-        return count
-
-    # The call by which this generator goes on, and those that end the observation, are the same for every output.
-    sys.setprofile(hear)
-    try:
-        yield read
-    finally:
-        sys.setprofile(before)
-
-
-@contextlib.contextmanager
-def _time(given: Mapping[str, Any]) -> Iterator[_Read]:
-    started = time.thread_time_ns()
-    yield lambda: float(time.thread_time_ns() - started)
-
-
-# Begun in this order, and read in the opposite one: what is measured is measured last and first, without the others.
-OBSERVERS: dict[str, Callable[[Mapping[str, Any]], contextlib.AbstractContextManager[_Read]]] = {
+OBSERVERS: dict[str, Callable[[], contextlib.AbstractContextManager[_Read]]] = {
     "stdout": _stdout,
     "log": _log,
     "warnings": _warnings,
     "files": _files,
-    "draws": _draws,
-    "calls": _calls,
-    "time": _time,
 }

@@ -39,7 +39,8 @@ def first_sentence(audit: AuditResult) -> str:
         (audit.pair, audit.event, audit.bound) if small is None else (small.pair, small.event, small.bound)
     )
     proved = proved_words(audit.claim, bound).replace("≥", "is at least").replace("≤", "is at most")
-    claim = audit.claimed if len(audit.claimed) <= 2 * MOST else f"{audit.claimed[:MOST]} …"
+    claim = str(audit.claim)
+    claim = claim if len(claim) <= 2 * MOST else f"{claim[:MOST]} …"
     cause = _cause(pair, event, audit)
     if audit.verdict is Verdict.VIOLATION:
         return f"{cause}: {proved}, claimed {claim}."

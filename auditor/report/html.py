@@ -110,7 +110,7 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
         if audit.smallest is None
         else f"Proved on the {pair_or_data_set(audit.smallest.pair).lower()} of the verdict"
     )
-    known = [("Claim", audit.claimed), (proved, bound_words(audit))]
+    known = [("Claim", str(audit.claim)), (proved, bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
             known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))

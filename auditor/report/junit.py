@@ -41,7 +41,7 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
     names = {"classname": visible(run), "name": visible(audit.name)}
     case = ElementTree.SubElement(suite, "testcase", {**names, **_time(audit.seconds)})
     properties = ElementTree.SubElement(case, "properties")
-    for name, value in (("claim", audit.claimed), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
+    for name, value in (("claim", str(audit.claim)), ("proved", bound_words(audit)), ("verdict", audit.verdict)):
         ElementTree.SubElement(properties, "property", name=name, value=visible(value))
     if (proof := proof_words(audit)) is not None:
         ElementTree.SubElement(properties, "property", name="proof", value=visible(proof))

@@ -39,7 +39,7 @@ def _row(audit: AuditResult) -> str:
 def _paragraph(audit: AuditResult) -> list[str]:
     again = ["", f"Reproduce: {_code(audit.reproduce)}"] if audit.reproduce else []
     return [
-        f"{_code(audit.mechanism)} claims {escape(audit.claimed)}: **{verdict_words(audit.verdict)}**.",
+        f"{_code(audit.mechanism)} claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
         "",
         escape(finding(audit)),
         "",

@@ -89,7 +89,7 @@ def _would_catch(audit: AuditResult) -> str:
 # The columns of the table of all audits, in each form of a report; the verdict follows, which each form shows in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
     "audit": lambda audit: audit.name,
-    "claim": lambda audit: audit.claimed,
+    "claim": lambda audit: str(audit.claim),
     "proved": _both_ends,
     "exact": lambda audit: "" if audit.exact is None else number(audit.exact.value),
     "would catch": _would_catch,
@@ -135,7 +135,7 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    words = [planted_words(audit), by_outputs, *further_words(audit), control_words(audit), proof_words(audit)]
+    words = [planted_words(audit), by_outputs, *further_words(audit), proof_words(audit)]
     return " ".join(filter(None, words))
 
 
@@ -150,15 +150,6 @@ def further_words(audit: AuditResult) -> list[str]:
         for number, one in enumerate(further.found, start=1)
     ]
     return [*lines, f"Further violations found: {len(further.found)} ({further.end})."]
-
-
-def control_words(audit: AuditResult) -> str | None:
-    """Say what the control of a claim under a cost model showed; None for any other claim."""
-    control = audit.control
-    if control is None:
-        return None
-    shown = f"{audit.claim.symbol} ≥ {number(control.bound)} from {control.outputs:,} outputs"
-    return f"Control, with one data set on both sides: {shown}."
 
 
 # Planted faults that are named if they were missed.
@@ -193,13 +184,13 @@ def _found(audit: AuditResult) -> str:
 def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
     pair = pair_words(audit.pair)
     if audit.verdict is Verdict.VIOLATION:
-        proved = f"this proves {bound}, above the claimed {audit.claimed}"
+        proved = f"this proves {bound}, above the claimed {audit.claim}"
         return f"On the neighbours {pair}, {_event_words(event)}; {proved}.{_smallest_words(audit)}"
-    within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claimed}"
+    within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}"
     if not audit.power:
         return f"{within}."
     if audit.verdict is Verdict.INCONCLUSIVE:
-        too_few = f"too few outputs to refute {audit.claimed}, however large the violation"
+        too_few = f"too few outputs to refute {audit.claim}, however large the violation"
         return f"No answer: {audit.stop_reason}; {too_few}. {within}."
     caught = audit.power["95%"]
     seen_by = "event" if isinstance(event, ObservedRule) else "evidence"
@@ -230,16 +221,16 @@ def smallest_proved(claim: Claim, small: Smallest) -> str:
 def _query_finding(audit: AuditResult, answered: str) -> str:
     moves = f"n {pair_words(audit.pair)} {answered}"
     if audit.verdict is Verdict.VIOLATION:
-        return f"O{moves}, which breaks the claim ({audit.claimed}).{_smallest_words(audit)}"
+        return f"O{moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
     return f"No counterexample among {audit.stop_reason}; the nearest: o{moves}."
 
 
 def _probability_finding(audit: AuditResult, event: ObservedReport, bound: str) -> str:
     seen = f"On {pair_words(audit.pair)} {_event_words(event)}: {bound}"
     if audit.verdict is Verdict.VIOLATION:
-        return f"{seen}; the claim is {audit.claimed}.{_smallest_words(audit)}"
+        return f"{seen}; the claim is {audit.claim}.{_smallest_words(audit)}"
     state = "which confirms the claim there" if event.confirmed else "which neither refutes nor confirms the claim"
-    return f"{seen}, {state} ({audit.claimed}); other data sets were only searched, not tested."
+    return f"{seen}, {state} ({audit.claim}); other data sets were only searched, not tested."
 
 
 def _canary_finding(audit: AuditResult, event: ObservedCanaries, bound: str) -> str:
@@ -247,7 +238,7 @@ def _canary_finding(audit: AuditResult, event: ObservedCanaries, bound: str) -> 
     if event.apart:
         proved += ", if no canary affects another one's score"
     if audit.verdict is Verdict.VIOLATION:
-        return f"{proved}, above the claimed {audit.claimed}."
+        return f"{proved}, above the claimed {audit.claim}."
     caught = (audit.power or {}).get("95%", math.inf)
     would = (
         f"the audit detects {audit.claim.symbol} = {number(caught)} on each canary with 95 % probability, if no canary affects "
@@ -255,7 +246,7 @@ def _canary_finding(audit: AuditResult, event: ObservedCanaries, bound: str) -> 
         if caught < math.inf
         else "the audit cannot detect any violation with this number of canaries"
     )
-    return f"{proved}, within the claimed {audit.claimed}; {would}."
+    return f"{proved}, within the claimed {audit.claim}; {would}."
 
 
 def canary_words(event: ObservedCanaries) -> list[str]:

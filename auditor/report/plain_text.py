@@ -9,7 +9,7 @@ from auditor.results.result import AuditResult
 
 def headline(audit: AuditResult) -> str:
     """Say how the audit ended, the expected verdict if it differs, and the claim."""
-    return f"{ended(audit)}; the claim is {audit.claimed}"
+    return f"{ended(audit)}; the claim is {audit.claim}"
 
 
 def in_short(audit: AuditResult) -> str:

@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
 from auditor.bounds.digits import with_significant_digits
-from auditor.defaults import COSTS
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.events.observed import SideCounts
@@ -183,27 +182,12 @@ class Probed:
 
 
 @dataclass(frozen=True, slots=True)
-class CostControl:
-    """The control of a claim under a cost model: the audit's own test on outputs of one data set on both sides.
-
-    ``bound`` is what it proved there from ``outputs``; it must be 0. ``costs_alone`` and ``value_alone`` are forecasts of the
-    bound, from the costs without the rest of the output, and from the rest alone.
-    """
-
-    costs: Sequence[str]
-    outputs: Count
-    bound: float
-    costs_alone: float
-    value_alone: float
-
-
-@dataclass(frozen=True, slots=True)
 class Tried:
     """The scope of an audit: the neighbours in words, the number of pairs tried, and the kinds of events.
 
     ``search`` is the number of outputs of the search, if a time limit set it. The same number repeats the search. ``planted`` says
     which faults the search finds that are planted in the mechanism; None if none were. ``observed`` is what outputs held in
-    addition to the value. ``control`` is that of a claim under a cost model.
+    addition to the value.
     """
 
     neighbours: str
@@ -213,7 +197,6 @@ class Tried:
     stages: Annotated[Sequence[Stage], Field(exclude_if=lambda stages: not stages)] = ()
     planted: Annotated[Probed | None, Field(exclude_if=lambda planted: planted is None)] = None
     observed: Annotated[Sequence[str], Field(exclude_if=lambda observed: not observed)] = ()
-    control: Annotated[CostControl | None, Field(exclude_if=lambda control: control is None)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,17 +354,6 @@ class AuditResult:
         return self.provenance.tried
 
     @property
-    def control(self) -> CostControl | None:
-        """The control of a claim under a cost model; None for any other claim."""
-        return self.tried.control if self.tried else None
-
-    @property
-    def claimed(self) -> str:
-        """The claim in words, with the cost model that it is under."""
-        costs = [kind for kind in (self.tried.observed if self.tried else ()) if kind in COSTS]
-        return f"{self.claim}, under the cost model: {' and '.join(costs)}" if costs else str(self.claim)
-
-    @property
     def planted(self) -> Probed | None:
         """The faults that were planted in the mechanism after a pass, and which of them the search found."""
         return self.tried.planted if self.tried else None
@@ -499,7 +471,7 @@ def _frame(audits: Sequence[AuditResult]) -> "DataFrame":
         {
             "name": audit.name,
             "mechanism": audit.mechanism,
-            "claim": audit.claimed,
+            "claim": str(audit.claim),
             "verdict": str(audit.verdict),
             "expected": str(audit.expected),
             "passed": audit.passed,

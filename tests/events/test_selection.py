@@ -282,7 +282,7 @@ def test_the_sum_of_answers_takes_what_is_a_number_of_an_answer() -> None:
         [1.0, 2.0, ValueError("no")],
         [1.0, float("inf"), None],
         {"answers": [1, [2, 3]], "spent": [100.0, 200.0]},
-        {"output": [5, 6], "draws": {"rng": 50}},
+        {"output": [5, 6], "spent": {"budget": 50}},
         7.0,
     ]
     column = SumOfAnswers().extract(from_list(rows))
