@@ -28,14 +28,14 @@ classics: $(AUDITS)
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
-	$(BIN)/python -m pytest -q tests/test_libraries.py tests/adapters
+	$(BIN)/python -m pytest -q tests/test_libraries.py tests/libraries
 
 # All that the constructors of these libraries make, each named by its environment and its module: half an hour.
 SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp smartnoise-sql:snsql
 sweeps: $(READY) $(LIBRARIES)
 	for each in $(SWEPT); do \
 	  PYTHONPATH=$$(echo .libraries/$${each%:*}/lib/python3*/site-packages) \
-	    $(BIN)/python -W ignore -m auditor sweep $${each#*:} --out build/sweeps --quiet; \
+	    $(BIN)/python -W ignore -m auditor.libraries $${each#*:} --out build/sweeps --quiet; \
 	  test $$? -ne 2 || exit 1; \
 	  to=reports/libraries/$${each#*:}-sweep; mkdir -p $$to; \
 	  (cd build/sweeps/$${each#*:}-sweep && cp sweep.md sweep.json objects.py *.yaml ../../../$$to); done

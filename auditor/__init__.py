@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from auditor.adapters.stated_claims import claim_of as claim_of
+    from auditor.adapters import claim_of as claim_of
     from auditor.auditing import audit as audit
     from auditor.auditing import measure as measure
     from auditor.auditing.measuring import Measured as Measured
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
 _NAMES = {
-    "auditor.adapters.stated_claims": ("claim_of",),
+    "auditor.adapters": ("claim_of",),
     "auditor.auditing": ("audit", "measure"),
     "auditor.auditing.measuring": ("Measured",),
     "auditor.blackbox.command": ("Command",),

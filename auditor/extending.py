@@ -4,7 +4,7 @@ CONTRIBUTING.md one of each of the others.
 These names and those of ``auditor`` are the interface. All else in the package may change in any version.
 """
 
-from auditor.adapters.adapted import Adapted
+from auditor.adapters import Adapted
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import clopper_pearson_lower

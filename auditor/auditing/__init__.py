@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from auditor.adapters.adapted import adapt
-from auditor.adapters.stated_claims import RELATIONS, claim_of
+from auditor.adapters import RELATIONS, adapt, claim_of
 from auditor.auditing.check import check, draw_once
 from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured

@@ -33,7 +33,6 @@ from auditor.cli import (
     scores_command,
     self_check,
     show,
-    sweep_command,
     writing,
 )
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, refused_by_machine
@@ -44,11 +43,12 @@ LONGEST_LINE = 5_000
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
     "probe": "auditor run --planted 20",
+    "sweep": "python -m auditor.libraries",
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit status.
+def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
+    """Run one command, of ``parser`` if it is not one of this room, and return the exit status.
 
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration or the
     command line is wrong. 3: no answer, and nothing worse. 4: `prove` proved the claim for the listed pairs only. 5: `recount`
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     try:
         try:
-            return _run(_parsed(arguments))
+            return _run(_parsed(arguments, parser))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -71,12 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NOBODY_READS
 
 
-def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = _parser()
+def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else arguments
-    command = next((word for word in given if not word.startswith("-")), "")
-    if command in INSTEAD:
-        parser.error(f'there is no command "{command}"; write `{INSTEAD[command]}`')
+    if parser is None:
+        parser = _parser()
+        command = next((word for word in given if not word.startswith("-")), "")
+        if command in INSTEAD:
+            parser.error(f'there is no command "{command}"; write `{INSTEAD[command]}`')
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         hint = ""
@@ -185,7 +186,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (
         run_command,
-        sweep_command,
         measure,
         show,
         recount_command,

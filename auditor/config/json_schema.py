@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import Field, fields
 from typing import Any, Literal, get_args, get_origin
 
-from auditor.adapters.stated_claims import RELATIONS
+from auditor.adapters import RELATIONS
 from auditor.claims import KINDS, STRONGER_IF_LARGER
 from auditor.config.schema import File, Shared
 

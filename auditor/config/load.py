@@ -10,8 +10,7 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 
-from auditor.adapters.adapted import Adapted, adapt, mechanism_of
-from auditor.adapters.stated_claims import RELATIONS, claim_of
+from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
 from auditor.auditing import Plan, Settings
 from auditor.auditing.plan import as_audited
 from auditor.blackbox.command import Command
@@ -355,7 +354,7 @@ def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source
     if isinstance(audit.mechanism, str):
         return PythonSource(audit.mechanism, audit.parameters, folders)
     if isinstance(audit.mechanism, schema.ObjectKeys):
-        made = partial(mechanism_of, said=audit.parameters)
+        made = partial(mechanism_of, parameters=audit.parameters)
         return PythonSource(audit.mechanism.object, audit.parameters, folders, adapt=made)
     return ProgramSource(Command(audit.mechanism.command, str(file.resolve().parent)), audit.parameters)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auditor.adapters.adapted import Adapted, adapt, adapter_of
+from auditor.adapters import Adapted, adapt
 from auditor.blackbox.mechanism import find, load, signature_of
 from auditor.config.frame_scaffold import FrameGuess, frame_guess, rows_without_names
 from auditor.config.load import search_path
@@ -86,8 +86,8 @@ def guess_of_python(name: str, file: Path) -> MechanismGuess:
             "can be called; else give a function of data and rng that calls it. If the mechanism answers questions, the function "
             "returns the session, and the key `ask` says what may be asked"
         )
-    if adapter_of(thing) is not None:
-        return _of_object(thing, name, attribute)
+    if (adapted := adapt(thing, {})) is not None:
+        return _of_object(adapted, name, attribute)
     function = load(name, search_path(file))
     taken = dict(signature_of(function, name).parameters)
     if not taken:
@@ -128,8 +128,7 @@ def _answers_questions(kind: type) -> bool:
     return len(asked) == 2 and "rng" in made and made[0] != "rng"
 
 
-def _of_object(thing: object, name: str, attribute: str) -> MechanismGuess:
-    adapted = adapt(thing, {})
+def _of_object(adapted: Adapted, name: str, attribute: str) -> MechanismGuess:
     return MechanismGuess(
         name=attribute,
         mechanism=f"{{object: {json.dumps(name, ensure_ascii=False)}}}",

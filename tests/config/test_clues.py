@@ -173,12 +173,14 @@ def test_an_object_of_a_library_says_claim_and_data_sets_itself(
     """By an adapter from outside, as a package may bring one."""
     (tmp_path / "thing.py").write_text(
         "import auditor\n"
-        "from auditor.adapters.adapted import Adapted\n"
+        "from auditor.extending import Adapted\n"
         "class Count:\n"
         "    def __call__(self, data, rng):\n"
         "        return len(data) + rng.laplace()\n"
-        "def adapter(thing, *, size=3):\n"
-        "    data = auditor.Records((0, 1), size=(0, size))\n"
+        "def adapt(thing, parameters):\n"
+        "    if not isinstance(thing, Count):\n"
+        "        return None\n"
+        "    data = auditor.Records((0, 1), size=(0, 3))\n"
         "    return Adapted(thing, auditor.PureDP(1.0), data, ('size was chosen: 3',))\n"
         "count = Count()\n",
         encoding="utf-8",
@@ -186,9 +188,7 @@ def test_an_object_of_a_library_says_claim_and_data_sets_itself(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     thing = importlib.import_module("thing")
-    monkeypatch.setattr(
-        "auditor.adapters.adapted._adapter_for", lambda library: thing.adapter if library == "thing" else None
-    )
+    monkeypatch.setattr("auditor.adapters.found", lambda group: {"thing": thing})
     assert main(["init", "thing:count"]) == 0
     text = Path("audit.yaml").read_text(encoding="utf-8")
     [audit] = read_yaml(text, "audit.yaml").data["audits"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import auditor
-from auditor.adapters.stated_claims import claim_of
+from auditor.adapters import claim_of
 from auditor.cli import main
 from auditor.config import load_configuration
 from auditor.errors import InvalidInputError

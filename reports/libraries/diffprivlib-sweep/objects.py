@@ -1,4 +1,4 @@
-# diffprivlib 0.6.6, as built by `auditor sweep diffprivlib`.
+# diffprivlib 0.6.6, as built by `python -m auditor.libraries diffprivlib`.
 # ruff: noqa
 # fmt: off
 import diffprivlib.mechanisms

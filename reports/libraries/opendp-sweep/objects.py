@@ -1,4 +1,4 @@
-# opendp 0.16.0, as built by `auditor sweep opendp`.
+# opendp 0.16.0, as built by `python -m auditor.libraries opendp`.
 # ruff: noqa
 # fmt: off
 import opendp.measurements

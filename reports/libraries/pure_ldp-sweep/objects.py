@@ -1,4 +1,4 @@
-# pure_ldp 1.2.0, as built by `auditor sweep pure_ldp`.
+# pure_ldp 1.2.0, as built by `python -m auditor.libraries pure_ldp`.
 # ruff: noqa
 # fmt: off
 import pure_ldp.frequency_oracles

@@ -1,4 +1,4 @@
-# pydp 1.1.5, as built by `auditor sweep pydp`.
+# pydp 1.1.5, as built by `python -m auditor.libraries pydp`.
 # ruff: noqa
 # fmt: off
 import pydp.algorithms.laplacian

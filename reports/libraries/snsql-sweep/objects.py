@@ -1,4 +1,4 @@
-# snsql 1.0.10, as built by `auditor sweep snsql`.
+# snsql 1.0.10, as built by `python -m auditor.libraries snsql`.
 # ruff: noqa
 # fmt: off
 import snsql

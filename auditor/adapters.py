@@ -1,0 +1,119 @@
+"""Objects of libraries as mechanisms, by adapters: what an object says of itself becomes its mechanism, claim and neighbours.
+
+An adapter is a module, or an object, that an entry point of the group ``auditor.adapters`` names. It has
+
+- ``adapt(thing, parameters) -> Adapted | None``: None if the object is of another library; ``parameters`` are the keywords of a
+  user, for what the object does not say;
+- if it knows other forms of claims, ``claim_of(stated, relation) -> Claim | None``: None for a form that it does not know.
+
+The first adapter that knows an object makes its mechanism.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from auditor.claims import Claim, claim_from_dict
+from auditor.errors import AuditorError, InvalidInputError
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.pair import Relation, relation_named
+from auditor.plugins import found
+
+GROUP = "auditor.adapters"
+# Those that a claim may depend on.
+RELATIONS = (Relation.ADD_REMOVE, Relation.SUBSTITUTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Adapted:
+    """An object as an audit needs it.
+
+    ``mechanism`` is a callable as ``auditor.audit`` takes one; with several workers, pickle must be able to send it.
+    ``assumptions`` are sentences on what the object does not say and was chosen instead. They are warnings of the report. If there
+    is no claim, or no neighbours, ``wanting`` says which keyword supplies it.
+    """
+
+    mechanism: Callable[..., Any]
+    claim: Claim | None = None
+    neighbours: Domain | None = None
+    assumptions: tuple[str, ...] = ()
+    wanting: str = ""
+
+
+def adapt(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
+    """Return what the first adapter makes of an object that it knows; None if no adapter knows it.
+
+    Raises InvalidInputError as the adapter does, and if the adapter fails.
+    """
+    adapted: Adapted | None = _asked("adapt", Adapted, thing, parameters)
+    return adapted
+
+
+def mechanism_of(thing: object, parameters: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return the mechanism alone. Raises InvalidInputError as ``adapt``, and if the object has no adapter and cannot be called."""
+    adapted = adapt(thing, parameters)
+    if adapted is not None:
+        return adapted.mechanism
+    if not callable(thing):
+        raise InvalidInputError(
+            f"{type(thing).__name__} of {type(thing).__module__} cannot be called, and has no adapter; write a function that "
+            "calls it"
+        )
+    return functools.partial(thing, **parameters) if parameters else thing
+
+
+def claim_of(stated: Any, relation: str | None = None) -> Claim:
+    """Return the claim that something states about neighbours of a relation.
+
+    Args:
+        stated: a claim; a mapping with the keys that a claim has in a configuration, such as {"epsilon": 1.0}; an event of
+            dp-accounting; or an accountant that has composed events.
+        relation: "add_remove" or "substitute". An event needs it; an accountant must have it.
+
+    Raises InvalidInputError for anything else, for an event without a relation, and for an event or an accountant that promises
+    nothing.
+
+    >>> claim_of({"epsilon": 1.0})
+    PureDP(epsilon=1.0)
+    """
+    if relation is not None:
+        relation = relation_named(relation)
+    if isinstance(stated, Claim):
+        return stated
+    if isinstance(stated, Mapping):
+        return claim_from_dict(stated)
+    claim: Claim | None = _asked("claim_of", Claim, stated, relation)
+    if claim is None:
+        raise InvalidInputError(
+            f"claim is {stated!r}; it must be a claim, such as PureDP(1.0), or an event or accountant of dp-accounting"
+        )
+    return claim
+
+
+def _asked(function: str, kind: type, *arguments: Any) -> Any:
+    """Return the first answer of an adapter that is not None."""
+    for name, adapter in found(GROUP).items():
+        if function == "claim_of" and not hasattr(adapter, function):
+            continue
+        try:
+            answer = getattr(adapter, function)(*arguments)
+        except AuditorError:
+            raise
+        except (Exception, SystemExit) as error:  # of a library, or of an adapter from outside
+            raise InvalidInputError(
+                f"the adapter {name} failed on {_named(arguments[0])}: {type(error).__name__}: {error}; call the mechanism in a "
+                "function of your own, with a claim and neighbours"
+            ) from error
+        if isinstance(answer, kind):
+            return answer
+        if answer is not None:
+            raise InvalidInputError(
+                f"{function} of the adapter {name} returned {answer!r} for {_named(arguments[0])}; it must return "
+                f"{kind.__name__} or None"
+            )
+    return None
+
+
+def _named(thing: object) -> str:
+    return f"{type(thing).__name__} of {type(thing).__module__}"

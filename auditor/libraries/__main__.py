@@ -1,0 +1,54 @@
+"""``python -m auditor.libraries NAME``: audit everything that a library's constructors make."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from auditor.cli import main
+from auditor.cli.common import add_settings, make_folder, say
+from auditor.cli.run_command import add_ending, carried_out
+from auditor.errors import InvalidInputError
+from auditor.libraries.building import NotBuilt, SweptObject, swept_objects
+from auditor.libraries.library_table import table_of
+from auditor.libraries.sweep_files import write_objects, write_table
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the options of a sweep: a library, its table, and those of `auditor run`."""
+    made = argparse.ArgumentParser(
+        "python -m auditor.libraries",
+        description="audit what the constructors of a library make, each at its own claim",
+    )
+    made.add_argument("library", metavar="LIBRARY", help="the library's module, such as opendp")
+    made.add_argument(
+        "--examples", type=Path, metavar="FILE", help="a table of constructors, arguments and examples for the library"
+    )
+    add_settings(made)
+    made.add_argument("--resume", action="store_true", help="continue a sweep that was interrupted")
+    add_ending(made)
+    made.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
+    made.set_defaults(command=sweep, only=None, baseline=[], budget=None, record=None)
+    return made
+
+
+def sweep(options: argparse.Namespace) -> int:
+    """Build the objects, audit them, and write what was found."""
+    table = table_of(options.library, options.examples)
+    built = list(swept_objects(table))
+    objects = [one for one in built if isinstance(one, SweptObject)]
+    left_out = [one for one in built if isinstance(one, NotBuilt)]
+    if not objects:
+        why = "; ".join(f"{one.constructor}: {one.reason}" for one in left_out[:3]) or "it has no public constructors"
+        raise InvalidInputError(f"nothing of {table.library} can be audited: {why}; --examples names objects")
+    say(f"{table.library} {table.release}: {len(objects)} objects to audit; {len(left_out)} are left out")
+    folder = options.out / f"{table.library}-sweep"
+    make_folder(folder)
+    configs = [write_objects(table, objects, folder)]
+    status, [result] = carried_out(argparse.Namespace(**vars(options), configs=configs))
+    write_table(table, objects, left_out, result, folder)
+    say(f"table: {folder / 'sweep.md'}")
+    return status
+
+
+if __name__ == "__main__":  # a process that builds objects imports this module, too
+    sys.exit(main(parser=parser()))

@@ -1,0 +1,167 @@
+"""Objects of a library, built in a process of their own: a library may crash while it builds one.
+
+Objects stay in that process. An object travels as its expression.
+"""
+
+import inspect
+import itertools
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from auditor.adapters import adapt
+from auditor.errors import AuditorError, InvalidInputError, visible
+from auditor.libraries.library_table import Example, LibraryTable
+
+SECONDS = 60.0  # for all calls of one constructor
+MOST_CALLS = 1000
+LONGEST_REASON = 300  # letters
+MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
+
+
+@dataclass(frozen=True, slots=True)
+class SweptObject:
+    """An object that can be audited: the name of its audit, its constructor, and its example."""
+
+    name: str
+    constructor: str
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class NotBuilt:
+    """A constructor, or one of its examples, that is not audited."""
+
+    constructor: str
+    reason: str
+
+
+Built = list[SweptObject | NotBuilt]
+
+
+def swept_objects(table: LibraryTable) -> Iterator[SweptObject | NotBuilt]:
+    """Yield what can be audited of each constructor, or why nothing can.
+
+    Raises InvalidInputError as the table does, and if its setup fails.
+    """
+    found = table.found()
+    yield from (NotBuilt(name, reason) for name, reason in table.others.items())
+    left = {name: module for name, module in found.items() if name not in table.others}
+    while left:
+        for constructor, built in _by_one_process(table, left):
+            del left[constructor]
+            yield from built
+
+
+def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator[tuple[str, Built]]:
+    """Yield what is built of each constructor, up to the first at which the process ends or is late."""
+    spawn = multiprocessing.get_context("spawn")
+    ours, theirs = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=_build_all, args=(table, dict(modules), theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        if reason := _first_message(ours):
+            raise InvalidInputError(
+                f"the setup of the table for {table.library} failed: {visible(reason, LONGEST_REASON)}; install what it imports, "
+                "or name another table by --examples"
+            )
+        for constructor in list(modules):
+            if not ours.poll(SECONDS):
+                yield constructor, [NotBuilt(constructor, f"it was not built within {SECONDS:g} s")]
+                return
+            try:
+                built = ours.recv()
+            except EOFError:
+                yield constructor, [NotBuilt(constructor, "the library ended the process that built it")]
+                return
+            yield constructor, built
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _first_message(ours: Connection) -> str:
+    """Return why the setup of a table failed; an empty text if it did not."""
+    if not ours.poll(SECONDS):
+        return f"it took longer than {SECONDS:g} s"
+    try:
+        return str(ours.recv())
+    except EOFError:
+        return "it ended its process"
+
+
+def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection) -> None:
+    """Build what can be built of each constructor, and send it. What the library prints is not shown."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(quiet, stream)
+    names = dict[str, Any]()
+    try:
+        exec(table.beginning, names)
+    except Exception as error:  # whatever the table imports
+        end.send(f"{type(error).__name__}: {error}")
+        return
+    end.send("")
+    for constructor, module in modules.items():
+        examples = table.examples.get(constructor)
+        made = (
+            _by_examples(constructor, examples, names) if examples else _by_arguments(table, constructor, module, names)
+        )
+        end.send(made)
+
+
+def _by_examples(constructor: str, examples: list[Example], names: dict[str, Any]) -> Built:
+    """Return all examples, each with the reason against it if there is one."""
+    built: Built = []
+    for i, example in enumerate(examples):
+        _, reason = _tried(example, names)
+        name = constructor if i == 0 else f"{constructor}, {i + 1}"
+        built.append(
+            NotBuilt(constructor, f"{example.object}: {reason}") if reason else SweptObject(name, constructor, example)
+        )
+    return built
+
+
+def _by_arguments(table: LibraryTable, constructor: str, module: str, names: dict[str, Any]) -> Built:
+    """Return the first call that makes something to audit, or what was against the one that came furthest."""
+    try:
+        signature = inspect.signature(getattr(sys.modules[module], constructor))
+    except (TypeError, ValueError):
+        return [NotBuilt(constructor, "Python can read no signature, and there is no example")]
+    needed = [name for name, one in signature.parameters.items() if one.default is one.empty and one.kind not in MANY]
+    if without := table.without(needed):
+        return [NotBuilt(constructor, f"there is no generic argument for {', '.join(without)}, and no example")]
+    furthest = (False, "nothing was tried")
+    for call in itertools.islice(table.calls(constructor, module, needed), MOST_CALLS):
+        example = Example(object=call)
+        made, reason = _tried(example, names)
+        if not reason:
+            return [SweptObject(constructor, constructor, example)]
+        furthest = (made, reason) if made or not furthest[0] else furthest
+    return [NotBuilt(constructor, furthest[1])]
+
+
+def _tried(example: Example, names: dict[str, Any]) -> tuple[bool, str]:
+    """Build an example, and return whether that went well, and what is against an audit of it."""
+    try:
+        thing = eval(example.object, names)
+    except Exception as error:  # of the library
+        return False, _short(f"{type(error).__name__}: {error}")
+    try:
+        adapted = adapt(thing, example.parameters)
+    except Exception as error:  # an attribute may be another one in this release
+        return True, _short(error if isinstance(error, AuditorError) else f"{type(error).__name__}: {error}")
+    if adapted is None:
+        return True, f"{type(thing).__name__} has no adapter"
+    lacks = [key for key in ("claim", "neighbours") if getattr(example, key) is None and getattr(adapted, key) is None]
+    return True, _short(f"it does not say its {' and '.join(lacks)}; {adapted.wanting}") if lacks else ""
+
+
+def _short(text: object) -> str:
+    return visible(" ".join(str(text).split()), LONGEST_REASON)

@@ -1,0 +1,229 @@
+"""Mechanisms and tools of diffprivlib.
+
+A mechanism has ε and δ as attributes, and its sensitivity says how far apart two neighbours are. A tool is a function with
+arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. It does not say which data sets are neighbours.
+"""
+
+import copy
+import functools
+import inspect
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from auditor.adapters import Adapted
+from auditor.claims import PureDP
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.neighbours.numbers import Number
+from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals
+
+RANGE = 100
+# They take integers only.
+INTEGERS = ("Geometric", "GaussianDiscrete")
+# A perturbed function tells its data exactly; its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
+OF_VECTOR = (
+    "diffprivlib does not say which function Vector perturbs: it was a logistic loss of its sensitivities, whose minimum is the "
+    "output; one record is replaced, and the others are zero"
+)
+# How many records a tool gets.
+SIZE = {"add_remove": (0, 20), "substitute": (1, 20)}
+
+
+def from_diffprivlib(
+    thing: Any, *, range: Sequence[Number] | None = None, values: Sequence[Any] | None = None
+) -> Adapted:
+    """Adapt a mechanism.
+
+    Args:
+        thing: the mechanism.
+        range: [low, high], the numbers that are tried; by default the mechanism's own bounds, if it has some.
+        values: instead, values any two of which are neighbours.
+
+    Raises InvalidInputError for an object that is not a mechanism.
+    """
+    if not hasattr(thing, "randomise"):
+        raise InvalidInputError(f"{type(thing).__name__} of diffprivlib is not a mechanism, a tool or a model")
+    chosen = dict[str, Any]()
+    claim = dp_claim(thing.epsilon, getattr(thing, "delta", 0.0))
+    if hasattr(thing, "function_sensitivity"):
+        return Adapted(MinimumOf(thing), claim, _records_of(thing), (OF_VECTOR,))
+    neighbours = Value(values) if values is not None else _neighbours(thing, range, chosen)
+    return Adapted(
+        Selected(thing) if hasattr(thing, "utility") else Randomised(thing),
+        claim,
+        neighbours,
+        what_was_chosen("diffprivlib", chosen),
+        f"diffprivlib's {type(thing).__name__} does not say which values are neighbours; say `values`, or give `neighbours`",
+    )
+
+
+def from_tool(
+    thing: Any, *, relation: str | None = None, size: Sequence[int] | None = None, range: Sequence[Any] | None = None
+) -> Adapted:
+    """Adapt a tool with its arguments.
+
+    Args:
+        thing: the function, or a partial of it.
+        relation: "add_remove" or "substitute".
+        size: [low, high], how many records there are.
+        range: [low, high], the numbers that are tried, by default those within ``range`` or ``bounds`` of the tool; of data with
+            several columns, one pair for each. Records of the tools that ignore NaN may be NaN.
+
+    Raises InvalidInputError for another relation.
+    """
+    tool = thing if isinstance(thing, functools.partial) else functools.partial(thing)
+    name, parameters = tool.func.__name__, inspect.signature(tool.func).parameters
+    said = inspect.signature(tool.func).bind_partial(*tool.args, **tool.keywords).arguments
+    mechanism = ToolAnswer(tool, "array_x" in parameters)
+    claim = PureDP(float(said.get("epsilon", parameters["epsilon"].default)))
+    if relation is None:
+        wanting = f"diffprivlib's {name} does not say which data are neighbours; say `relation`"
+        return Adapted(mechanism, claim, wanting=wanting)
+    if relation not in SIZE:
+        raise InvalidInputError(f'relation is "{relation}"; {did_you_mean(relation, SIZE)}')
+    chosen = dict[str, Any]()
+    ends = next((one for one in (range, said.get("range"), said.get("bounds")) if one is not None), None)
+    if ends is None:
+        ends = chosen["range"] = (0, 1)
+    if size is None:
+        size = chosen["size"] = SIZE[relation]
+    domain = Records(**_shape(name, ends), size=size, relation=relation)
+    return Adapted(mechanism, claim, domain, what_was_chosen("diffprivlib", chosen))
+
+
+def _shape(name: str, ends: Sequence[Any]) -> dict[str, Any]:
+    """Return what a record of a tool may be, as keywords of Records."""
+    if isinstance(ends[0], Sequence):
+        return {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
+    low, high = map(float, ends)
+    if name.startswith("nan"):
+        return {"choices": [low, (low + high) / 2, high, math.nan]}
+    return {"record": (low, high)}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """A tool as a function of its records; ``apart`` if each column is an argument of its own."""
+
+    tool: functools.partial[Any]
+    apart: bool
+
+    def __call__(self, data: Any) -> Any:
+        return self.tool(*data.T) if self.apart else self.tool(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Randomised:
+    """A mechanism as a function of its value."""
+
+    made: Any
+
+    def __call__(self, value: Any) -> Any:
+        return self.made.randomise(copy.copy(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A mechanism that selects by utilities, as a function of these. They are an argument of its constructor."""
+
+    made: Any
+
+    def __call__(self, utilities: Any) -> Any:
+        made = self.made
+        said = {"monotonic": made.monotonic, "candidates": made.candidates}
+        # The measure is not an argument of all of them.
+        if getattr(made, "measure", None) is not None:
+            said["measure"] = made.measure
+        utility = [float(one) for one in utilities]
+        return type(made)(epsilon=made.epsilon, sensitivity=made.sensitivity, utility=utility, **said).randomise()
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumOf:
+    """The minimum of a regularised logistic loss that Vector perturbs, as a function of one record.
+
+    At a record of length 1 its slope is at most 1, and its curvature at most ``function_sensitivity``, as the mechanism assumes.
+    Records that are zero would add a constant.
+    """
+
+    made: Any
+
+    def __call__(self, record: Any) -> list[float]:
+        from scipy.optimize import minimize
+
+        made, steep = self.made, 4 * self.made.function_sensitivity
+
+        def loss(argument: np.ndarray) -> tuple[float, np.ndarray]:
+            along = float(np.dot(argument, record))
+            value = np.logaddexp(0, steep * along) / steep if steep else along
+            slope = 1 / (1 + np.exp(-steep * along)) if steep else 1.0
+            of_length = made.alpha * argument
+            return (value + np.dot(of_length, argument) / 2) / made.n, (slope * record + of_length) / made.n
+
+        record = np.asarray(record, dtype=float)
+        start = np.zeros(made.dimension)
+        found = minimize(
+            made.randomise(loss), start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
+        )
+        return [float(number) for number in found.x]
+
+
+def _records_of(thing: Any) -> Domain:
+    """Return pairs of records that are at most as long as the data sensitivity: in one direction, in two, and none."""
+    far, first = float(thing.data_sensitivity), np.zeros(thing.dimension)
+    first[0] = 1.0
+    even = np.full(thing.dimension, thing.dimension**-0.5)
+    records = dict.fromkeys(
+        tuple((far * one).tolist()) for one in (0 * first, first, -first, np.roll(first, 1), even, first / 2)
+    )
+    return Pairs(list(itertools.combinations(map(list, records), 2)))
+
+
+def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, Any]) -> Domain | None:
+    """Return the neighbours that a mechanism's attributes say; None if they say none."""
+    if hasattr(thing, "value0"):
+        return Value([thing.value0, thing.value1])
+    if hasattr(thing, "_domain_values"):
+        return Value(sorted(thing._domain_values))
+    sensitivity = getattr(thing, "sensitivity", None)
+    if hasattr(thing, "utility"):
+        return _utilities(thing, chosen)
+    if type(thing).__name__ == "Bingham":
+        return _matrices(sensitivity, chosen)
+    if sensitivity is None:
+        return None
+    integer = any(base.__name__ in INTEGERS for base in type(thing).__mro__)
+    one = int if integer else float
+    low, high = given or (getattr(thing, "lower", None), getattr(thing, "upper", None))
+    if low is None or high is None or abs(low) == float("inf") or abs(high) == float("inf"):
+        far = max(RANGE, 10 * sensitivity)
+        low, high = -far, far
+        chosen["range"] = (low, high)
+    return OneNumber((one(low), one(high)), one(sensitivity))
+
+
+def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
+    """Return vectors of utilities, each of which moves by the sensitivity; None if all must move in one direction."""
+    if thing.monotonic:
+        return None
+    far = max(10.0, 10 * thing.sensitivity)
+    chosen["range"] = (0.0, far)
+    return Totals(
+        cells=len(thing.utility), values=(0.0, far), contribution={"linf": float(thing.sensitivity)}, integer=False
+    )
+
+
+def _matrices(sensitivity: Any, chosen: dict[str, Any]) -> Domain:
+    """Return covariance matrices of two columns, and each with one row more, whose squared length is the sensitivity."""
+    chosen["columns"] = 2
+    directions = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
+    first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]
+    return Pairs([(before, before + sensitivity * np.outer(row, row)) for before in first for row in directions])

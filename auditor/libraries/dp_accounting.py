@@ -1,0 +1,81 @@
+"""Events and accountants of dp-accounting as claims, and any callable with a ``dp_event``.
+
+An event promises something else under each relation of neighbours, and dp-accounting's privacy loss distributions say what. An
+accountant has a relation of its own, and says itself what it promises.
+"""
+
+import math
+from importlib import import_module
+from typing import Any
+
+from auditor.adapters import Adapted
+from auditor.claims import Claim, PrivacyProfile, ZeroConcentratedDP
+from auditor.errors import InvalidInputError
+from auditor.neighbours.pair import relation_named
+
+# The δ of a profile.
+AT_DELTA = (0.1, 0.01, 1e-3, 1e-6)
+# By the auditor's relation, the names in dp-accounting's NeighboringRelation.
+RELATIONS = {"add_remove": "ADD_OR_REMOVE_ONE", "substitute": "REPLACE_ONE"}
+
+
+def from_dp_event(thing: Any, *, relation: str | None = None) -> Adapted:
+    """Adapt a mechanism that states its event, in the manner that several libraries share.
+
+    Args:
+        thing: a callable as ``auditor.audit`` takes one, whose ``dp_event`` is an event, or returns one.
+        relation: "add_remove" or "substitute"; the claim depends on it, and neighbours that are given must be of it.
+
+    Raises InvalidInputError for another relation, and for an event that dp-accounting cannot account for under this relation.
+    """
+    if relation is None:
+        return Adapted(
+            thing, wanting="its event claims something else under each relation; say `relation`, and give `neighbours`"
+        )
+    event = thing.dp_event() if callable(thing.dp_event) else thing.dp_event
+    claim = _of_event(event, relation_named(relation))
+    return Adapted(thing, claim, wanting="its event does not say what data are; give `neighbours`")
+
+
+def claim_of(stated: Any, relation: str | None) -> Claim | None:
+    """Return the claim of an event, or of an accountant that has composed events; None for anything else.
+
+    Raises InvalidInputError for an event without a relation, for an accountant of another one, and for those that promise nothing.
+    """
+    if "dp_accounting" not in {kind.__module__.partition(".")[0] for kind in type(stated).__mro__}:
+        return None
+    return _of_accountant(stated, relation) if hasattr(stated, "get_epsilon") else _of_event(stated, relation)
+
+
+def _of_event(event: Any, relation: str | None) -> Claim:
+    if relation is None:
+        raise InvalidInputError(
+            f"{type(event).__name__} claims something else under each relation; say `relation`: add_remove or substitute"
+        )
+    if type(event).__name__ == "ZCDpEvent" and not event.xi and relation == "add_remove":
+        return ZeroConcentratedDP(float(event.rho))
+    library, losses = import_module("dp_accounting"), import_module("dp_accounting.pld")
+    accountant = losses.PLDAccountant(getattr(library.NeighboringRelation, RELATIONS[relation]))
+    try:
+        accountant.compose(event)
+    except library.UnsupportedEventError as error:
+        raise InvalidInputError(f"dp-accounting cannot account for the event under {relation}: {error}") from None
+    return _profile_of(accountant, str(event))
+
+
+def _of_accountant(accountant: Any, relation: str | None) -> Claim:
+    own = accountant.neighboring_relation.name
+    if relation is not None and own != RELATIONS[relation]:
+        raise InvalidInputError(
+            f"{type(accountant).__name__} accounts for {own}, and the neighbours are {relation}: another promise"
+        )
+    return _profile_of(accountant, type(accountant).__name__)
+
+
+def _profile_of(accountant: Any, what: str) -> Claim:
+    """Return ε at some δ."""
+    points = [(float(accountant.get_epsilon(delta)), delta) for delta in AT_DELTA]
+    finite = [(epsilon, delta) for epsilon, delta in points if math.isfinite(epsilon)]
+    if not finite:
+        raise InvalidInputError(f"{what} promises nothing: its ε is infinite at every δ up to {AT_DELTA[0]}")
+    return PrivacyProfile(finite)

@@ -1,0 +1,132 @@
+"""Estimators in the manner of scikit-learn: ``fit`` learns from records, and what it learned is the output.
+
+That is each fitted attribute, whose name ends in an underscore, and what is predicted for a few points; or those that are named.
+"""
+
+import copy
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from auditor.adapters import Adapted
+from auditor.claims import Claim
+from auditor.errors import InvalidInputError, did_you_mean
+from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.neighbours.records import Records
+
+RELATIONS = ("add_remove", "substitute")
+# Chosen if an estimator does not say it.
+RANGE, SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
+MOST_POINTS = 4  # for which it predicts
+PREDICTED = "predicted"
+
+
+def from_estimator(
+    thing: Any,
+    *,
+    relation: str | None = None,
+    size: Sequence[int] | None = None,
+    range: Sequence[Any] | None = None,
+    classes: Sequence[Any] | None = None,
+    target: Sequence[float] | None = None,
+    attributes: Sequence[str] | None = None,
+) -> Adapted:
+    """Adapt an estimator that has not learned yet. It is copied before it learns.
+
+    Args:
+        thing: an object with ``fit``; its ``epsilon`` and ``delta``, if it has them, are the claim.
+        relation: "add_remove" or "substitute".
+        size: [low, high], how many records there are.
+        range: [low, high] of each feature.
+        classes: the classes of a classifier.
+        target: [low, high], the numbers that a regression predicts.
+        attributes: the fitted attributes to look at, and "predicted" if predictions count; by default all of them.
+
+    Raises InvalidInputError for another relation, and if classes and target are both given.
+    """
+    claim = _claim_of_estimator(thing)
+    name = type(thing).__name__
+    if relation is None:
+        return Adapted(
+            Fitted(thing, 0, False, (), None),
+            claim,
+            wanting=f"{name} does not say which data are neighbours; say `relation`",
+        )
+    if relation not in RELATIONS:
+        raise InvalidInputError(f'relation is "{relation}"; {did_you_mean(relation, RELATIONS)}')
+    if classes is not None and target is not None:
+        raise InvalidInputError(
+            "classes and target are both given; a classifier has classes, a regression has a target"
+        )
+    chosen = dict[str, Any]()
+    if range is None:
+        range = chosen["range"] = RANGE
+    if size is None:
+        size = chosen["size"] = SIZE
+    features = [(float(low), float(high)) for low, high in range]
+    columns: list[dict[str, Any]] = [{"low": low, "high": high} for low, high in features]
+    if classes is not None:
+        columns.append({"choices": list(classes)})
+    elif target is not None:
+        columns.append({"low": float(target[0]), "high": float(target[1])})
+    points = tuple(itertools.islice(itertools.product(*features), MOST_POINTS))
+    one = len(columns) == 1
+    shape: dict[str, Any] = {"record": features[0]} if one else {"columns": columns}
+    return Adapted(
+        Fitted(
+            thing,
+            len(features),
+            len(columns) > len(features),
+            points,
+            None if attributes is None else tuple(attributes),
+        ),
+        claim,
+        Records(**shape, size=size, relation=relation),
+        what_was_chosen(name, chosen),
+        f"{name} has no epsilon; give a claim",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """An estimator as a function of its records, whose columns are the features and, if it has one, the target."""
+
+    estimator: Any
+    features: int
+    has_target: bool
+    points: tuple[tuple[float, ...], ...]
+    attributes: tuple[str, ...] | None
+
+    def __call__(self, data: Any) -> dict[str, Any]:
+        table = np.asarray(data).reshape(len(data), self.features + self.has_target)
+        features = table[:, : self.features]
+        learned = copy.deepcopy(self.estimator)
+        learned.fit(features, table[:, -1]) if self.has_target else learned.fit(features)
+        return dict(self._shown(learned))
+
+    def _shown(self, learned: Any) -> Iterator[tuple[str, Any]]:
+        fitted = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
+        predicts = [PREDICTED] * hasattr(learned, "predict")
+        for name in self.attributes or (*fitted, *predicts):
+            value = learned.predict(np.asarray(self.points)) if name == PREDICTED else getattr(learned, name)
+            yield name, _plain_value(value)
+
+
+def _plain_value(value: Any) -> Any:
+    """Return numbers, texts and lists of these; of anything else, its type."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain_value(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else type(value).__name__
+
+
+def _claim_of_estimator(thing: Any) -> Claim | None:
+    epsilon, delta = getattr(thing, "epsilon", None), getattr(thing, "delta", 0.0)
+    if not isinstance(epsilon, int | float) or not math.isfinite(epsilon):
+        return None
+    return dp_claim(epsilon, delta)

@@ -1,0 +1,132 @@
+"""What a sweep knows of a library: its constructors, arguments to try, and examples. One YAML file has it for each library."""
+
+import fnmatch
+import importlib
+import itertools
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from auditor.config.strict import Strict, validated
+from auditor.config.yaml_text import read_yaml_file
+from auditor.errors import InvalidInputError, did_you_mean
+
+HERE = Path(__file__).parent
+ANY = "any"  # arguments that many libraries call alike
+
+
+class Example(Strict):
+    """An object, and the keys of its audit that it does not say itself."""
+
+    object: str
+    """A Python expression."""
+    parameters: dict[str, Any] = Field(default={})
+    claim: dict[str, Any] | None = None
+    neighbours: dict[str, Any] | None = None
+    samples: int | None = None
+    search: dict[str, Any] | None = None
+    planted: int | None = None
+
+
+class LibraryTable(Strict):
+    """A library, with what a sweep needs to know of it."""
+
+    library: str
+    """The module, by whose name the library is swept."""
+    distribution: str | None = None
+    """The name under which it is installed, if it is another one."""
+    setup: str = ""
+    """Python that runs before all expressions."""
+    constructors: list[str] = Field(default=[])
+    """module:pattern, such as opendp.measurements:make_*; by default all public names of the module."""
+    others: dict[str, str] = Field(default={})
+    """Names that fit a pattern and build nothing that can be audited, each with the reason."""
+    arguments: dict[str, list[str]] = Field(default={})
+    """Expressions to try, by the name of a parameter; "a, b" has those for the first two parameters together."""
+    examples: dict[str, list[Example]] = Field(default={})
+    """By the name of a constructor: what is audited in place of its arguments."""
+
+    @property
+    def release(self) -> str:
+        """The version that is installed."""
+        try:
+            return version(self.distribution or self.library)
+        except PackageNotFoundError:
+            return "unknown"
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules of the patterns, each once."""
+        return list(dict.fromkeys(pattern.partition(":")[0] for pattern in self._patterns))
+
+    @property
+    def _patterns(self) -> list[str]:
+        return self.constructors or [f"{self.library}:*"]
+
+    @property
+    def beginning(self) -> str:
+        """The Python that runs before the expressions: imports, then ``setup``."""
+        return "".join(f"import {module}\n" for module in self.modules) + self.setup
+
+    def found(self) -> dict[str, str]:
+        """Return the modules of the public constructors, by their names.
+
+        Raises InvalidInputError if a module cannot be imported, or if an example is of no constructor.
+        """
+        names = dict[str, str]()
+        for written in self._patterns:
+            module, _, pattern = written.partition(":")
+            try:
+                made = importlib.import_module(module)
+            except ImportError as error:
+                raise InvalidInputError(
+                    f"{module} cannot be imported: {error}; install it next to the auditor"
+                ) from None
+            for name in dir(made):
+                thing = getattr(made, name)
+                # What a module imports from elsewhere is no constructor of it. Objects of C may name any module, or none.
+                home = str(getattr(thing, "__module__", None) or module).partition(".")[0]
+                own = home in (self.library, module) or bool(pattern.strip("*"))
+                if callable(thing) and own and not name.startswith("_") and fnmatch.fnmatchcase(name, pattern or "*"):
+                    names.setdefault(name, module)
+        for name in (*self.examples, *self.others):
+            if name not in names:
+                raise InvalidInputError(f'the table of {self.library} names "{name}"; {did_you_mean(name, names)}')
+        return names
+
+    def without(self, needed: list[str]) -> list[str]:
+        """Return the parameters for which there is nothing to try."""
+        return [name for name in needed[self._together(needed) :] if name not in self.arguments]
+
+    def _together(self, needed: list[str]) -> int:
+        """Return how many of the first parameters have arguments that belong together."""
+        return 2 if len(needed) > 1 and ", ".join(needed[:2]) in self.arguments else 0
+
+    def calls(self, constructor: str, module: str, needed: list[str]) -> Iterator[str]:
+        """Yield calls of a constructor, with each choice of the arguments that it needs."""
+        joint = self._together(needed)
+        choices = [self.arguments[", ".join(needed[:joint])]] if joint else []
+        choices += [[f"{name}={value}" for value in self.arguments[name]] for name in needed[joint:]]
+        for chosen in itertools.product(*choices):
+            yield f"{module}.{constructor}({', '.join(chosen)})"
+
+
+def table_of(library: str, examples: Path | None = None) -> LibraryTable:
+    """Return the table of a library: the one in ``examples``, or that of this package, or of generic arguments alone.
+
+    Raises InvalidInputError for a file that is no such table, or is that of another library.
+    """
+    own = HERE / f"{library}.yaml"
+    file = examples or (own if own.is_file() else None)
+    given = _read(file) if file else LibraryTable(library=library)
+    if given.library != library:
+        raise InvalidInputError(f'{file} is the table of "{given.library}", not of "{library}"')
+    generic = _read(HERE / f"{ANY}.yaml").arguments
+    return given.model_copy(update={"arguments": {**generic, **given.arguments}})
+
+
+def _read(file: Path) -> LibraryTable:
+    return validated(LibraryTable, read_yaml_file(file).data, str(file))

@@ -1,0 +1,451 @@
+"""Measurements and transformations of OpenDP: claim by the map, neighbours by the domain and the metric.
+
+They travel as the JSON of OpenDP's own ``serialize``. Some cannot be written so; these run in the auditor's process, or are found
+again by name.
+"""
+
+import functools
+import json
+import pickle
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from auditor.adapters import Adapted
+from auditor.claims import (
+    ApproximateDP,
+    Claim,
+    PrivacyProfile,
+    PureDP,
+    RenyiDP,
+    Sensitivity,
+    ZeroConcentratedDP,
+)
+from auditor.errors import InvalidInputError
+from auditor.libraries.adapting import what_was_chosen
+from auditor.libraries.opendp_frames import BY_ID, FRAMES, as_bounds, frames_of, rows_in_all
+from auditor.neighbours.domains import Domain, Value
+from auditor.neighbours.numbers import Number
+from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals
+from auditor.neighbours.totals_by_key import TotalsByKey
+
+# Chosen where an object does not say it.
+SIZE, RANGE, CELLS, CHOICES, ORDER = (0, 20), 100, 3, ("a", "b", "c"), 2.0
+MANY = 64  # outputs of one composition
+DELTAS = (0.1, 0.01, 1e-3, 1e-6)
+OUTSIDE = "none of these"  # a text that is not a category
+# Metrics in which a record that is exchanged counts twice, and those in which it counts once.
+BY_RECORDS, BY_CHANGES = ("SymmetricDistance", "InsertDeleteDistance"), ("ChangeOneDistance", "HammingDistance")
+NORMS = {"L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
+BY_FRAMES = "FrameDistance"
+KEYED = {"L01InfDistance": "l1", "L02InfDistance": "l2"}
+
+
+def from_opendp(
+    thing: Any,
+    *,
+    d_in: Any = None,
+    size: Sequence[int] | None = None,
+    range: Sequence[Number] | None = None,
+    choices: Sequence[Any] | None = None,
+    cells: int | None = None,
+) -> Adapted:
+    """Adapt a measurement, a transformation, or a query of the Context API.
+
+    Args:
+        thing: the object.
+        d_in: how far apart neighbours are; one record, one person, or 1, by default.
+        size: [low, high], how many records there are, where the domain does not say it.
+        range: [low, high], the numbers that are tried, where the domain has no bounds.
+        choices: the texts that are tried.
+        cells: how many numbers a vector has, or how many bits, where the domain does not say it.
+
+    Raises InvalidInputError for anything else of OpenDP, and for a domain, metric or measure without a counterpart.
+    """
+    if type(thing).__name__ == "Query":
+        # Neighbours are as far apart as the context says.
+        d_in, thing = thing._d_in if d_in is None else d_in, thing.resolve()
+    elif type(thing).__name__ == "LazyFrameQuery":
+        # All its plain attributes are those of polars.
+        inner = object.__getattribute__(thing, "_query")
+        d_in, thing = inner._d_in if d_in is None else d_in, thing.resolve()
+    if not hasattr(thing, "input_metric") or not hasattr(thing, "map"):
+        raise InvalidInputError(
+            f"{type(thing).__name__} of OpenDP has no privacy map; give a measurement, a transformation, or a query"
+        )
+    space = _Space(thing, _Said(d_in, size, range, choices, cells))
+    is_query = hasattr(thing, "output_metric")
+    try:
+        neighbours, d_in = space.neighbours()
+        claim = _sensitivity(thing, d_in) if is_query else _claim(thing, d_in, space.noted)
+    except InvalidInputError:
+        raise
+    except Exception as error:  # of OpenDP, where its map or its domain does not allow what is asked
+        text = " ".join(str(error).split())
+        raise InvalidInputError(f"OpenDP does not say what an audit of {thing.input_domain} needs: {text}") from error
+    mechanism = Answer(thing) if is_query else Releases(thing)
+    return Adapted(mechanism, claim, neighbours, (*what_was_chosen("OpenDP", space.chosen), *space.noted))
+
+
+# --- The mechanism ---
+
+
+@dataclass(frozen=True)
+class OpenDPCall:
+    """An object of OpenDP as a function of a data set, which may come as NumPy arrays or lists."""
+
+    made: Any
+
+    @functools.cached_property
+    def _form(self) -> Any:
+        """What turns a data set into the types that OpenDP demands."""
+        carrier = str(self.made.input_domain.carrier_type)
+        # The records of a text are its lines.
+        return "\n".join if carrier == "String" and _name(self.made.input_metric) in BY_RECORDS else _typed(carrier)
+
+    def __reduce__(self) -> Any:
+        features = tuple(sorted(import_module("opendp.mod").GLOBAL_FEATURES))
+        try:
+            return _read_again, (type(self), _opendp().serialize(self.made), features)
+        except Exception as error:  # OpenDP raises plain exceptions
+            raise pickle.PicklingError(f"OpenDP cannot write it as JSON: {error}") from None
+
+
+class Releases(OpenDPCall):
+    """A measurement, for many outputs a call."""
+
+    def __call__(self, dataset: Any, size: int) -> list[Any]:
+        data, found = self._form(dataset), list[Any]()
+        while self._many is not None and size - len(found) >= MANY:
+            found += self._many(data)
+        found += [self.made(data) for _ in range(size - len(found))]
+        return [_collected(output) for output in found]
+
+    @functools.cached_property
+    def _many(self) -> Any:
+        """The composition of MANY copies: one call of the library for as many outputs, which takes a third of the time.
+
+        None if OpenDP composes no such measurements. On frames its composition ends the process (0.16.0).
+        """
+        if _name(self.made.input_domain) == FRAMES:
+            return None
+        try:
+            return _opendp().c.make_composition([self.made] * MANY)
+        except Exception:  # of OpenDP, whatever it lacks
+            return None
+
+
+class Answer(OpenDPCall):
+    """A transformation. Records, and counts by key, are answered as rows, since they are compared in any order."""
+
+    def __call__(self, dataset: Any) -> Any:
+        answer = _collected(self.made(self._form(dataset)))
+        in_rows = _name(self.made.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED, BY_FRAMES)
+        return sorted(_as_rows(answer), key=repr) if in_rows else answer
+
+
+def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
+    """Yield the records of an answer as rows; of counts by key, as many rows as are counted."""
+    if isinstance(answer, dict):
+        yield from ({"record": key} for key, count in answer.items() for _ in range(count))
+    else:
+        yield from (record if isinstance(record, dict) else {"record": record} for record in answer)
+
+
+def _collected(output: Any) -> Any:
+    """Return the rows of a lazy frame, which draws its noise now; anything else as it is."""
+    return output.collect().to_dicts() if hasattr(output, "collect") else output
+
+
+def _opendp() -> Any:
+    return import_module("opendp.prelude")
+
+
+def _read_again(kind: type[OpenDPCall], text: str, features: Sequence[str]) -> OpenDPCall:
+    _opendp().enable_features(*features)
+    return kind(_opendp().deserialize(text))
+
+
+def _typed(carrier: str) -> Any:
+    """Return what turns plain data into those of a carrier type, such as Vec<f64>.
+
+    >>> _typed("Vec<f64>")([1, 2]), _typed("HashMap<String, i32>")({"a": np.int64(1)}), _typed("BitVector")([0, 1, 1])
+    ([1.0, 2.0], {'a': 1}, b'`')
+    """
+    if carrier == "LazyFrame":
+        return lambda frame: frame
+    if carrier == "BitVector":
+        return lambda bits: np.packbits(np.asarray(bits, dtype=bool)).tobytes()
+    if match := re.fullmatch(r"Vec<(.*)>", carrier):
+        each = _typed(match[1])
+        return lambda records: [each(record) for record in records]
+    if match := re.fullmatch(r"HashMap<(.*), (.*)>", carrier):
+        key, value = _typed(match[1]), _typed(match[2])
+        return lambda counts: {key(name): value(number) for name, number in counts.items()}
+    return {"bool": bool, "String": str}.get(carrier, float if carrier.startswith("f") else int)
+
+
+# --- The neighbours ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The keywords."""
+
+    d_in: Any
+    size: Sequence[int] | None
+    range: Sequence[Number] | None
+    choices: Sequence[Any] | None
+    cells: int | None
+
+
+class _Space:
+    """The domain and the metric of an object, and what was assumed to make neighbours of them."""
+
+    def __init__(self, thing: Any, said: _Said) -> None:
+        self._thing, self._said = thing, said
+        self._domain, self._metric = thing.input_domain, _name(thing.input_metric)
+        self.chosen: dict[str, Any] = {}
+        self.noted: list[str] = []
+
+    def neighbours(self) -> tuple[Domain, Any]:
+        """Return the neighbours and their distance, in the type that the map takes."""
+        kind, metric, carrier = _name(self._domain), self._metric, str(self._domain.carrier_type)
+        if kind == FRAMES:
+            return self._frames()
+        # The records of a text are its lines.
+        if metric in (*BY_RECORDS, *BY_CHANGES) and (kind == "VectorDomain" or carrier == "String"):
+            return self._records()
+        if kind == "VectorDomain" and metric in NORMS:
+            return self._totals()
+        if kind == "AtomDomain" and metric == "AbsoluteDistance":
+            d_in = self._distance()
+            low, high = self._ends(self._domain, d_in)
+            return OneNumber((low, high), d_in), d_in
+        if kind in ("AtomDomain", "BitVectorDomain") and metric == "DiscreteDistance":
+            return self._one_of_all(kind), self._said.d_in or 1
+        if kind == "MapDomain" and metric in KEYED:
+            return self._by_key()
+        raise InvalidInputError(
+            f"OpenDP's {self._domain} with {self._thing.input_metric} has no counterpart here; give `neighbours`, and call the "
+            "measurement in a function of your own"
+        )
+
+    def _records(self) -> tuple[Domain, int]:
+        is_vector = _name(self._domain) == "VectorDomain"
+        element, sized = (self._domain.element_domain, self._domain.size) if is_vector else (self._domain, None)
+        by_records = self._metric in BY_RECORDS
+        # A data set of known size has neighbours of the same size only: one record is exchanged, which counts twice.
+        twice = by_records and sized is not None
+        d_in = self._said.d_in if self._said.d_in is not None else 1 + twice
+        if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 1 + twice:
+            raise InvalidInputError(
+                f"d_in is {d_in!r}; of {self._domain} it must be an integer of at least {1 + twice}"
+            )
+        size = (sized, sized) if sized is not None else self._said.size
+        if size is None:
+            size = self._choose("size", SIZE)
+        domain = Records(
+            **self._record(element),
+            size=size,
+            relation="add_remove" if by_records and sized is None else "substitute",
+            distance=d_in // 2 if twice else d_in,
+            container="list",
+        )
+        return domain, d_in
+
+    def _frames(self) -> tuple[Domain, Any]:
+        d_in = 1 if self._said.d_in is None else self._said.d_in
+        rows = int(rows_in_all(d_in)) if isinstance(d_in, list) else int(d_in)
+        size = self._said.size
+        if size is None:
+            size = self._choose("size", SIZE)
+        domain = frames_of(self._thing, size, self._ends, self._texts, rows)
+        return domain, as_bounds(rows) if self._metric == BY_FRAMES else rows
+
+    def _record(self, element: Any) -> dict[str, Any]:
+        """Return what a record may be, as keywords of Records."""
+        kind = str(element.carrier_type)
+        if kind == "bool":
+            return {"choices": [False, True]}
+        if kind == "String":
+            return {"choices": self._texts()}
+        if kind.startswith("f") and element.nan:
+            self.noted.append("OpenDP's domain allows NaN, and no record that was tried is NaN")
+        return {"record": self._ends(element), "integer": not kind.startswith("f")}
+
+    def _totals(self) -> tuple[Domain, Number]:
+        d_in, atom = self._distance(), self._domain.element_domain
+        cells = self._domain.size or self._said.cells
+        if cells is None:
+            cells = self._choose("cells", CELLS)
+        integer = not str(atom.carrier_type).startswith("f")
+        values, norm = self._ends(atom, d_in), NORMS[self._metric]
+        reach = int(d_in) if integer else d_in
+        return Totals(cells=cells, values=values, contribution={norm: reach}, integer=integer), d_in
+
+    def _by_key(self) -> tuple[Domain, tuple[Number, ...]]:
+        key, number = re.findall(r"HashMap<(.*), (.*)>", str(self._domain.carrier_type))[0]
+        integer = not number.startswith("f")
+        one = int if integer else float
+        if self._said.d_in is None:
+            d_in = self._choose("d_in", (1, one(1), one(1)))
+        else:
+            keys, total, each = self._said.d_in
+            d_in = (int(keys), one(total), one(each))
+        ends = self._said.range
+        if ends is None:
+            ends = self._choose("range", (0, RANGE))
+        names = self._texts() if key == "String" else list(self._said.choices or (0, 1, 2))
+        domain = TotalsByKey(
+            names,
+            (one(ends[0]), one(ends[1])),
+            contribution={"l0": d_in[0], KEYED[self._metric]: d_in[1], "linf": d_in[2]},
+        )
+        return domain, d_in
+
+    def _one_of_all(self, kind: str) -> Domain:
+        if kind == "BitVectorDomain":
+            return self._bits()
+        match str(self._domain.carrier_type):
+            case "bool":
+                return Value([False, True])
+            case "String":
+                return Value([*self._texts(), OUTSIDE])
+            case carrier:
+                low, high = self._ends(self._domain)
+                return Value(range=(float(low), float(high)) if carrier.startswith("f") else (low, high))
+
+    def _bits(self) -> Domain:
+        """Return vectors of bits of the largest weight, and of weight 0 and 1."""
+        weight = re.search(r"weight=(\d+)", str(self._domain))
+        cells = self._said.cells
+        if cells is None:
+            cells = 8 * max(1, -(-2 * int(weight[1]) // 8)) if weight else 8
+            self._choose("cells", cells)
+        most = min(int(weight[1]), cells) if weight else cells
+        full = [0] * (cells - most) + [1] * most
+        single = [[int(i == j) for j in range(cells)] for i in range(cells)] if most else []
+        vectors = [[0] * cells, full, full[::-1], *single]
+        return Value([list(bits) for bits in dict.fromkeys(map(tuple, vectors))])
+
+    def _distance(self) -> Number:
+        """Return d_in of a metric on numbers, in its own type."""
+        d_in = self._said.d_in
+        if d_in is None:
+            d_in = self._choose("d_in", 1)
+        if isinstance(d_in, bool) or not isinstance(d_in, int | float) or not 0 < d_in < float("inf"):
+            raise InvalidInputError(f"d_in is {d_in!r}; it must be a number above 0")
+        return float(d_in) if str(self._thing.input_distance_type).startswith("f") else int(d_in)
+
+    def _ends(self, atom: Any, reach: Number = 1) -> tuple[Number, Number]:
+        """Return the ends of the numbers that are tried."""
+        kind = str(atom.carrier_type)
+        one = float if kind.startswith("f") else int
+        ends: Any = atom.bounds or self._said.range
+        if ends is None:
+            far = max(RANGE, 10 * reach)
+            low = 0 if kind.startswith("u") else -far
+            ends = self._choose("range", (low, far))
+        low, high = ends
+        return one(low), one(high)
+
+    def _texts(self) -> list[Any]:
+        if self._said.choices is not None:
+            return list(self._said.choices)
+        if categories := _categories(self._thing):
+            return categories
+        return list(self._choose("choices", CHOICES))
+
+    def _choose(self, keyword: str, value: Any) -> Any:
+        """Return a value that the object does not give, and note it."""
+        self.chosen[keyword] = value
+        return value
+
+
+def _name(part: Any) -> str:
+    """Return the name of a domain or metric, without what it holds."""
+    match = re.match(r"\w+", str(part))
+    return match[0] if match else ""
+
+
+def _categories(thing: Any) -> list[Any]:
+    """Return the categories that the object was made with, which its domain does not hold."""
+    try:
+        made = json.loads(_opendp().serialize(thing))
+    except Exception:  # some objects have no JSON
+        return []
+    return next((list(found) for found in _lists_named("categories", made)), [])
+
+
+def _lists_named(key: str, data: Any) -> Iterator[list[Any]]:
+    """Yield the lists below a key, anywhere in JSON."""
+    if isinstance(data, dict):
+        if isinstance(data.get(key), list):
+            yield data[key]
+        for inner in data.values():
+            yield from _lists_named(key, inner)
+    elif isinstance(data, list):
+        for inner in data:
+            yield from _lists_named(key, inner)
+
+
+# --- The claim ---
+
+
+def _claim(measurement: Any, d_in: Any, noted: list[str]) -> Claim:
+    """Return what the map promises at this distance."""
+    whole, d_out = str(measurement.output_measure).replace("()", ""), measurement.map(d_in)
+    inner = re.fullmatch(r"Approximate\((.*)\)", whole)
+    measure, delta = (inner[1], min(1.0, d_out[1])) if inner else (whole, 0.0)
+    value = d_out[0] if inner else d_out
+    claim: Claim
+    match measure, inner is not None:
+        case "MaxDivergence", True:
+            claim = ApproximateDP(value, delta)
+        case "MaxDivergence", False:
+            claim = PureDP(value)
+        case "SmoothedMaxDivergence", _:
+            claim = _profile(value, delta)
+        case "ZeroConcentratedDivergence", True:
+            claim = _claim(_opendp().c.make_zCDP_to_approxDP(measurement), d_in, noted)
+        case "ZeroConcentratedDivergence", False:
+            claim = ZeroConcentratedDP(value)
+        case "RenyiDivergence", False:
+            noted.append(f"OpenDP claims a curve of Rényi divergences; order {ORDER:g} was put to the test")
+            claim = RenyiDP(ORDER, value(ORDER))
+        case _:
+            raise InvalidInputError(f"OpenDP's measure {whole} has no counterpart here; give a `claim`")
+    return claim
+
+
+def _profile(profile: Any, more: float) -> Claim:
+    """Return some points of a profile. ``more`` is added to each δ."""
+    points = [(profile.epsilon(delta), min(1.0, delta + more)) for delta in DELTAS]
+    return PrivacyProfile([(epsilon, delta) for epsilon, delta in points if epsilon < float("inf")])
+
+
+def _sensitivity(transformation: Any, d_in: Any) -> Claim:
+    """Return how far the map lets the output move."""
+    metric, d_out = _name(transformation.output_metric), transformation.map(d_in)
+    if metric in ("AbsoluteDistance", "L1Distance"):
+        return Sensitivity(float(d_out))
+    if metric in NORMS:
+        return Sensitivity(float(d_out), NORMS[metric])  # type: ignore[arg-type]
+    if metric in BY_RECORDS:
+        return Sensitivity(float(d_out))
+    if metric == "L01InfDistance":
+        return Sensitivity(float(d_out[1]))
+    if metric == BY_FRAMES and not BY_ID.search(str(transformation.output_metric)):
+        return Sensitivity(rows_in_all(d_out))
+    if metric in BY_CHANGES:
+        return Sensitivity(2 * float(d_out))  # a record that is changed is removed and added
+    raise InvalidInputError(
+        f"{transformation.output_metric} of a transformation's output has no counterpart here; chain what answers with numbers"
+    )

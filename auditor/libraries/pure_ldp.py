@@ -1,0 +1,136 @@
+"""Clients of pure-ldp: the local model, so any two items are neighbours, and the claim is the client's ε."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from auditor.adapters import Adapted
+from auditor.claims import PureDP
+from auditor.errors import InvalidInputError
+from auditor.libraries.adapting import what_was_chosen
+from auditor.neighbours.domains import Domain, Value
+
+# Items of a client that hashes whatever it is given.
+SOME_ITEMS = (1, 2, 3, 4)
+MOST_HASHED = 16
+
+
+def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted:
+    """Adapt a client of a frequency oracle or of heavy hitters.
+
+    Args:
+        client: the client.
+        items: the items that are tried; by default all that the client's size and its index mapper allow.
+
+    Raises InvalidInputError for what is not a client.
+    """
+    if not hasattr(client, "privatise"):
+        raise InvalidInputError(f"{type(client).__name__} of pure-ldp does not privatise; give a client")
+    chosen = dict[str, Any]()
+    neighbours: Domain | None
+    if items is not None:
+        neighbours = Value(items)
+    elif hasattr(client, "alphabet"):
+        neighbours = Value(_words(client))
+    elif (d := getattr(client, "d", None)) is None:
+        chosen["items"] = SOME_ITEMS
+        neighbours = Value(SOME_ITEMS)
+    else:
+        neighbours = _all_items(client, d)
+    epsilon = _epsilon(client)
+    return Adapted(
+        Privatised(client, _items(neighbours)),
+        None if epsilon is None else PureDP(epsilon),
+        neighbours,
+        what_was_chosen("pure-ldp", chosen),
+        "the client has no epsilon; give a claim" if neighbours else "its index mapper takes other items; say `items`",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Privatised:
+    """What a client answers on an item.
+
+    Local hashing answers with a seed and a hash. Anybody can compute which of ``items`` lead to that hash, so this is added.
+    """
+
+    client: Any
+    items: tuple[Any, ...] = ()
+
+    def __call__(self, item: Any) -> Any:
+        answer = self.client.privatise(item)
+        # An iterator, which some clients return, shows nothing of what it holds.
+        answer = list(answer) if isinstance(answer, zip) else answer
+        fits = [
+            [_hash(inner, one, seed) == value for one in hashed]
+            for inner, (value, seed), hashed in _hashings(self.client, self.items, answer)
+        ]
+        return (answer, fits) if fits else answer
+
+
+Hashing = tuple[Any, tuple[int, int], list[Any]]
+
+
+def _hashings(client: Any, items: Sequence[Any], answer: Any) -> Iterator[Hashing]:
+    """Yield each local hashing in an answer: the client that did it, its hash and seed, and what it hashes of each item."""
+    if _is_local_hashing(client):
+        yield client, answer, list(items)
+    elif hasattr(client, "fragment_estimator"):  # the tree histogram hashes a beginning of the word, and the word
+        words = [client._pad_string(item) for item in items]
+        lengths = range(client.fragment_length, client.max_string_length + 1, client.fragment_length)
+        starts = [word[:n] + client.padding_char * (client.max_string_length - n) for word in words for n in lengths]
+        for inner, given, hashed in zip(
+            (client.fragment_estimator, client.word_estimator), answer, (starts, words), strict=True
+        ):
+            if _is_local_hashing(inner):
+                yield inner, given, hashed
+    elif _is_local_hashing(getattr(client, "client", None)) and hasattr(client, "start_length"):  # prefix extending
+        given, group = answer
+        length = client.start_length + (group + 1) * client.fragment_length
+        yield client.client, given, [client._pad_string(item)[:length] for item in items]
+    elif _is_local_hashing(getattr(client, "client", None)) and not client.count_sketch:  # a sketch
+        given, place = answer
+        yield client.client, given, [client.hash_funcs[place](client.index_mapper(item)) for item in items]
+
+
+def _is_local_hashing(client: Any) -> bool:
+    return any(base.__name__ == "LHClient" for base in type(client).__mro__)
+
+
+def _hash(client: Any, item: Any, seed: int) -> int:
+    """Return the hash of an item, as LHClient and its server compute it."""
+    text = str(client.index_mapper(item))
+    return int(import_module("xxhash").xxh32(text, seed=seed).intdigest() % client.g)
+
+
+def _items(neighbours: Domain | None) -> tuple[Any, ...]:
+    """Return the items to look for in an answer of local hashing."""
+    values = (value for pair in (neighbours.corners() if neighbours else ()) for value in (pair.left, pair.right))
+    return tuple(dict.fromkeys(values))[:MOST_HASHED]
+
+
+def _epsilon(client: Any) -> float | None:
+    """Return ε; that of RAPPOR, which has a probability instead, as RAPPOR itself converts it."""
+    if hasattr(client, "convert_f_to_eps"):
+        return float(client.convert_f_to_eps(client.f, len(client.hash_family[0])))
+    return getattr(client, "epsilon", None)
+
+
+def _all_items(client: Any, d: int) -> Domain | None:
+    """Return the d integers that the client's mapper takes to 0 … d − 1, from 1 or from 0 on; None if it takes neither."""
+    for first in (1, 0):
+        last = first + d - 1
+        try:
+            if (client.index_mapper(first), client.index_mapper(last)) == (0, d - 1):
+                return Value(range=(first, last))
+        except Exception:  # a mapper of the user's, for other items
+            return None
+    return None
+
+
+def _words(client: Any) -> list[str]:
+    """Return words of the whole length: of one letter, and of one letter but for the first or the last."""
+    letters, n = list(client.alphabet), int(client.max_string_length)
+    one, other = letters[0], letters[-1]
+    return list(dict.fromkeys([one * n, other * n, other + one * (n - 1), one * (n - 1) + other]))

@@ -1,0 +1,67 @@
+"""Algorithms, numerical mechanisms and partition selection of PyDP, the Python face of Google's library.
+
+ε and δ are attributes. A user is added or removed, as in Google's library. The bounds of an algorithm are not attributes: what is
+beyond them is clamped, so any range of records can be tried.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from auditor.adapters import Adapted
+from auditor.errors import InvalidInputError
+from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.numbers import Number
+from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.records import Records
+
+SIZE, RANGE = (0, 20), 100
+
+
+def from_pydp(thing: Any, *, range: Sequence[Number] | None = None, size: Sequence[int] | None = None) -> Adapted:
+    """Adapt an algorithm, a numerical mechanism, or a strategy for the selection of partitions.
+
+    Args:
+        thing: the object.
+        range: [low, high], the numbers that are tried; of a strategy, the numbers of users of a partition.
+        size: of an algorithm, [low, high], how many records there are.
+
+    Raises InvalidInputError for anything else of PyDP.
+    """
+    chosen = dict[str, Any]()
+    call: Any
+    domain: Domain
+    if hasattr(thing, "quick_result"):
+        integer = thing.dtype == "int"
+        low, high = range or chosen.setdefault("range", (-RANGE, RANGE))
+        one = int if integer else float
+        size = size or chosen.setdefault("size", SIZE)
+        # The rows of a user; those that have none to say say so in words.
+        rows = thing.linf_sensitivity if isinstance(thing.linf_sensitivity, int) else 1
+        call = thing.quick_result
+        domain = Records((one(low), one(high)), size=size, integer=integer, distance=rows, container="list")
+    elif hasattr(thing, "add_noise"):
+        sensitivity = float(thing.sensitivity if hasattr(thing, "sensitivity") else thing.l2_sensitivity)
+        far = max(RANGE, 10 * sensitivity)
+        low, high = range or chosen.setdefault("range", (-far, far))
+        call, domain = thing.add_noise, OneNumber((float(low), float(high)), sensitivity)
+    elif hasattr(thing, "should_keep"):
+        low, high = range or chosen.setdefault("range", (0, RANGE))
+        call, domain = thing.should_keep, OneNumber((int(low), int(high)), 1)
+    else:
+        raise InvalidInputError(
+            f"{type(thing).__name__} of PyDP releases nothing by itself; write a function that calls it"
+        )
+    claim = dp_claim(thing.epsilon, getattr(thing, "delta", 0.0) or 0.0)
+    return Adapted(CallOf(call), claim, domain, what_was_chosen("PyDP", chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class CallOf:
+    """A method of an object of PyDP, whose signature Python cannot read, as a function of its data."""
+
+    method: Any
+
+    def __call__(self, data: Any) -> Any:
+        return self.method(data)

@@ -1,0 +1,160 @@
+"""A private reader of smartnoise-sql and a query, whose answer on the frames that the metadata allow is the output.
+
+The metadata say which columns there are, with which bounds, whose row it is, and how many rows of a person count. The reader says
+what a query costs. Its noise is scaled for a person who is added or removed; with `row_privacy`, for a row.
+"""
+
+import copy
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from auditor.adapters import Adapted
+from auditor.errors import InvalidInputError
+from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.neighbours.frames import Frame
+from auditor.neighbours.one_number import OneNumber
+
+SIZE, RANGE, TEXTS = (0, 20), (0, 100), ("a", "b")
+TIMES = {"low": "2024-01-01T00:00:00", "high": "2024-12-31T00:00:00"}
+
+
+def from_smartnoise_sql(
+    thing: Any,
+    *,
+    query: str | None = None,
+    size: Sequence[int] | None = None,
+    range: Sequence[float] | None = None,
+    choices: Sequence[str] | None = None,
+) -> Adapted:
+    """Adapt a private reader, or a mechanism that adds noise.
+
+    Args:
+        thing: the reader, whose metadata have one table. The data that it reads are not used.
+        query: what it is asked, in SQL.
+        size: [low, high], how many rows there are.
+        range: [low, high], the numbers of columns without bounds, or those that a mechanism adds noise to.
+        choices: the texts of the columns that hold texts.
+
+    Raises InvalidInputError for anything else, for metadata of several tables, and for a query that the library refuses.
+    """
+    if hasattr(thing, "release") and hasattr(thing, "sensitivity"):
+        return _from_mechanism(thing, range)
+    if not hasattr(thing, "get_privacy_cost"):
+        raise InvalidInputError(
+            f"{type(thing).__name__} of smartnoise-sql is not a private reader or a mechanism that adds noise"
+        )
+    tables = thing.metadata.tables()
+    if len(tables) != 1:
+        raise InvalidInputError(f"the metadata of the reader have {len(tables)} tables; they must have one")
+    mechanism = Answered(thing.metadata, thing.privacy, query or "")
+    if query is None:
+        return Adapted(mechanism, wanting="a reader does not say what it is asked; say `query`")
+    try:
+        cost, groups = thing.get_privacy_cost(query), _groups(thing.parse_query_string(query))
+    except Exception as error:  # of the library, whatever it is
+        raise InvalidInputError(f"smartnoise-sql refuses the query {query!r}: {error}") from None
+    chosen = dict[str, Any]()
+    neighbours = _frames(tables[0], size, range, choices, chosen)
+    assumptions = what_was_chosen("smartnoise-sql", chosen)
+    if groups and not tables[0].censor_dims:
+        assumptions += ("`censor_dims` is false, so the query shows which groups have rows",)
+    return Adapted(mechanism, dp_claim(*cost), neighbours, assumptions)
+
+
+def _from_mechanism(thing: Any, range: Sequence[float] | None) -> Adapted:
+    apart = float(thing.sensitivity * thing.max_contrib)
+    chosen = dict[str, Any]()
+    far = max(RANGE[1], 10 * apart)
+    low, high = range or chosen.setdefault("range", (-far, far))
+    domain = OneNumber((float(low), float(high)), apart)
+    return Adapted(
+        Released(thing), dp_claim(thing.epsilon, thing.delta), domain, what_was_chosen("smartnoise-sql", chosen)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A mechanism as a function of one number."""
+
+    made: Any
+
+    def __call__(self, value: float) -> Any:
+        return self.made.release([value])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A query as a function of the frame that it is asked of. Each answer has the whole budget."""
+
+    metadata: Any
+    privacy: Any
+    query: str
+
+    def __call__(self, frame: Any, size: int) -> list[Any]:
+        library, privacy = import_module("snsql"), copy.deepcopy(self.privacy)
+        kinds = privacy.mechanisms.classes
+        kinds.update({name: functools.partial(_scaled_once, kind) for name, kind in kinds.items()})
+        reader = library.from_df(frame, privacy=privacy, metadata=self.metadata)
+        groups = _groups(reader.parse_query_string(self.query))
+        return [_by_group(reader.execute(self.query), groups) for _ in range(size)]
+
+
+def _scaled_once(kind: Any, epsilon: float, **said: Any) -> Any:
+    """Return a mechanism. Its scale is searched for once, since this takes most of the time of an answer."""
+    # The library changes δ of what it was given.
+    return copy.copy(_scaled(kind, epsilon, tuple(sorted(said.items()))))
+
+
+@functools.cache
+def _scaled(kind: Any, epsilon: float, said: tuple[tuple[str, Any], ...]) -> Any:
+    return kind(epsilon, **dict(said))
+
+
+def _groups(query: Any) -> set[str]:
+    return {str(column.name) for column in query.agg.groupedColumns()} if query.agg else set()
+
+
+def _by_group(answer: Sequence[Any], groups: set[str]) -> Any:
+    """Return the rows of an answer, by their groups if it shows these."""
+    names, *rows = answer
+    shown = [place for place, name in enumerate(names) if name in groups]
+    if not groups or len(shown) < len(groups):
+        return [list(row) for row in rows]
+    rest = [place for place in range(len(names)) if place not in shown]
+    return {
+        ", ".join(str(row[place]) for place in shown): {str(names[place]): row[place] for place in rest} for row in rows
+    }
+
+
+def _frames(
+    table: Any,
+    size: Sequence[int] | None,
+    range: Sequence[float] | None,
+    choices: Sequence[str] | None,
+    chosen: dict[str, Any],
+) -> Frame:
+    """Return the frames that the metadata of a table allow."""
+    owner = next((column.name for column in table.key_cols()), None)
+    columns = dict[str, dict[str, Any]]()
+    for column in table.columns():
+        kind = column.typename()
+        if column.name == owner or kind == "unknown":
+            continue
+        said: dict[str, Any] = {"type": {"int": "integer", "float": "number", "string": "categorical"}.get(kind, kind)}
+        if kind in ("int", "float"):
+            low, high = column.lower, column.upper
+            if low is None or high is None:
+                low, high = range or chosen.setdefault("range", RANGE)
+            # What is beyond the bounds is clamped, unless the metadata say that it is not.
+            said |= {"low": low, "high": high, "outside": bool(table.clamp_columns) and not column.unbounded}
+        elif kind == "string":
+            said["choices"] = choices or chosen.setdefault("choices", TEXTS)
+        elif kind == "datetime":
+            said |= TIMES
+        columns[column.name] = said | {"null": bool(column.nullable or column.missing_value is not None)}
+    # One row more than counts shows whether the rest is dropped.
+    rows = (1, table.max_ids + bool(table.sample_max_ids)) if owner else None
+    return Frame(columns, size=size or chosen.setdefault("size", SIZE), id=owner, rows_per_person=rows, form="pandas")

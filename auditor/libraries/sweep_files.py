@@ -1,0 +1,100 @@
+"""The files of a sweep: its objects in Python, their audits as a configuration, and the table of what was found."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from auditor.libraries.building import NotBuilt, SweptObject
+from auditor.libraries.library_table import LibraryTable
+from auditor.report.markdown import escape
+from auditor.report.phrases import bound_words, verdict_words
+from auditor.results.files import to_json, write_whole
+from auditor.results.result import AuditResult, RunResult
+from auditor.verdict import Verdict
+
+SAMPLES = 50_000  # outputs of the bound of each audit
+OBJECTS = "objects.py"
+HEADINGS = ("constructor", "object", "claim", "proved", "planted faults found", "seconds", "verdict")
+
+
+def write_objects(table: LibraryTable, objects: Sequence[SweptObject], folder: Path) -> Path:
+    """Write both files into a folder, and return the path of the configuration, which is called after the folder."""
+    made = f"# {table.library} {table.release}, as built by `python -m auditor.libraries {table.library}`"
+    code = [f"{_variable(one)} = {one.example.object}\n" for one in objects]
+    write_whole(folder / OBJECTS, f"{made}.\n# ruff: noqa\n# fmt: off\n{table.beginning}\n{''.join(code)}")
+    lines = "".join(f"  - {json.dumps(_audit(one), ensure_ascii=False)}\n" for one in objects)
+    file = folder / f"{folder.name}.yaml"
+    write_whole(file, f"{made}: {OBJECTS} has the objects.\nversion: 1\nsamples: {SAMPLES}\naudits:\n{lines}")
+    return file
+
+
+def _variable(one: SweptObject) -> str:
+    return re.sub(r"\W+", "_", one.name)
+
+
+def _audit(one: SweptObject) -> dict[str, Any]:
+    keys = one.example.given()
+    del keys["object"]
+    return {"name": one.name, "mechanism": {"object": f"{OBJECTS}:{_variable(one)}"}, **keys}
+
+
+def write_table(
+    table: LibraryTable, objects: Sequence[SweptObject], left_out: Sequence[NotBuilt], result: RunResult, folder: Path
+) -> None:
+    """Write sweep.md and sweep.json into a folder."""
+    audits = {audit.name: audit for audit in result.audits}
+    rows = [_row(one, audits[one.name]) for one in objects]
+    data = {
+        "library": table.library,
+        "release": table.release,
+        "confidence": result.confidence,
+        "audited": rows,
+        "not audited": [{"constructor": one.constructor, "reason": one.reason} for one in left_out],
+    }
+    write_whole(folder / "sweep.json", to_json(data))
+    write_whole(folder / "sweep.md", _to_markdown(data))
+
+
+def _row(one: SweptObject, audit: AuditResult) -> dict[str, Any]:
+    said = {"parameters": one.example.parameters} if one.example.parameters else {}
+    planted = audit.planted
+    no_answer = {"reason": audit.stop_reason} if audit.verdict is Verdict.INCONCLUSIVE else {}
+    return {
+        "constructor": one.constructor,
+        "object": one.example.object,
+        **said,
+        "claim": str(audit.claim),
+        "proved": bound_words(audit),
+        "planted faults found": f"{len(planted.found)}/{planted.all}" if planted else "",
+        "seconds": None if audit.seconds is None else round(audit.seconds, 1),
+        "verdict": verdict_words(audit.verdict) + (" (weak)" if audit.weak else ""),
+        **no_answer,
+    }
+
+
+def _to_markdown(data: dict[str, Any]) -> str:
+    audited, left_out = data["audited"], data["not audited"]
+    built = {row["constructor"] for row in audited}
+    constructors = len(built | {row["constructor"] for row in left_out})
+    broken = sum(row["verdict"] == verdict_words(Verdict.VIOLATION) for row in audited)
+    chance = f"{100 * (1 - data['confidence']):.3g} %"
+    lines = [
+        f"# {data['library']} {data['release']}, all constructors",
+        "",
+        f"{len(built)} of {constructors} constructors were audited, with {len(audited)} objects; {broken} objects violate their "
+        f"claims. The chance of any false alarm is at most {chance}. Audits ran several at a time; the seconds are those of each.",
+        "",
+        f"| {' | '.join(HEADINGS)} |",
+        "|-" * len(HEADINGS) + "|",
+    ]
+    for row in audited:
+        verdict = row["verdict"] + (f": {row['reason']}" if "reason" in row else "")
+        said = f", {row['parameters']}" if "parameters" in row else ""
+        cells = [row["constructor"], row["object"] + said, *(row[key] for key in HEADINGS[2:-1]), verdict]
+        lines.append(f"| {' | '.join(escape('' if cell is None else str(cell)) for cell in cells)} |")
+    if left_out:
+        lines += ["", "## Not audited", "", "| constructor | reason |", "|-|-|"]
+        lines += [f"| {escape(row['constructor'])} | {escape(row['reason'])} |" for row in left_out]
+    return "\n".join(lines) + "\n"

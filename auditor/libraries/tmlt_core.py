@@ -1,0 +1,100 @@
+"""Measurements of Tumult Core on numbers and on series of pandas. Each has its domain, its metric and its privacy function.
+
+Those on frames of Spark, and interactive ones, are not adapted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from auditor.adapters import Adapted
+from auditor.claims import Claim, ZeroConcentratedDP
+from auditor.errors import InvalidInputError
+from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.numbers import Number
+from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.pair import Relation
+from auditor.neighbours.records import Records
+from auditor.neighbours.totals import Totals
+
+RANGE, SIZE, CELLS = (-100, 100), (0, 20), 3
+RELATIONS = {"SymmetricDifference": Relation.ADD_REMOVE, "HammingDistance": Relation.SUBSTITUTE}
+NORMS = {"SumOf": "l1", "RootSumOfSquared": "l2"}
+
+
+def from_tmlt_core(
+    thing: Any,
+    *,
+    d_in: Number | None = None,
+    range: Sequence[Number] | None = None,
+    size: Sequence[int] | None = None,
+    cells: int | None = None,
+) -> Adapted:
+    """Adapt a measurement.
+
+    Args:
+        thing: the measurement.
+        d_in: how far apart neighbours are, in its metric.
+        range: [low, high], the numbers that are tried.
+        size: [low, high], how many records there are.
+        cells: how many numbers a vector has.
+
+    Raises InvalidInputError for anything else of Tumult Core, for an interactive measurement, and for data of Spark.
+    """
+    if not hasattr(thing, "privacy_function"):
+        raise InvalidInputError(f"{type(thing).__name__} of Tumult Core is not a measurement")
+    if thing.is_interactive:
+        raise InvalidInputError(f"{type(thing).__name__} is interactive; write a session that asks it")
+    chosen = dict[str, Any]()
+    d_in = chosen.setdefault("d_in", 1) if d_in is None else d_in
+    low, high = chosen.setdefault("range", RANGE) if range is None else range
+    domain, metric = thing.input_domain, thing.input_metric
+    in_series, kind = hasattr(domain, "element_domain"), type(metric).__name__
+    element = type(domain.element_domain if in_series else domain).__name__
+    if element not in ("NumpyIntegerDomain", "NumpyFloatDomain"):
+        raise InvalidInputError(
+            f"{type(thing).__name__} takes {domain}, which has no counterpart here; wrap it in a function"
+        )
+    one = int if element == "NumpyIntegerDomain" else float
+    ends = (one(low), one(high))
+    neighbours: Domain
+    if not in_series:
+        neighbours = OneNumber(ends, one(d_in))
+    elif kind in RELATIONS:
+        size = chosen.setdefault("size", SIZE) if size is None else size
+        neighbours = Records(ends, size=size, integer=one is int, relation=RELATIONS[kind], distance=int(d_in))
+    elif kind in NORMS:
+        cells = chosen.setdefault("cells", CELLS) if cells is None else cells
+        neighbours = Totals(cells=cells, values=ends, contribution={NORMS[kind]: d_in}, integer=one is int)
+    else:
+        raise InvalidInputError(
+            f"{type(thing).__name__} has the metric {metric}, which has no counterpart here; give `neighbours`"
+        )
+    claim = _claim(thing.output_measure, thing.privacy_function(d_in))
+    return Adapted(MeasurementOf(thing, in_series, one), claim, neighbours, what_was_chosen("Tumult Core", chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementOf:
+    """A measurement as a function of a number, or of a series of numbers."""
+
+    made: Any
+    in_series: bool
+    one: type
+
+    def __call__(self, data: Any) -> Any:
+        if not self.in_series:
+            return self.made(self.one(data))
+        answer = self.made(import_module("pandas").Series(data, dtype="int64" if self.one is int else "float64"))
+        return answer.tolist() if hasattr(answer, "tolist") else answer
+
+
+def _claim(measure: Any, promised: Any) -> Claim:
+    """Return the claim of a distance of outputs, with its numbers rounded up."""
+    name = type(measure).__name__
+    epsilon, *delta = (
+        one.to_float(round_up=True) for one in (promised if isinstance(promised, tuple) else (promised,))
+    )
+    return ZeroConcentratedDP(epsilon) if name == "RhoZCDP" else dp_claim(epsilon, *delta)
