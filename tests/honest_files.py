@@ -25,7 +25,7 @@ audits:
     neighbours: {pairs: [{left: 0, right: 1}]}
 """
 REPORT, MANIFEST, OUTPUTS = "reports/audit/report.json", "kept/audit/manifest.json", "kept/audit/outputs.sqlite"
-PROOF, BUDGET, CONFIG = "proofs/audit/proof-1.json", "budget.json", "audit.yaml"
+PROOF, CONFIG = "proofs/audit/proof-1.json", "audit.yaml"
 
 
 def make_honest_files(folder: Path) -> None:
@@ -35,7 +35,7 @@ def make_honest_files(folder: Path) -> None:
     np.save(folder / "outside.npy", np.arange(20.0) - 3)
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
         assert main(["run", CONFIG, "--record", "kept", "--quiet"]) == 0
-        assert main(["run", CONFIG, "--budget", BUDGET, "--quiet"]) == 0
+        assert main(["run", CONFIG, "--quiet"]) == 0
         assert main(["prove", CONFIG, "--out", "proofs"]) in (0, 4)
 
 

@@ -121,10 +121,6 @@ class Store:
                 "run it as it was, or start anew without --resume",
             )
 
-    def inputs(self) -> Mapping[str, str]:
-        """Return the inputs that the mechanisms of this run have read and imported so far, with paths from its folder."""
-        return dict(self._inputs)
-
     def keep_inputs(self, file: sqlite3.Connection) -> None:
         """Keep the inputs that were read and imported since. Raises InvalidInputError if their content differs from before in a
         resumed run.
@@ -222,14 +218,6 @@ def history(path: Path) -> list[tuple[str, str]]:
         return []
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
         return file.execute("SELECT ended, report FROM runs WHERE ended IS NOT NULL ORDER BY number").fetchall()
-
-
-def is_interrupted(path: Path) -> bool:
-    """Return whether a file of runs holds one that can go on. Raises InvalidInputError if the file cannot be read."""
-    if not path.is_file():
-        return False
-    with closing(Store(path, reading=True)) as store:
-        return store.row("SELECT 1 FROM runs WHERE ended IS NULL") is not None
 
 
 class Mode(Enum):

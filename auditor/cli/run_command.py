@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from auditor.auditing import Store
     from auditor.config import Configuration
-    from auditor.config.error_budget import BudgetShare
     from auditor.report.compare import Change
     from auditor.results.result import AuditResult, RunResult
 
@@ -61,12 +60,6 @@ def add_commands(commands: Commands) -> None:
         help="an earlier report.json of the same configuration; fail if something got worse since",
     )
     add_may_rise(run_parser)
-    run_parser.add_argument(
-        "--budget",
-        type=Path,
-        metavar="FILE",
-        help="share the chance of a false alarm with all runs that name FILE; the first run makes the file",
-    )
     run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
     run_parser.set_defaults(command=_run)
 
@@ -117,17 +110,11 @@ def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
     from auditor.auditing import Store, check
     from auditor.auditing.kept import journalled
     from auditor.blackbox.inputs import unwatched
-    from auditor.blackbox.store import is_interrupted
-    from auditor.config.error_budget import take_share
     from auditor.config.recordings import record
     from auditor.config.run_identity import identity
 
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
-    if options.budget is not None and options.confidence is not None:
-        raise InvalidInputError(
-            "--budget and --confidence do not go together: the budget fixes the confidence of a run"
-        )
     configurations = selected(load_all(options), options.only)
     for configuration in configurations:
         for plan in configuration.plans:
@@ -135,15 +122,6 @@ def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
             with naming(configuration, plan):
                 check(plan)
         make_folder(options.out / configuration.name)
-    shares = []
-    if options.budget is not None:
-        # Only now: a run that cannot begin spends nothing.
-        for configuration in configurations:
-            goes_on = options.resume and is_interrupted(options.out / configuration.name / RUNS)
-            with unwatched():
-                shares.append(take_share(options.budget, configuration, goes_on))
-        pairs = zip(shares, configurations, strict=True)
-        configurations = selected([share.applied(configuration) for share, configuration in pairs], options.only)
     # Before a report that may be one of them is written over.
     with unwatched():
         baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
@@ -163,7 +141,7 @@ def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
                 replace(configuration, plans=tuple(journalled(plan, journal) for plan in configuration.plans))
                 for configuration, journal in zip(configurations, journals, strict=True)
             ]
-        return _audit(configurations, options, journals, baselines, shares)
+        return _audit(configurations, options, journals, baselines)
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -188,10 +166,8 @@ def _audit(
     options: argparse.Namespace,
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
-    shares: "Sequence[BudgetShare]" = (),
 ) -> "tuple[int, list[RunResult]]":
     from auditor.blackbox.inputs import unwatched
-    from auditor.config.error_budget import note_repeatable
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line_of_all
@@ -231,10 +207,6 @@ def _audit(
     if len(results) > 1:
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
-    for share, result, journal in zip(shares, results, journals, strict=False):
-        assert journal is not None
-        repeatable = [audit.name for audit in result.audits if audit.reproducible]
-        note_repeatable(options.budget, share, repeatable, journal.inputs())
     # Not sooner: after an interruption, --resume finds what every file of the command has done.
     for journal, result in zip(journals, results, strict=True):
         if journal is not None:

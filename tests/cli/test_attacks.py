@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from honest_files import BUDGET, CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
+from honest_files import CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
 
 from auditor.cli import main
 
@@ -559,40 +559,6 @@ ATTACKS = [
     ),
     Attack("two documents", said(CONFIG, "samples", "---\nsamples"), "check audit.yaml"),
     Attack("a data set nested 500 times", said(CONFIG, "left: 0", f"left: {'[' * 500}{']' * 500}"), "check audit.yaml"),
-    # Budgets.
-    Attack(
-        "a budget that is a list",
-        holds(BUDGET, "[]"),
-        f"run audit.yaml --budget {BUDGET}",
-        says="is not an error budget",
-    ),
-    Attack("a budget that is a pipe", is_(BUDGET, os.mkfifo), f"run audit.yaml --budget {BUDGET}", says="a pipe"),
-    Attack("a budget that is a folder", is_(BUDGET, Path.mkdir), f"run audit.yaml --budget {BUDGET}", says="a folder"),
-    Attack("a budget of NaN", with_(BUDGET, "allowed_error", value=float("nan")), f"run audit.yaml --budget {BUDGET}"),
-    Attack(
-        "a share that is the whole",
-        with_(BUDGET, "shares", 0, "allowed_error", value=0.9),
-        f"run audit.yaml --budget {BUDGET}",
-        says="are out of range",
-    ),
-    Attack(
-        "a share below 0", with_(BUDGET, "shares", 0, "allowed_error", value=-1), f"run audit.yaml --budget {BUDGET}"
-    ),
-    Attack(
-        "an error of 400 digits", with_(BUDGET, "allowed_error", value=10**400), f"run audit.yaml --budget {BUDGET}"
-    ),
-    Attack("shares that are text", with_(BUDGET, "shares", value="abc"), f"run audit.yaml --budget {BUDGET}"),
-    Attack(
-        "begun audits that are a number",
-        with_(BUDGET, "shares", 0, "begun", value=3),
-        f"run audit.yaml --budget {BUDGET}",
-    ),
-    Attack(
-        "inputs with NUL",
-        with_(BUDGET, "shares", 0, "inputs", value={"a\0b": "x", "/dev/zero": "y"}),
-        f"run audit.yaml --budget {BUDGET}",
-        (0, 2),
-    ),
 ]
 
 
@@ -624,5 +590,4 @@ def test_the_honest_files_are_read(folder: Path, capsys: pytest.CaptureFixture[s
         "check audit.yaml",
     ):
         assert main(command.split(" ")) == 0, command
-    assert main(f"run audit.yaml --budget {BUDGET}".split(" ")) == 0
     assert "Traceback" not in capsys.readouterr().err

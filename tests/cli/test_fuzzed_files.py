@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from honest_files import BUDGET, CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
+from honest_files import CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
@@ -24,7 +24,6 @@ from rich.console import Console
 from auditor.auditing.flow import carry_out
 from auditor.blackbox.command import from_answer
 from auditor.cli import _parser, main
-from auditor.config.error_budget import take_share
 from auditor.config.load import load_configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import AuditorError, InvalidInputError
@@ -164,10 +163,6 @@ def certified(folder: Path) -> None:
         raise InvalidInputError(said.getvalue())
 
 
-def shared(folder: Path) -> None:
-    take_share(folder / BUDGET, load_configuration(folder / CONFIG, runs_code=False), False)
-
-
 def answered(folder: Path) -> None:
     lines = (folder / "answer").read_bytes().removesuffix(b"\n") + b"\n"
     from_answer(lines, lines.count(b"\n"))
@@ -184,7 +179,6 @@ FORMATS = {
     "json": Format("scores.json", lambda folder: read_scores(f"{folder / 'scores.json'}:a"), json_text),
     "parquet": Format("scores.parquet", lambda folder: read_scores(f"{folder / 'scores.parquet'}:a")),
     "configuration": Format(CONFIG, lambda folder: load_configuration(folder / CONFIG, runs_code=False), yaml_text, yaml.safe_load),
-    "budget": Format(BUDGET, shared, json_text),
     "answer": Format("answer", answered),
 }  # fmt: skip
 
