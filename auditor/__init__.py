@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from auditor.auditing import measure as measure
     from auditor.auditing.measuring import Measured as Measured
     from auditor.blackbox.command import Command as Command
-    from auditor.blackbox.retrying import RETRY as RETRY
-    from auditor.blackbox.retrying import retrying as retrying
     from auditor.claims import ApproximateDP as ApproximateDP
     from auditor.claims import GaussianDP as GaussianDP
     from auditor.claims import Monotone as Monotone
@@ -60,7 +58,6 @@ _NAMES = {
     "auditor.auditing": ("audit", "measure"),
     "auditor.auditing.measuring": ("Measured",),
     "auditor.blackbox.command": ("Command",),
-    "auditor.blackbox.retrying": ("RETRY", "retrying"),
     "auditor.claims": (
         "ApproximateDP",
         "GaussianDP",

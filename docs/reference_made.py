@@ -64,7 +64,7 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             *("bounds.evidence.Bound", "neighbours.pair.Pair", "results.result.OutputsSpent", "Verdict"),
         ),
     ),
-    ("Proofs", "", ("Proof", "retrying", "RETRY")),
+    ("Proofs", "", ("Proof",)),
     ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
     ("Specimens", "", ("specimen",)),
     ("Extending", NAMES_FOR_EXTENSIONS, ()),
@@ -220,7 +220,7 @@ def _entry(path: str) -> str:
     home = importlib.import_module(f"auditor.{module}") if module else auditor
     thing = getattr(home, name)
     if not inspect.isclass(thing) and not inspect.isfunction(thing):
-        return f"### {name}\n\n{_prose(_comment_of(name, thing))}\n"
+        return f"### {name}\n\n{_prose(str(thing.__doc__))}\n"
     node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
     lines = [f"### {name}", "", *_fenced(_signature(name, node)), "", _prose(inspect.getdoc(thing) or ""), ""]
     for member in node.body if isinstance(node, ast.ClassDef) and name in WITH_MEMBERS else []:
@@ -229,13 +229,6 @@ def _entry(path: str) -> str:
             spelled = " ".join(_signature(member.name, member).split())
             lines += [f"- `{spelled}`: {_line(said.partition('>>>')[0])}"]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _comment_of(name: str, thing: object) -> str:
-    return f"`{thing!r}`: {RETRY_SAYS}" if name == "RETRY" else str(thing.__doc__)
-
-
-RETRY_SAYS = "the value that a function given to `retrying` returns to be called again."
 
 
 def _signature(name: str, node: ast.stmt) -> str:

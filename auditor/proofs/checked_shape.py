@@ -18,13 +18,13 @@ EACH = {
     "data",
 }
 SHIFTED = {"noise", "traces", "pairs"}
-RULES = {"alignment": SHIFTED, "gaussian": SHIFTED, "chain": SHIFTED, "masses": {"noise", "laws", "pairs"}}
+RULES = {"alignment": SHIFTED, "gaussian": SHIFTED, "masses": {"noise", "laws", "pairs"}}
 CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"mu"}, {"order", "epsilon"})
 LISTS = ({"values", "forms"}, {"pairs", "forms"}, {"records", "size", "relation", "forms"})
 VECTORS = {"low", "high", "integer", "relation"}
 SIDES, PART = {"sides", "traces"}, {"part", "linear"}
 CELLS_OF = SIDES | PART | {"cells", "assumed", "names"}
-PAIRS = {"alignment": CELLS_OF, "gaussian": CELLS_OF, "chain": SIDES | PART, "masses": SIDES | {"epsilons"}}
+PAIRS = {"alignment": CELLS_OF, "gaussian": CELLS_OF, "masses": SIDES | {"epsilons"}}
 CELL = {"left", "right", "shifts"}
 CELLS = ({"left", "never"}, CELL, CELL | {"weight"}, CELL | {"rows", "implied", "excluded"})
 
@@ -38,7 +38,6 @@ def shape(proof: Any) -> None:
     """Raise ValueError if the keys of a record are not the keys of any kind of this record."""
     rule, domain, listed = proof["rule"], proof["domain"], proof["listed"]
     need(rule in RULES and type(listed) is bool, "a rule")
-    need(rule != "chain" or not listed, "all data sets at once")
     keys(proof, [EACH | RULES[rule], EACH | RULES[rule] | {"asked"}], "the certificate")
     keys(proof["claim"], CLAIMS, "the claim")
     need(min(map(Q, proof["claim"].values())) >= 0 and Q(proof["bound"]) >= 0, "numbers of at least 0")

@@ -11,7 +11,6 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from auditor.proofs.checked_chain import delta_of_chain
 from auditor.proofs.checked_domain import bounds, data, differences, texts_of
 from auditor.proofs.checked_numbers import ROUNDED, Q, exp_at_least, exp_at_most, log_beyond, need, says
 from auditor.proofs.checked_paths import combined, differ, follows, paths, symbols_of_path
@@ -153,15 +152,6 @@ def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
     return sum(map(Q, entry["epsilons"].values()), Fraction(0)), delta
 
 
-def chained(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
-    """Return ε and δ of a chain of comparisons, which returns a constant on each path."""
-    [trace] = proof["traces"]
-    every = paths(proof, trace)
-    need(not any(ends for _, ends, _, _ in every) and not any(numbers for _, numbers in trace["outputs"]), "constants")
-    moves, bound = differences(proof["domain"], entry, False), Q(proof["bound"])
-    return bound, Fraction(delta_of_chain([given for given, *_ in every], moves, proof["noise"], bound))
-
-
 def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
     """Raise ValueError if a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
     need(proof["format"] == 3, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
@@ -183,7 +173,7 @@ def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
             [[*entry["traces"], entry["part"]] for entry in proof["pairs"]] == [[0, 0, part] for part in parts],
             "all parts",
         )
-    rules = {"masses": masses, "chain": chained, "alignment": alignment, "gaussian": alignment}
+    rules = {"masses": masses, "alignment": alignment, "gaussian": alignment}
     found = [rules[rule](entry, proof, clock) for entry in proof["pairs"]]
     number, delta = (max(one[at] for one in found) for at in (0, 1))
     need(delta <= Q(claim.get("delta", 0)) * PARAMETERS, "δ")

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.retrying import retrying
 from auditor.proofs.form import INPUT, OPAQUE, Form, exact
 from auditor.proofs.generator import METHODS
 from auditor.proofs.lazy import CURRENT, Cuts, Lazy, NotProvedError
@@ -88,11 +87,6 @@ class Noting(np.random.Generator):
         items = list(x)
         order = self.note("permutation", self.quietly("permutation", len(items)))
         x[:] = [items[at] for at in order]
-
-    def sampled(self, attempt: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        """Return the result of a sampler that retries. Only this result is noted."""
-        value = retrying(attempt)(np.random.default_rng(self.quietly("integers", 2**62)), *arguments, **keywords)
-        return self.note("sampled", value)
 
 
 # The parameters of a law, by the draws that have some, and what they are where they are not given.

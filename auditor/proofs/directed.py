@@ -74,9 +74,7 @@ class _Directed(GuidedRun):
         """Return what NumPy draws where a symbol has a number."""
         if draw.encode is not None:
             return draw.encode(number)
-        if draw.method in ("geometric", "sampled", "choice", "permutation", "binomial") or isinstance(
-            number, np.generic
-        ):
+        if draw.method in ("geometric", "choice", "permutation", "binomial") or isinstance(number, np.generic):
             return number
         if not isinstance(number, float):
             return number

@@ -5,12 +5,11 @@ import functools
 import hashlib
 import operator
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.retrying import retrying
 from auditor.proofs.arithmetic import (
     COMPARISONS,
     binary,
@@ -25,7 +24,6 @@ from auditor.proofs.arithmetic import (
 )
 from auditor.proofs.arrays import is_known, put, real, require_few, taken
 from auditor.proofs.attributes import UncalledMethod, attribute, call_method, method_of_type
-from auditor.proofs.generator import Generator
 from auditor.proofs.lazy import Lazy, NotProvedError, unmodelled
 from auditor.proofs.listed import Iterated, View, called, iterate, listed
 from auditor.proofs.listed_numpy import applied_ufunc, applied_unary
@@ -73,16 +71,13 @@ COMPARED: dict[type[ast.cmpop], str] = {
     ast.NotEq: "!=",
 }
 CONSTANTS = (bool, int, float, str, bytes, type(None), type(...))
-SAMPLER = retrying(lambda rng: None).__code__
-Sampled = Callable[[TracedRun, types.FunctionType, Sequence[Any], Mapping[str, Any]], Any]
 
 
 class Expressions:
-    """Evaluates expressions for one run; ``sampled`` says what samplers that retry give."""
+    """Evaluates expressions for one run."""
 
-    def __init__(self, run: TracedRun, sampled: Sampled) -> None:
+    def __init__(self, run: TracedRun) -> None:
         self.run = run
-        self._sampled = sampled
         self._file = ""
         self._depth = 0
 
@@ -558,12 +553,6 @@ class Expressions:
         )
 
     def _of_module(self, function: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        if function.__code__ is SAMPLER:
-            if function.__globals__ is not retrying.__globals__:
-                raise NotProvedError("a sampler that retries has global names of another module")
-            if not arguments or not isinstance(arguments[0], Generator):
-                raise NotProvedError("a sampler that retries is called without the generator first")
-            return self._sampled(self.run, function, arguments[1:], keywords)
         found = read_source(function)
         self.run.names.read[function.__qualname__] = found.digest
         places = [one.arg for one in (*found.node.args.posonlyargs, *found.node.args.args)]

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from auditor.proofs.form import Form
 from auditor.proofs.logarithms import exp_below
-from auditor.proofs.run import Masses, Names
+from auditor.proofs.run import Masses
 from auditor.proofs.trace import Trace
 
 MOST_OUTPUTS = 100_000  # of several parts together
@@ -39,12 +39,6 @@ def law_of(trace: Trace) -> OutputLaw | None:
     return (Masses((-1,), {(str(text),): mass for text, mass in masses.items()}),)
 
 
-def unresolved(names: Names) -> Fraction:
-    """Return the largest unresolved probability of any draw."""
-    sums = [sum((mass for _, mass in law[1:]), Fraction(0)) for law in names.laws.values() if law[0] == "finite"]
-    return max((1 - total for total in sums), default=Fraction(0))
-
-
 def joined(law: OutputLaw) -> Masses | None:
     """Return all parts as one."""
     if len(law) == 1:
@@ -66,10 +60,7 @@ def joined(law: OutputLaw) -> Masses | None:
 
 
 def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, ...] | None, str]:
-    """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output with these parts.
-
-    If mass is missing on the left, no output is missing either.
-    """
+    """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output with these parts."""
     ratios, where = [], []
     for one, other in zip(left, right, strict=True):
         best = Fraction(0)
@@ -84,13 +75,11 @@ def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, .
                 best, output = ratio, text
         ratios.append(max(best, Fraction(1)))
         where.append(", ".join(output))
-        if sum(one.masses.values()) != 1:
-            return None, "unresolved"
     return tuple(ratios), "; ".join(where)
 
 
 def delta_above(left: OutputLaw, right: OutputLaw, epsilon: Fraction) -> Fraction | None:
-    """Return a number that is at least Σ max(0, P − e^ε Q), and P where it is not resolved; None for too many outputs."""
+    """Return a number that is at least Σ max(0, P − e^ε Q); None for too many outputs."""
     one, other = joined(left), joined(right)
     if one is None or other is None:
         return None

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from auditor.blackbox.retrying import RETRY
 from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.listed import Listed
 from auditor.proofs.listed_numpy import NUMPY
@@ -59,7 +58,7 @@ def seen(value: Any) -> Any:
 
     An array is frozen: it is read as it is now, and may not be written.
     """
-    if is_constant(value) or value is RETRY or entry_of(value) is not None:
+    if is_constant(value) or entry_of(value) is not None:
         return value
     if type(value) in (types.FunctionType, types.ModuleType) or isinstance(value, type):
         return value

@@ -1,7 +1,6 @@
 """An attempt at a proof: first for all data sets at once, then for the data sets of a domain one by one."""
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -26,14 +25,13 @@ from auditor.proofs.explain import DATA, event_of, outputs_of, pair_inside
 from auditor.proofs.gaussian import Moved, least_shift
 from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.logarithms import log_above
-from auditor.proofs.masses import OutputLaw, delta_above, joined, largest_ratios, law_of, unresolved
+from auditor.proofs.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
 from auditor.proofs.moves import Box, Hull
 from auditor.proofs.pairing import Matched, NotMatchedError, Pairing
 from auditor.proofs.path_cells import Cell
 from auditor.proofs.proof import Proof, Scope, shown_above, within
 from auditor.proofs.retrace import form_of, plain_data
 from auditor.proofs.run import Names, Path
-from auditor.proofs.selecting import known_of, pair_of, words
 from auditor.proofs.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from auditor.proofs.trace import Trace, bounds_of, numbers, symbols, trace
 
@@ -189,7 +187,7 @@ class Attempt:
 
     def _one_by_one(self, listing: Listing) -> Proof:
         scope = Scope.DOMAIN if listing.is_whole else Scope.PAIRS
-        self.names, self._data = Names(samplers=self.names.samplers), []
+        self.names, self._data = Names(), []
         traces: list[Trace] = []
         seen: dict[str, int] = {}
 
@@ -222,7 +220,7 @@ class Attempt:
 
     def _from_traces(self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject) -> Proof:
         if not self.pure and any(law[0] == "normal" for law in self.names.laws.values()):
-            proof = self._with_gaussian_noise(traces, families, about)
+            proof = self._by_gaussian(traces, families, about)
             if proof is not None:
                 return proof
         delta = Fraction(self.claim.delta) if isinstance(self.claim, ApproximateDP) else Fraction(0)
@@ -244,11 +242,6 @@ class Attempt:
                     top = max(matched.found, key=lambda one: one.cost)
                     largest, worst = matched.cost, (family, top)
                 every.append((family, matched))
-            if (missing := unresolved(self.names)) > 0:
-                raise _FailedError(
-                    f"{_missing(missing)}; that counts for δ where all outputs are finite, and a proof by "
-                    f"shifts of noise cannot cover it"
-                )
         except _FailedError as failure:
             return self._failed(failure, about)
         bound = from_epsilon(self.claim, largest)
@@ -285,20 +278,6 @@ class Attempt:
             entries.append(entry | {"names": dict(matched.names)})
         return {"noise": written.noise(self.names), "traces": [one.trace() for one in sides], "pairs": entries}
 
-    def _with_gaussian_noise(
-        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject
-    ) -> Proof | None:
-        """Return the end of the attempt by the rules for Gaussian noise; None if none of them applies."""
-        if (missing := unresolved(self.names)) > 0:
-            return self._none(f"{_missing(missing)}, and a proof with Gaussian noise cannot cover it")
-        first = self._by_gaussian(traces, families, about)
-        if first is not None and first.holds:
-            return first
-        second = self._by_chain(traces, families, about)
-        if first is None or second is None or second.holds:
-            return second or first
-        return replace(first, reason=f"{first.reason}; {second.reason}", pair=second.pair or first.pair)
-
     def _by_gaussian(
         self,
         traces: Sequence[Trace],
@@ -332,33 +311,6 @@ class Attempt:
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
         return self._signed("gaussian", bound, about, content)
 
-    def _by_chain(
-        self, traces: Sequence[Trace], families: Callable[[], Iterable[Family]], about: Subject
-    ) -> Proof | None:
-        """Return a proof of comparisons with one Gaussian value, for data sets that are symbols; see ``checked_chain``."""
-        if about.listed or not isinstance(self.claim, ApproximateDP):
-            return None
-        entries = [
-            {"sides": [0, 0], "traces": [0, 0], "part": family.part, "linear": isinstance(family.moves, Box)}
-            for family in families()
-        ]
-        content = {"noise": written.noise(self.names), "traces": [written.Written(traces[0]).trace()], "pairs": entries}
-        proof = self._signed("chain", Fraction(self.claim.epsilon), about, content)
-        return proof if proof.holds else self._by_quadrature(traces[0], families)
-
-    def _by_quadrature(self, trace: Trace, families: Callable[[], Iterable[Family]]) -> Proof | None:
-        """Return a failed proof that says what quadrature tells, and the pair that breaks the claim; None for no selection."""
-        vectors = vectors_of(self.domain)
-        assert vectors is not None and isinstance(self.claim, ApproximateDP)
-        deadline = time.monotonic() + seconds_left() / 2
-        every = [known_of(trace, vectors, self.claim, family.moves, deadline) for family in families()]
-        some = [found for found in every if found is not None]
-        if len(some) < len(every):
-            return None
-        worst = max(some, key=lambda found: (found.below, found.above or 1.0))
-        proof = self._none(words(worst, self.claim.delta))
-        return replace(proof, pair=pair_of(worst, self.domain, vectors.integer) if worst.below else None)
-
     def _from_laws(self, laws: Sequence[OutputLaw], families: Sequence[Family], about: Subject) -> Proof:
         if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
             whole = [joined(law) for law in laws]
@@ -367,7 +319,6 @@ class Attempt:
             laws = [(part,) for part in whole if part is not None] if None not in whole else laws
         every, worst = [], (Fraction(-1), families[0], "")
         bound: Fraction | None = None
-        missing = max((1 - sum(part.masses.values()) for law in laws for part in law), default=Fraction(0))
         for family in families:
             check_time()
             ratios, output = largest_ratios(laws[family.left], laws[family.right])
@@ -392,8 +343,6 @@ class Attempt:
         reason = (
             f"exactly, {self.claim.symbol} = {shown_above(bound)}"
             if bound is not None
-            else f"{_missing(missing)}, more than the claim allows for"
-            if missing
             else "an output of one data set is impossible on its neighbour"
         )
         return self._failed(_FailedError(reason, bound=bound, family=family, event=f"output {output}"), about)
@@ -442,10 +391,6 @@ class Attempt:
             outputs=None if error.path is None else outputs_of(error.path),
             pairs=about.pairs,
         )
-
-
-def _missing(probability: Fraction | int) -> str:
-    return f"a sampler that retries leaves probability {float(probability):.1e} unresolved"
 
 
 def _require_an_output(traces: Sequence[Trace]) -> None:

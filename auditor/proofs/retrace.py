@@ -12,7 +12,7 @@ from auditor.errors import MechanismError
 from auditor.proofs import certificate as written
 from auditor.proofs.analyst import RandomAnalyst, asking
 from auditor.proofs.lazy import NotProvedError
-from auditor.proofs.masses import law_of, unresolved
+from auditor.proofs.masses import law_of
 from auditor.proofs.run import Names
 from auditor.proofs.trace import Trace, bounds_of, numbers, symbols, trace
 
@@ -73,8 +73,6 @@ def retraced(proof: Any) -> str | None:
         found: list[Any] = [law and written.law(law) for law in laws]
         same = found == proof["laws"] and None not in found
         return None if same else "the probabilities of its outputs differ from those of the certificate"
-    if unresolved(names) > 0:
-        return "a sampler that retries has outcomes that are not listed"
     return None if _are_same(proof, traces, names) else "its paths differ from those of the certificate"
 
 

@@ -116,7 +116,7 @@ class Masses:
 class Names:
     """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
 
-    ``bounds`` are the ranges of the numbers of the data. ``samplers`` are the laws of samplers that retry, by arguments.
+    ``bounds`` are the ranges of the numbers of the data.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
@@ -125,7 +125,6 @@ class Names:
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
     ranges: dict[str, UnitInterval | None] = field(default_factory=dict)  # of terms
     wild: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
-    samplers: dict[Any, list[State]] = field(default_factory=dict)
     compared: set[float] = field(default_factory=set)  # constants that data and noise are compared with
     read: dict[str, str] = field(default_factory=dict)  # functions that were evaluated, with a digest of their source
     raised: dict[str, type] = field(

@@ -21,7 +21,6 @@ from auditor.proofs.form import INPUT, Form
 from auditor.proofs.laws import require_unused
 from auditor.proofs.lazy import CURRENT, Lazy, NotProvedError
 from auditor.proofs.outside import given, seen
-from auditor.proofs.renewal import sampled
 from auditor.proofs.run import Names, Path, TracedRun, UnitInterval
 from auditor.proofs.values import (
     FLOAT64,
@@ -113,7 +112,7 @@ def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     own = dict(zip(mechanism.copied, given(tuple(mechanism.copied.values())), strict=True))
     size = {"size": 1} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
-    evaluator, analyst = Evaluator(run, sampled), analyst_of(mechanism)
+    evaluator, analyst = Evaluator(run), analyst_of(mechanism)
     if analyst is not None:
         kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
         return interviewed(evaluator, analyst, dataset, kept | keywords)

@@ -16,7 +16,6 @@ import numpy as np
 
 import auditor
 
-RETRY = auditor.RETRY
 __scale = 1.0
 _Mangled__scale = 0.001
 globals()["__debug__"] = False
@@ -226,19 +225,6 @@ def nested_tuple_as_an_index(totals, rng):
     return y
 
 
-@auditor.retrying
-def none_or_one(rng):
-    return None if rng.integers(2) == 0 else 1
-
-
-# The sampler returns None half of the time, which was taken for never.
-def sampler_that_returns_none(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        return totals[0] + 0.0 if none_or_one(rng) is None else y
-    return y
-
-
 # The two rows are one list, given twice inside of a parameter.
 def one_list_twice_in_a_parameter(totals, rng, rows):
     y = totals[0] + rng.laplace(0.0, 1.0)
@@ -358,21 +344,6 @@ def subclass_of_a_numpy_number(totals, rng):
     if y > 300:
         return y + ZERO * totals[0]
     return y
-
-
-@auditor.retrying
-def one_after_retries(rng):
-    return RETRY if rng.integers(2) == 0 else 1
-
-
-sampler_of_other_globals = types.FunctionType(
-    one_after_retries.__code__, {"RETRY": 0}, "sampler", None, one_after_retries.__closure__
-)
-
-
-# The function has the code of a sampler and other globals: it never retries, and half of the time the exact count goes out.
-def sampler_with_other_globals(totals, rng):
-    return totals[0] + rng.laplace(0.0, 1.0) if sampler_of_other_globals(rng) == 1 else totals[0] + 0.0
 
 
 # -- The language: what is raised, and its message.
@@ -894,45 +865,6 @@ def diff_of_a_float(x, rng):
     return y
 
 
-# -- What is told of chains of Gaussian noise: an answer of the first step that is above a noisy limit.
-
-
-# The squares of the counts: None has probability .222 on (2, 2, 2) and .023 on (3, 3, 3).
-def chain_of_squares(x, rng):
-    limit = 5 + rng.normal(0, 2)
-    for at, value in enumerate(x):
-        if value * value + rng.normal(0, 5) >= limit:
-            return at
-    return None
-
-
-# The floor of a third of a count, times 50: it moves by 50 from (2, 2, 2) to (3, 3, 3).
-def chain_of_floors(x, rng):
-    limit = 5 + rng.normal(0, 2)
-    for at, value in enumerate(x):
-        if np.floor(value / 3) * 50 + rng.normal(0, 5) >= limit:
-            return at
-    return None
-
-
-# A thousand times a product of counts: it moves by 1000 from (1, 1, 0) to (1, 1, 1).
-def chain_of_products(x, rng):
-    limit = 5 + rng.normal(0, 2)
-    for at, value in enumerate(x):
-        if rng.normal(0, 5) >= limit + 1000 * (value * x[2]):
-            return at
-    return None
-
-
-# The counts are the scale of noise that has no shift: it is wider on (1, 1, 1) than on (0, 0, 0).
-def chain_of_scales(x, rng):
-    limit = 5 + rng.normal(0, 2)
-    for at, value in enumerate(x):
-        if rng.normal(0, 5) + (value + 1.0) * rng.laplace(0, 1) >= limit:
-            return at
-    return None
-
-
 # -- What is proved under other conditions than those of a plain call. The tests say which.
 
 
@@ -965,18 +897,6 @@ def insert_while_reading(totals, rng):
 # Private, and given a list that holds itself.
 def takes_a_list(totals, rng, a):
     return totals + rng.laplace(0.0, 1.0, len(totals))
-
-
-@auditor.retrying
-def signed_zero(rng, p):
-    if rng.random() < p:
-        return -0.0
-    return 0.0
-
-
-# -0.0 has probability p, which is 2 to the -30 or 2 to the -20: delta is above 9e-7, and a sampler must not take it for 0.0.
-def sampled_sign_of_zero(p, rng):
-    return signed_zero(rng, p)
 
 
 # Noise of scale 1e17 has delta 4e-18 at epsilon 0, a difference of two numbers near 1/2.
@@ -1031,7 +951,6 @@ READERS = (
     _language(max_of_a_list_changed_by_its_key),
     _language(range_as_an_index),
     _language(nested_tuple_as_an_index),
-    _language(sampler_that_returns_none),
     _language(one_list_twice_in_a_parameter, rows=[[0]] * 2),
     _language(one_list_in_two_parameters, a=ONE_LIST, b=ONE_LIST),
     _language(key_put_back_in_a_loop),
@@ -1042,7 +961,6 @@ READERS = (
     _language(starred_list_changed_by_a_keyword),
     _language(assignment_in_a_lambda_in_a_comprehension),
     _language(subclass_of_a_numpy_number),
-    _language(sampler_with_other_globals),
     _language(sum_of_a_generator_that_raises),
     _language(fsum_of_a_generator_that_raises),
     _language(message_of_index),
@@ -1200,16 +1118,6 @@ def large_integers_compared_as_floats(x, rng):
     return int(x[0])
 
 
-@auditor.retrying
-def _true_of_two_types(rng):
-    return np.bool_(True) if int(rng.integers(0, 400)) == 7 else True
-
-
-def sampler_of_two_types(x, rng):
-    """With probability 1/400 the number as it is."""
-    return x[0] + 0.0 if isinstance(_true_of_two_types(rng), np.bool_) else x[0] + rng.laplace(0, 1)
-
-
 REALS = auditor.Totals(cells=2, values=(-10, 10), contribution={"l1": 1}, integer=False)
 BITS = auditor.Totals(cells=1, values=(0, 1), contribution={"l1": 1})
 BETWEEN = tuple(
@@ -1223,7 +1131,6 @@ BETWEEN = tuple(
     (signs_of_the_same_coins, auditor.PureDP(1.0), REALS),
     (noise_that_equals_what_it_is_made_of, auditor.PureDP(1.0), REALS),
     (large_integers_compared_as_floats, auditor.PureDP(6.9), BITS),
-    (sampler_of_two_types, auditor.PureDP(1.0), REALS),
 )
 
 
@@ -1274,29 +1181,12 @@ def everybody_came(x, rng):
     return 1e6 if x[0] >= 0.1 + 0.2 + 0.3 else x[0] + rng.laplace(0.0, 1.0)
 
 
-@auditor.retrying
-def _failures(rng):
-    k = 0
-    while rng.integers(2) == 0:
-        k = k + 1
-    return k
-
-
-def tail_that_is_not_resolved(x, rng):
-    """The number as it is, with probability 2⁻⁶⁶."""
-    return x[0] + 0.0 if _failures(rng) > 65 else x[0] + rng.normal(0.0, 1.0)
-
-
 BIT = auditor.Value(values=[0, 1])
 COUNT = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
 SHOWN = (
     *((one, auditor.PureDP(1.1), BIT) for one in (coin_that_is_shown, coin_that_jitters, coin_in_a_condition)),
     (sample_that_is_shown, auditor.PureDP(0.29), auditor.Records(choices=[0, 1], size=(0, 1))),
     (everybody_came, auditor.PureDP(0.5), auditor.Totals(contributions=[(0.1,), (0.2,), (0.3,)], people=(0, 1))),
-    *(
-        (tail_that_is_not_resolved, claim, COUNT)
-        for claim in (auditor.GaussianDP(1.0), auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0))
-    ),
 )
 
 

@@ -72,14 +72,6 @@ def threshold(words: Any, rng: Any) -> Any:
     return told
 
 
-def chain(x: Any, rng: Any) -> Any:
-    limit = 5 + rng.normal(0, 2)
-    for at, value in enumerate(x):
-        if value + rng.normal(0, 5) >= limit:
-            return at
-    return None
-
-
 PROVED: dict[str, tuple[Any, Any, Any]] = {
     "noisy max": (noisy_max, PureDP(1.0), COUNTS),
     "sparse vector": (sparse_vector, PureDP(1.0), COUNTS),
@@ -90,7 +82,6 @@ PROVED: dict[str, tuple[Any, Any, Any]] = {
     "sampled": (sampled, PureDP(0.6202), Records(choices=[0, 1], size=(0, 2))),
     "threshold": (threshold, ApproximateDP(1.0, 0.01), Records(choices=["a", "b"], size=(0, 2))),
     "pairs": (ratio, PureDP(0.5), [([1, 2], [2, 2]), ([3, 4], [3, 5])]),
-    "chain": (chain, ApproximateDP(1.24, 0.01), COUNTS),
     "gaussian": (gaussian, ZeroConcentratedDP(0.125), Totals(cells=1, values=(0, 9), contribution={"l1": 1})),
 }
 

@@ -194,24 +194,9 @@ def test_readers_refuse_a_parameter_that_holds_itself() -> None:
     assert len(str(proof.reason)) >= FEWEST_LETTERS
 
 
-def test_readers_tell_the_sign_of_a_sampled_zero() -> None:
-    domain = auditor.Value(values=[2**-30, 2**-20])
-    assert not is_proved(deceptions_of_readers.sampled_sign_of_zero, auditor.ApproximateDP(0.1, 1e-12), domain)
-
-
 def test_readers_do_not_take_a_small_delta_for_zero() -> None:
     domain = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
     assert not is_proved(deceptions_of_readers.hardly_any_delta, auditor.ApproximateDP(0.0, 1e-30), domain)
-
-
-@pytest.mark.parametrize(
-    ("name", "epsilon"),
-    [("chain_of_squares", 1.0), ("chain_of_floors", 1.0), ("chain_of_products", 1.0), ("chain_of_scales", 0.1)],
-)
-def test_readers_of_chains_see_what_moves(name: str, epsilon: float) -> None:
-    domain = auditor.Totals(cells=3, values=(0, 100), contribution={"linf": 1})
-    claim = auditor.ApproximateDP(epsilon, 1e-2)
-    assert not is_proved(getattr(deceptions_of_readers, name), claim, domain, seconds=3)
 
 
 def signed(proof: Any, changes: Any) -> Any:

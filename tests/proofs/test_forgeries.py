@@ -1,7 +1,6 @@
 """Certificates written by hand for claims that are false: each is refused, by the checker or when the function is read again."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -9,14 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import auditor
 from auditor.blackbox.mechanism import PythonSource
 from auditor.neighbours.pair import plain
 from auditor.proofs import certificate as written
-from auditor.proofs import checked_chain, checker
+from auditor.proofs import checker
 from auditor.proofs.checked_numbers import exp_at_least, exp_at_most, log_beyond
 from auditor.proofs.checker import check_certificate
-from auditor.proofs.lazy import NotProvedError
 from auditor.proofs.masses import law_of
 from auditor.proofs.retrace import form_of, plain_data, retraced
 from auditor.proofs.run import Names
@@ -34,18 +31,6 @@ def same(dataset: Any, rng: Any) -> Any:
 def word_with_names(dataset: int, rng: Any) -> Any:
     _, _, c = rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0)
     return ("n0" if dataset == 0 else "n1", c)
-
-
-@auditor.retrying
-def rare(rng: Any, value: Any) -> Any:
-    zeros = 0
-    while rng.integers(2) == 0:
-        zeros = zeros + 1
-    return value if zeros > 61 else -1
-
-
-def rarely_told(dataset: int, rng: Any) -> Any:
-    return rare(rng, dataset)
 
 
 def noise_or_seven(dataset: int, rng: Any) -> Any:
@@ -162,15 +147,6 @@ def test_a_text_is_no_name_of_noise(rule: str) -> None:
     ]
     for shown in (traces or forged.content["traces"], plain):
         assert not forged.stands(rule=rule, traces=shown, pairs=entries(STAYS, SWAPPED))
-
-
-@pytest.mark.parametrize("rule", ["alignment", "gaussian"])
-def test_a_sampler_that_retries_has_no_outcomes_beside_those_listed(rule: str) -> None:
-    try:
-        forged = Forged(rarely_told, [0, 1])
-    except NotProvedError:
-        pytest.fail("the function is read no longer; try another sampler")
-    assert not forged.stands(rule=rule)
 
 
 # --- Of the second reader ---
@@ -334,13 +310,6 @@ def test_what_is_assumed_of_noise_is_never_sure() -> None:
     for some in ([cells[likely], *impossible], cells):
         pairs = [{**Forged.entry(i, j, STAYS), "cells": some, "assumed": assumed} for i, j in ((0, 1), (1, 0))]
         assert not forged.stands(pairs=pairs, claim={"epsilon": 0.0})
-
-
-def test_a_chain_has_numbers_that_doubles_can_compute_with() -> None:
-    """Infinity less infinity counted for nothing."""
-    for centre, reach in ((1.8e308, [1.0]), (1.0, [1e200]), (math.inf, [1.0])):
-        with pytest.raises(ValueError, match="numbers that doubles can compute with"):
-            checked_chain._lost(centre, reach, Fraction(0))
 
 
 def fair(value: int, rng: Any) -> Any:

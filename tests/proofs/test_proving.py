@@ -210,38 +210,14 @@ def test_correlated_noise_is_given_its_exact_distance() -> None:
     assert not prove(leaks, ZeroConcentratedDP(100.0), cells(1, l1=1)).proved
 
 
-def above_threshold(x: Any, rng: Any, *, centre: float, scale: float) -> Any:
-    limit = rng.normal(0, centre)
-    for at, value in enumerate(x):
-        if value + rng.normal(0, scale) >= limit:
-            return at
-    return None
+def test_a_loop_without_end_ends_with_the_time() -> None:
+    def endless(value: int, rng: Any) -> Any:
+        while rng.random() < 0.5:
+            pass
+        return value
 
-
-@pytest.mark.parametrize("queries", [25, *(pytest.param(n, marks=pytest.mark.proofs) for n in (2, 5))])
-def test_above_threshold_with_gaussian_noise_is_proved_for_many_queries(queries: int) -> None:
-    """The claim and the scales of DiPApprox (CCS 2025), for all data sets; half of the noise is not enough."""
-    domain = Totals(cells=queries, values=(-1000, 1000), contribution={"linf": 1}, integer=False)
-    scales = {"centre": 4.0, "scale": 8.0}
-    proof = prove(above_threshold, ApproximateDP(1.24, 0.01), domain, parameters=scales)
-    assert proof.proved, proof.reason
-    check_certificate(json.loads(json.dumps(proof.certificate)))
-    halves = {"centre": 1.0, "scale": 1.0}
-    assert not prove(above_threshold, ApproximateDP(1.24, 0.01), domain, parameters=halves, seconds=3).proved
-
-
-def test_a_selection_that_is_not_proved_says_what_quadrature_tells() -> None:
-    def noisy_max(x: Any, rng: Any) -> Any:
-        return int(np.argmax(x + rng.normal(0, 4.0, len(x))))
-
-    def told(low: float, high: float) -> Any:
-        domain = Totals(cells=4, values=(low, high), contribution={"linf": 1}, integer=False)
-        return prove(noisy_max, ApproximateDP(0.5, 0.01), domain)
-
-    assert "δ is at most 0.0065" in str(told(-0.5, 0.5).reason) and "no certificate" in str(told(-0.5, 0.5).reason)
-    refuted = told(-1, 1)
-    assert "δ is at least 0.019" in str(refuted.reason)
-    assert refuted.pair is not None and np.abs(np.subtract(refuted.pair.left, refuted.pair.right)).max() == 1
+    proof = prove(endless, PureDP(1.0), Value(values=[0, 1]), seconds=1)
+    assert not proof.proved and "the time for a proof is up" in str(proof.reason)
 
 
 def test_post_processing_costs_nothing() -> None:
