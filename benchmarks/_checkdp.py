@@ -12,7 +12,7 @@ import numpy as np
 
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Arrays, Pair, Relation
-from auditor.proofs.domains_as_data import Vectors, vectors_of
+from auditor.proofs.domains_as_data import Vectors, moved, vectors_of
 
 Queries = Sequence[Any]
 LOW, HIGH = -20, 20
@@ -34,9 +34,6 @@ class AllMove(Domain):
         if self.both:
             patterns.append((1,) * (self.count - 1) + (-1,))
         return [Pair((0,) * self.count, pattern, Relation.AS_GIVEN, Arrays()) for pattern in patterns]
-
-    def moved(self, data: Sequence[Any], by: Sequence[Any]) -> Pair | None:
-        return Pair(tuple(data), tuple(x + d for x, d in zip(data, by, strict=True)), Relation.AS_GIVEN, Arrays())
 
     def random(self, rng: np.random.Generator) -> Pair:
         vector = rng.integers(LOW + 1, HIGH, self.count)
@@ -72,6 +69,11 @@ class OneMoves(AllMove):
 def _(domain: AllMove) -> Vectors:
     low, high = ((Fraction(end),) * domain.count for end in (LOW, HIGH))
     return Vectors(low, high, True, {"linf": "1"} if domain.both else {"each": ["0", "1"]})
+
+
+@moved.register
+def _(domain: AllMove, data: Sequence[Any], by: Sequence[Any]) -> Pair | None:
+    return Pair(tuple(data), tuple(x + d for x, d in zip(data, by, strict=True)), Relation.AS_GIVEN, Arrays())
 
 
 @vectors_of.register

@@ -1,4 +1,4 @@
-"""Proofs of the programs of CheckDP's table; their faulty versions are refuted with the pair and the event of the failed proof."""
+"""Proofs of the programs of CheckDP's table; their faulty versions are refuted on the pair of the failed proof."""
 
 import json
 import time
@@ -52,8 +52,7 @@ SOUND = {
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
 # Two lose in rare outputs: all queries but the last are below a threshold that is itself below 0. With the gap this has probability
-# 7e-4, and more outputs refute it. The adaptive one has 4e-4 and loses 9ε/8 there, of which ε is claimed. The audit guesses by the
-# event of the failed proof, but above the threshold at which most is lost: the few outputs below it are too few to select it.
+# 7e-4, and more outputs refute it. The adaptive one has 4e-4 and loses 9ε/8 there, of which ε is claimed.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),
@@ -91,7 +90,7 @@ def proof_of(program: Program, queries: int, cutoff: int | None) -> dict[str, An
 
 
 def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[str, Any]:
-    """Audit the pair that a failed proof names, with its event."""
+    """Audit the pair that a failed proof names."""
     result = auditor.audit(
         program.mechanism,
         PureDP(program.claim),
@@ -101,7 +100,6 @@ def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[
         seed=18,
         name="refuted",
         shrink=False,
-        prove=True,
     )
     event = result.event and result.event["description"]
     return {

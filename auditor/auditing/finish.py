@@ -1,4 +1,4 @@
-"""The end of every audit: the exact value, the smallest pair, warnings and a brief proof, whatever its flow saw."""
+"""The end of every audit: the exact value, the smallest pair, warnings and a proof, whatever its flow saw."""
 
 from collections.abc import Callable
 
@@ -10,13 +10,13 @@ from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.probe import probe
-from auditor.auditing.proof_attempt import brief_proof
+from auditor.auditing.proof_attempt import proof_of
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.events.selection import VALUES
-from auditor.results.result import ExactValue, ProofFound, Smallest
+from auditor.results.result import ExactValue, Smallest
 
 
-def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Outcome:
+def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
     """Find out the rest of an ended audit, and return it with what the flow saw. Raises what sampling raises.
 
     This may draw outputs: for the smallest pair and further violations, if the claim is refuted at the plan's own level, and for
@@ -40,7 +40,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw, proof: ProofFound | None) -> Ou
         (*warnings, *nothing_differs(plan, seen)),
         exceptions(plan, seen),
         (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
-        proof or brief_proof(plan),
+        proof_of(plan),
         probe(plan, seen, draw) if has_evidence and not refuted else None,
         further(plan, seen, draw),
     )

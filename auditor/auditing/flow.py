@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, assert_never
 
 from auditor.auditing.canary_flow import audit_one_run
@@ -15,7 +14,7 @@ from auditor.auditing.outcome import Ended, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
-from auditor.auditing.proof_attempt import proof_alone, tried_proof
+from auditor.auditing.proof_attempt import proof_alone, proof_of
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.sequential_flow import audit_sequentially
 from auditor.blackbox.host import held
@@ -69,15 +68,11 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _outcome(plan: Plan, draw: Draw) -> Outcome:
-    """What an audit does: try a proof, look at the mechanism, see what its outputs say, and find out what belongs to that.
-
-    A brief proof, the default of configurations, comes last, in ``finished``: nothing else depends on it.
-    """
-    proof, hints = tried_proof(plan)
+    """What an audit does: look at the mechanism, see what its outputs say, and find out what belongs to that, or only prove."""
     if plan.settings.prove == "only":
+        proof = proof_of(plan)
         return Outcome(plan, proof_alone(plan, proof), proof=proof)
-    plan = replace(plan, hints=replace(hints, test=plan.hints.test))
-    return finished(plan, _seen(plan, draw), draw, proof)
+    return finished(plan, _seen(plan, draw), draw)
 
 
 def _seen(plan: Plan, draw: Draw) -> Seen:

@@ -51,7 +51,7 @@ def find_pair(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> FoundPair
     """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
     looks, claim = Looks(plan, sizes, draw, stage), plan.claim
     assert isinstance(claim, PrivacyClaim)
-    known = in_stages(SEARCH, looks, Known(claim, plan.hints.pairs), sizes.search)
+    known = in_stages(SEARCH, looks, Known(claim), sizes.search)
     assert known.found is not None
     if not known.along or known.found.score > max(known.by_step, LIKELY):
         promised = known.judged_by(looks.method(claim)).promised_on(known.found.pair)

@@ -12,9 +12,8 @@ from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError
-from auditor.events.features import Feature
 from auditor.events.left_out import EarlierEvent
-from auditor.events.vectors import SumOfAnswers
+from auditor.events.selection import ANSWERS
 from auditor.methods import method_for
 from auditor.methods.guessing import Guesses
 from auditor.methods.guessing_outside import GuessesOutside
@@ -22,7 +21,7 @@ from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
-from auditor.neighbours.pair import Pair, check_differ
+from auditor.neighbours.pair import check_differ
 from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
@@ -36,13 +35,10 @@ AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"
 class Hints:
     """What is known before an audit.
 
-    ``pairs`` of the domain are tried first in the search. ``features`` are tried in addition to the features that the outputs
-    suggest. With a ``test``, such as the rule of an earlier report, nothing is learned. Violations are looked for outside of
-    ``known`` events.
+    With a ``test``, such as the rule of an earlier report, nothing is learned. Violations are looked for outside of ``known``
+    events.
     """
 
-    pairs: tuple[Pair, ...] = ()
-    features: tuple[Feature, ...] = ()
     test: Test[Any] | None = None
     known: tuple[EarlierEvent, ...] = ()
 
@@ -115,9 +111,8 @@ class Plan:
         """
         settings = self.settings
         claim = claim or self.claim
-        of_transcripts = (SumOfAnswers(),) if isinstance(self.neighbours, Dialogues) else ()
-        features = *self.hints.features, *of_transcripts
-        method = method_for(claim, settings.method, self.alpha, outputs, settings.events, features)
+        answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
+        method = method_for(claim, settings.method, self.alpha, outputs, (*settings.events, *answers))
         return (
             GuessesOutside.of(method, self.hints.known) if self.hints.known and isinstance(method, Guesses) else method
         )

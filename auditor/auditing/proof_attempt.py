@@ -4,17 +4,13 @@ from dataclasses import asdict
 from typing import Any
 
 from auditor.auditing.outcome import Seen
-from auditor.auditing.plan import Hints, Plan
-from auditor.blackbox.canonical import from_batch, from_list
+from auditor.auditing.plan import Plan
 from auditor.blackbox.host import hosted
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim
-from auditor.events.features import Where, like
-from auditor.events.written import read_rule, written
-from auditor.neighbours.pair import Arrays, plain
 from auditor.proofs import Proof, attempt
+from auditor.proofs.proof import Scope, Status
 from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
@@ -26,38 +22,37 @@ BRIEFLY = "briefly"
 PROOF = "proof"
 
 
-def tried_proof(plan: Plan) -> tuple[ProofFound | None, Hints]:
-    """Return how an attempt at a proof ended, and the pair and the event on which it failed.
+def proof_of(plan: Plan) -> ProofFound | None:
+    """Return how an attempt at a proof ended; None if none is asked for, or if the prover cannot try the claim.
 
-    There is no proof if none is asked for, or if the prover cannot try the claim. The result is kept in the plan's store, and a
-    resumed or replayed run reports the same.
+    Of a brief attempt only a proof for all data sets is returned. The result is kept in the plan's store, and a resumed or
+    replayed run reports the same.
     """
-    prove = plan.settings.prove
-    source = plan.source
-    if prove in (False, BRIEFLY) or isinstance(source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
-        return None, Hints()
-    kept = plan.store.recall(PROOF, lambda: _found(plan, source, SECONDS_ALONE if prove == "only" else SECONDS))
-    pair = plan.domain.moved(*kept["failed"]) if kept["failed"] else None
-    features = read_rule({"event": kept.get("event", [])}, "event")[0]
-    return ProofFound(**kept["found"]), Hints((pair,) if pair else (), features)
+    prove, source = plan.settings.prove, plan.source
+    if not prove or isinstance(source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
+        return None
+    nothing: dict[str, Any] | None = {} if prove == BRIEFLY else None
+    kept = plan.store.recall(
+        PROOF, lambda: _found_briefly(plan, source) if prove == BRIEFLY else _found(plan, source), nothing
+    )
+    return ProofFound(**kept) if kept else None
 
 
-def brief_proof(plan: Plan) -> ProofFound | None:
-    """Try a proof for a few seconds after an audit, in another process. Return a proof for all data sets, or None.
+def _found(plan: Plan, source: PythonSource) -> dict[str, Any]:
+    seconds = SECONDS_ALONE if plan.settings.prove == "only" else SECONDS
+    try:
+        return asdict(_said(attempt(source.drawer(), plan.claim, plan.domain, seconds)))
+    except (Exception, SystemExit) as error:  # of the mechanism or of the prover: the audit is done, and stays
+        why = f"the attempt ended in an error, {type(error).__name__}: {error}"
+        return asdict(ProofFound(str(Status.NOT_PROVED), None, str(Scope.DOMAIN), reason=why))
 
-    The clock decides whether the attempt ends in time. So it changes nothing else: the search gets no pair of a failed attempt.
+
+def _found_briefly(plan: Plan, source: PythonSource) -> dict[str, Any]:
+    """Try a proof for a few seconds in another process. The clock decides whether the attempt ends in time.
+
     There is no attempt under ``seconds``, or if the mechanism runs in this process only.
     """
-    if plan.settings.prove != BRIEFLY:
-        return None
-    nothing: dict[str, Any] = {}
-    kept = plan.store.recall(PROOF, lambda: _found_elsewhere(plan), nothing)
-    return ProofFound(**kept["found"]) if kept else None
-
-
-def _found_elsewhere(plan: Plan) -> dict[str, Any]:
-    source = plan.source
-    if isinstance(source, ProgramSource) or plan.settings.seconds is not None or not plan.settings.execution.isolate:
+    if plan.settings.seconds is not None or not plan.settings.execution.isolate:
         return {}
     if not isinstance(plan.claim, CLAIMS) or plan.kind == "canaries":
         return {}
@@ -65,20 +60,7 @@ def _found_elsewhere(plan: Plan) -> dict[str, Any]:
         proof = hosted(source, LATE).apply(attempt, plan.claim, plan.domain, SECONDS_BRIEFLY)
     except Exception:  # of the mechanism, of its process, or of what cannot be sent there: the audit is done, and stays
         return {}
-    return {"found": asdict(_said(proof))} if proof.proved else {}
-
-
-def _found(plan: Plan, source: PythonSource, seconds: float) -> dict[str, Any]:
-    mechanism = source.drawer()
-    proof = attempt(mechanism, plan.claim, plan.domain, seconds)
-    failed, event = None, tuple[Where, ...]()
-    if proof.pair is not None and isinstance(proof.pair.form, Arrays):
-        left = plain(proof.pair.left)
-        failed = [left, [b - a for a, b in zip(left, plain(proof.pair.right), strict=True)]]
-    if proof.outputs is not None:
-        batches = [from_batch(one, 1) if mechanism.batched else from_list([one]) for one in proof.outputs]
-        event = like(concatenate(batches))
-    return {"found": asdict(_said(proof)), "failed": failed, **(written(event=event) or {})}
+    return asdict(_said(proof)) if proof.proved else {}
 
 
 def _said(proof: Proof) -> ProofFound:

@@ -66,6 +66,8 @@ class Settings:
             raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
         if self.prove not in (True, False, "only", "briefly"):
             raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false, "only" or "briefly"')
+        if not self.events or not {*self.events} <= {*get_args(EventKind)}:
+            raise InvalidInputError(f"events are {list(self.events)}; they must be values, bits, or both")
         for kind in self.observe:
             if kind not in get_args(ObserveKind):
                 raise InvalidInputError(f'observe has "{kind}"; {did_you_mean(str(kind), get_args(ObserveKind))}')

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs
+from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.events.cells import Cells, distinct_values
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
@@ -70,63 +70,6 @@ class Whole:
             return f"[{', '.join(leaves)}]"
         there = [f"{place}: {leaf}" for place, leaf in zip(self.places, leaves, strict=True) if leaf != ABSENT]
         return f"{{{', '.join(there)}}}"
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """One place of the outputs that have given leaves at some other places; all others are one atom."""
-
-    place: str
-    leaves: tuple[tuple[str, str | float], ...]
-
-    @property
-    def name(self) -> str:
-        """The meaning of the values, in words."""
-        given = [f"{place} is {leaf if isinstance(leaf, str) else f'{leaf:g}'}" for place, leaf in self.leaves]
-        return f"{self.place} (where {', '.join(given)})" if given else self.place
-
-    def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return the column of that place, with an atom for the outputs that have other leaves."""
-        column, there = outputs.column(self.place), np.ones(outputs.size, np.bool_)
-        for place, leaf in self.leaves:
-            there &= _holds(outputs.column(place), leaf)
-        codes = np.where(there, _codes(column), np.int32(len(column.atoms)))
-        return OutputColumn(self.name, np.where(there, column.numbers, 0.0), codes, (*column.atoms, OTHER_OUTPUTS))
-
-
-OTHER_OUTPUTS, LENGTH = "any other output", "length of output"
-
-
-def _holds(column: OutputColumn, leaf: str | float) -> NDArray[np.bool_]:
-    if isinstance(leaf, str):
-        code = column.atoms.index(leaf) if leaf in column.atoms else len(column.atoms)
-        return np.equal(_codes(column), code)
-    return np.equal(_codes(column), NUMBER) & np.equal(column.numbers, leaf)
-
-
-def _codes(column: OutputColumn) -> NDArray[np.int32]:
-    return np.full(len(column.numbers), NUMBER, np.int32) if column.codes is None else column.codes
-
-
-def like(examples: Outputs) -> tuple[Where, ...]:
-    """Two examples differ in some numbers only. Return a feature for each of these numbers, on outputs that are like the examples.
-
-    If they do not differ, the last leaf is looked at. There is no feature if the examples fix no leaf.
-    """
-    fixed, free = list[tuple[str, str | float]](), list[str]()
-    for column in examples.columns:
-        if not column.name.startswith("output") and column.name != LENGTH:
-            continue
-        code = _codes(column)[0]
-        if varies(column):
-            free.append(column.name)
-        else:
-            fixed.append((column.name, float(column.numbers[0]) if code == NUMBER else column.atoms[code]))
-    if all(place == LENGTH for place, _ in fixed):
-        return ()
-    if not free:
-        free.append(fixed.pop()[0])
-    return tuple(Where(place, tuple(fixed)) for place in free)
 
 
 def varies(column: OutputColumn) -> bool:

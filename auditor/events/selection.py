@@ -37,7 +37,6 @@ from auditor.events.features import (
     Feature,
     LowestBit,
     Place,
-    Where,
     Whole,
     varies,
 )
@@ -48,11 +47,13 @@ from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.separating import separating_event
 from auditor.events.sorted_column import Sides
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, counts_of, place_thresholds
-from auditor.events.vectors import increments, vector_features
+from auditor.events.vectors import SumOfAnswers, increments, vector_features
 
 # What events may look at.
 VALUES: EventKind = "values"
 BITS: EventKind = "bits"
+# The sum of the answers of a session as well.
+ANSWERS = "answers"
 
 # This number of outputs of a half screens all features, and all outputs decide between the best few.
 SCREENED = 40_000
@@ -69,7 +70,7 @@ ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
 # Features that were learned from one half of the outputs.
 LEARNED = (EvidenceSum, LogisticScore)
 # Features that are preferred to others that forecast hardly more.
-SIMPLE = (Place, LowestBit, Where)
+SIMPLE = (Place, LowestBit)
 # Places whose evidence makes a score of its own.
 MOST_SINGLE = 8
 # An odd number of 64 bits: 2⁶⁴ over the golden ratio.
@@ -89,27 +90,27 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
 
 
 def frequent_rules(
-    sample: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()
+    sample: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,)
 ) -> tuple[Choice, Choice | None]:
     """Return the rule with the best careful forecast, and the one with the best bold forecast; many outputs decide on both.
 
-    ``kinds`` says what events may look at: VALUES, and BITS, the floating-point representation of numbers. The features that
-    are ``given`` are looked at too. A bold rule may guess on fewer outputs, on which more is lost, or seems to be lost: other
-    outputs are to judge it. As long as no violation is forecast, it is the rule that is surest to refute the claim. With nothing
-    to learn from, the rule guesses left always.
+    ``kinds`` says what events may look at: VALUES, BITS, the floating-point representation of numbers, and ANSWERS. A bold
+    rule may guess on fewer outputs, on which more is lost, or seems to be lost: other outputs are to judge it. As long as no
+    violation is forecast, it is the rule that is surest to refute the claim. With nothing to learn from, the rule guesses left
+    always.
     """
     halves = Halves.of(*sample.halves())
-    extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, given, forecaster.forecast)]
+    extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
     if not extracted:
         return _placed(_Extracted.of(ALWAYS.feature, halves), lambda: Choice(ALWAYS, -np.inf), forecaster), None
     careful = _careful(extracted, forecaster)
     return careful, _surest(extracted, careful, forecaster) or _bold(extracted, forecaster)
 
 
-def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,), given: Sequence[Feature] = ()) -> Event:
+def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event:
     """Return the rule of one threshold that guesses most outputs rightly. It guesses left always if no feature varies."""
     outputs = concatenate([sample.left, sample.right])
-    return separating_event([*given, *_features(outputs, kinds)], sample) or ALWAYS
+    return separating_event([*_features(outputs, kinds)], sample) or ALWAYS
 
 
 def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
@@ -155,10 +156,10 @@ def _best_by(
     return Choice(best.test, float(forecaster.forecast(counts_of(best.test.rule, *extracted.known))[0]))
 
 
-def _promising(halves: Halves, kinds: Sequence[str], given: Sequence[Feature], forecast: RuleForecast) -> list[Feature]:
+def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
     """Return the features that promise most, the simplest first."""
     few = halves.first(SCREENED)
-    known = [*given, *_features(few.fit, kinds)]
+    known = [*_features(few.fit, kinds)]
     if not known:
         return []
     if len(known) <= KEPT and sum(isinstance(feature, Place) for feature in known) < 2:
@@ -172,7 +173,8 @@ def _promising(halves: Halves, kinds: Sequence[str], given: Sequence[Feature], f
     features = [*known, *learned]
     order = np.argsort(-promised, kind="stable").tolist()
     simplest = [i for i in order if isinstance(features[i], SIMPLE)]
-    kept = {*range(len(given)), *order[:KEPT], *simplest[:1]}
+    sums = [i for i, feature in enumerate(known) if isinstance(feature, SumOfAnswers)]
+    kept = {*sums, *order[:KEPT], *simplest[:1]}
     if few is not halves:  # what is learned from all outputs may be too weak to show on the first of them
         kept |= {*range(len(known), len(features))}
     return [features[i] for i in sorted(kept)]
@@ -180,6 +182,8 @@ def _promising(halves: Halves, kinds: Sequence[str], given: Sequence[Feature], f
 
 def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
     """List features that need no learning, the simplest first."""
+    if ANSWERS in kinds:
+        yield SumOfAnswers()
     if BITS in kinds:
         yield from (LowestBit(column.name) for column in fit.columns if _has_fractions(column))
     if VALUES not in kinds:

@@ -14,8 +14,7 @@ from auditor.claims import (
     ZeroConcentratedDP,
 )
 from auditor.errors import InvalidInputError
-from auditor.events.features import Feature
-from auditor.events.selection import VALUES
+from auditor.events.selection import BITS, VALUES
 from auditor.methods.divergence import Divergence
 from auditor.methods.divergence_game import DivergenceGame
 from auditor.methods.game import Game
@@ -46,14 +45,7 @@ METHODS: dict[type[Claim], Methods] = {
 }
 
 
-def method_for(
-    claim: Claim,
-    name: str,
-    alpha: float,
-    planned: int,
-    events: tuple[str, ...] = (VALUES,),
-    given: tuple[Feature, ...] = (),
-) -> AnyMethod:
+def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> AnyMethod:
     """Return the method of that name for a claim and a fixed number of trials. A sequential audit searches with the method `fixed`.
 
     For probabilities there is one method only. Raises InvalidInputError if there is no such method, or if it cannot look at such
@@ -71,13 +63,11 @@ def method_for(
                 "method two-intervals needs statsmodels, which is not installed: pip install 'dp-auditor[intervals]'"
             )
         kind = methods.two_intervals
-    method = kind(claim, alpha, planned, events=events, given=given)
+    method = kind(claim, alpha, planned, events=events)
     if name == "sequential":
         game_for(claim)
-        if events != (VALUES,):
-            raise InvalidInputError(
-                f"bets look at values only; for events {list(events)} claim ε, (ε, δ) or μ, method: fixed"
-            )
+        if BITS in events:
+            raise InvalidInputError("bets look at values only; for bits claim ε, (ε, δ) or μ, method: fixed")
     return method
 
 

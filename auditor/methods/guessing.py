@@ -119,11 +119,11 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return careful, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), bold
 
     def _frequent(self, sample: Sample) -> tuple[Choice, Choice | None]:
-        return frequent_rules(sample, self, self.events, self.given)
+        return frequent_rules(sample, self, self.events)
 
     def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
         if sample.size < FEW_OUTPUTS:
-            return one_threshold(sample, self.events, self.given), None
+            return one_threshold(sample, self.events), None
         careful, bold = self._frequent(sample)
         return careful.test, None if bold is None else bold.test
 

@@ -84,13 +84,13 @@ class GuessesOutside(Method[PureDP | ApproximateDP, EventOutside, CountsOutside]
     @classmethod
     def of(cls, method: Guesses, earlier: tuple[EarlierEvent, ...]) -> Self:
         """Return the method outside of earlier events."""
-        settings = method.claim, method.alpha, method.planned, method.caution, method.events, method.given
+        settings = method.claim, method.alpha, method.planned, method.caution, method.events
         return cls(*settings, method.prior, earlier)
 
     @property
     def guesses(self) -> Guesses:
         """The method without earlier events."""
-        return Guesses(self.claim, self.alpha, self.planned, self.caution, self.events, self.given, self.prior)
+        return Guesses(self.claim, self.alpha, self.planned, self.caution, self.events, self.prior)
 
     def with_prior(self) -> Self:
         return replace(self, prior=self.guesses.with_prior().prior)

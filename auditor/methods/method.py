@@ -13,7 +13,6 @@ from auditor.bounds.intervals import Floats
 from auditor.bounds.prospect import Prospect
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
-from auditor.events.features import Feature
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed
 from auditor.events.selection import BITS, VALUES
@@ -85,8 +84,7 @@ class Method(ABC, Generic[K, T, C]):
     """A way to bound a claim's quantity: lower bounds that exceed the truth with probability at most ``alpha``.
 
     ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the type of the test
-    that the method learns, and ``C`` the type of its counts. In addition to what outputs suggest, rules look at the features
-    ``given``. A subclass is registered for its claims in :mod:`auditor.methods`.
+    that the method learns, and ``C`` the type of its counts. A subclass is registered for its claims in :mod:`auditor.methods`.
 
     Raises InvalidInputError for kinds of events that the method cannot look at.
     """
@@ -96,7 +94,6 @@ class Method(ABC, Generic[K, T, C]):
     planned: int
     caution: float = CAUTION
     events: tuple[str, ...] = (VALUES,)
-    given: tuple[Feature, ...] = ()
 
     name: ClassVar[str]  # how its bounds are called in reports
     looks_at_bits: ClassVar[bool] = True
@@ -106,12 +103,8 @@ class Method(ABC, Generic[K, T, C]):
     learns_at_distance: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not self.events or not set(self.events) <= {VALUES, BITS}:
-            raise InvalidInputError(f"events are {list(self.events)}; they must be values, bits, or both")
-        if self.events != (VALUES,) and not self.looks_at_bits:
-            raise InvalidInputError(
-                f"bets look at values only; for events {list(self.events)} claim ε, (ε, δ) or μ, method: fixed"
-            )
+        if BITS in self.events and not self.looks_at_bits:
+            raise InvalidInputError("bets look at values only; for bits claim ε, (ε, δ) or μ, method: fixed")
 
     @abstractmethod
     def learn(self, sample: Sample) -> Learned[T]:

@@ -83,12 +83,6 @@ class Domain(Protocol):
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
-    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        """Return the pair of a vector and the vector moved by the given amounts; None unless the pair is known to be in this
-        domain.
-        """
-        return None
-
 
 D = TypeVar("D", bound=Domain)
 P = ParamSpec("P")

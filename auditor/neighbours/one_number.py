@@ -65,9 +65,6 @@ class OneNumber(Domain):
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from map(_alone, self._cell.simpler(pair.origin))
 
-    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        return None  # a number is not a vector
-
 
 def _alone(cell: Pair) -> Pair:
     """Return the pair of numbers of a pair of vectors of one cell."""

@@ -187,6 +187,7 @@ class TotalsInCells(Domain):
         yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
+        """Return the pair of a vector and the vector moved by the given amounts; None if it is not in this domain."""
         return self._pair(tuple(data), tuple(by))
 
     def _moves(self) -> list[TotalsVector]:

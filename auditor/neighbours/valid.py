@@ -7,7 +7,6 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, retried
-from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Pair, Side
 
 # Changes of a pair that are tried before it stays as it is.
@@ -67,9 +66,6 @@ class Valid(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         return filter(self._accepts, self.domain.simpler(pair))
-
-    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        return self._if_valid(self.domain.moved(data, by))
 
     def _all(self, pairs: Sequence[Pair]) -> list[Pair]:
         return [pair for pair in pairs if self._accepts(pair)]

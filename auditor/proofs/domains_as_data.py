@@ -125,6 +125,17 @@ def _(domain: TotalsInCells) -> Vectors | None:
     return Vectors(low, high, domain.values.integer, {domain.norm: str(Fraction(domain.reach))})
 
 
+@singledispatch
+def moved(domain: Domain, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
+    """Return the pair of a vector and the vector moved by the given amounts; None unless it is known to be in the domain."""
+    return None
+
+
+@moved.register
+def _(domain: TotalsInCells, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
+    return domain.moved(data, by)
+
+
 def listing_of(domain: Domain) -> Listing:
     """Return all data sets of a domain one by one if they are few. Otherwise return the pairs to try first."""
     found = _every(domain)

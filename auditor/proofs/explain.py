@@ -8,7 +8,7 @@ from typing import Any
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair
 from auditor.proofs.alignment import Aligned, Aligner, Failure, gap
-from auditor.proofs.domains_as_data import Vectors
+from auditor.proofs.domains_as_data import Vectors, moved
 from auditor.proofs.form import NOISE, Form
 from auditor.proofs.linear import solve
 from auditor.proofs.run import Path
@@ -47,8 +47,8 @@ def pair_inside(domain: Domain, vectors: Vectors, failure: Failure) -> Pair | No
     left = [float(start) + offset for start, offset in zip(starts, offsets, strict=True)]
     if vectors.integer:
         left = [round(x) for x in left]
-    moved = [int(d) if vectors.integer else float(d) for d in failure.difference]
-    return domain.moved(left, moved) or _corner(domain, failure.difference)
+    by = [int(d) if vectors.integer else float(d) for d in failure.difference]
+    return moved(domain, left, by) or _corner(domain, failure.difference)
 
 
 def _corner(domain: Domain, difference: Sequence[Fraction]) -> Pair | None:

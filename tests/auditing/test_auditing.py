@@ -144,6 +144,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"confidence": 1.0}, "confidence is 1.0"),
     ({"confidence": math.nan}, "confidence is nan"),
     ({"method": "fixd"}, 'method is "fixd"; did you mean "fixed"'),
+    ({"events": []}, "events are []; they must be values, bits, or both"),
+    ({"events": ["answers"]}, "events are ['answers']"),
     ({"workers": 0}, "workers is 0"),
     ({"backend": "lokey"}, 'backend is "lokey"'),
     ({"batch": 0}, "batch is 0"),

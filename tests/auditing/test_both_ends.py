@@ -106,19 +106,46 @@ def test_prove_is_a_choice_of_three(prove: Any) -> None:
         audited(prove=prove)
 
 
-def test_the_pair_on_which_a_proof_failed_is_tried_first() -> None:
-    """The claim breaks on one pair of many, near 777, which the failed proof names and corners do not hold."""
+@pytest.mark.parametrize("prove", [True, "briefly"])
+def test_a_failed_proof_changes_nothing_else(prove: Any) -> None:
+    """Its pair does not go to the search, and what it says depends on the clock."""
+    plain, tried = (audited(faulty, prove=one, samples=2_000).to_dict() for one in (False, prove))
+    assert ("proof" in tried) == (prove is True)
+    tried.pop("proof", None)
+    assert tried == plain
 
-    def leaks(x: Any, size: int, rng: Any) -> Any:
-        limit = 777 + rng.laplace(0.0, 0.05, size)
-        return x[0] >= limit
 
-    domain = auditor.Totals(cells=1, values=(0, 1000), contribution={"l1": 1})
-    claim = auditor.PureDP(3.0)
-    options: dict[str, Any] = {"samples": 4_000, "seed": 7, "workers": 1, "search": 0, "shrink": False}
-    assert auditor.audit(leaks, claim, domain, **options).verdict != "violation"
-    found = auditor.audit(leaks, claim, domain, prove=True, **options)
-    assert found.verdict == "violation" and 777 in (found.pair.left[0], found.pair.right[0])
+@pytest.mark.parametrize("prove", [True, "only"])
+def test_a_proof_that_fails_on_lists_of_different_lengths_costs_no_audit(prove: Any) -> None:
+    def leaks(data: Any, rng: Any) -> float:
+        return (len(data) if len(data) != 1 else 5) + rng.laplace(0.0, 0.1)
+
+    domain = auditor.Records((0, 10), integer=True, size=(0, 2), relation="add_remove")
+    result = auditor.audit(leaks, auditor.PureDP(1.0), domain, prove=prove, samples=2_000, workers=1, seed=1)
+    assert result.proof is not None and (result.proof.status, result.proof.bound) == ("not_proved", 50.0)
+    assert result.verdict == ("violation" if prove is True else "inconclusive")
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("odd"), auditor.MechanismError("odd"), RecursionError("odd"), SystemExit(0)]
+)
+@pytest.mark.parametrize("prove", [True, "only", "briefly"])
+def test_an_error_in_a_proof_costs_no_audit(prove: Any, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: Any) -> Any:
+        raise error
+
+    plain = audited(samples=2_000).to_dict()
+    monkeypatch.setattr(attempts, "attempt", fails)
+    result = audited(samples=2_000, prove=prove)
+    if prove == "briefly":
+        assert result.to_dict() == plain
+        return
+    reason = f"the attempt ended in an error, {type(error).__name__}: {error}"
+    assert (result.proof.status, result.proof.reason) == ("not_proved", reason)
+    if prove == "only":
+        assert (result.verdict, result.stop_reason) == ("inconclusive", f"not proved: {reason}")
+    else:
+        assert {key: value for key, value in result.to_dict().items() if key != "proof"} == plain
 
 
 # Attempts that nobody asked for -----------------------------------------------------------------------------------------
@@ -128,11 +155,6 @@ def test_the_pair_on_which_a_proof_failed_is_tried_first() -> None:
 def test_a_brief_attempt_adds_a_proof_and_changes_nothing_else(workers: int) -> None:
     plain, proved = (audited(prove=prove, workers=workers).to_dict() for prove in (False, "briefly"))
     assert proved.pop("proof")["bound"] == 1.0 and proved == plain
-
-
-def test_a_brief_attempt_that_fails_is_not_reported() -> None:
-    """Its pair does not go to the search either: whether it fails or ends late depends on the clock."""
-    assert audited(faulty, prove="briefly").to_dict() == audited(faulty, prove=False).to_dict()
 
 
 def on_symbols(then: Any) -> Any:

@@ -214,8 +214,6 @@ def test_a_profile_at_its_edge_raises_few_alarms() -> None:
 @pytest.mark.parametrize(
     ("claim", "name", "events"),
     [
-        (auditor.PureDP(1.0), "fixed", ()),
-        (auditor.PureDP(1.0), "fixed", ("colours",)),
         (auditor.GaussianDP(1.0), "two-intervals", ("values",)),
         (auditor.ZeroConcentratedDP(1.0), "fixed", (BITS,)),
         (auditor.PureDP(1.0), "sequential", (BITS,)),
