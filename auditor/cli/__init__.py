@@ -31,7 +31,6 @@ from auditor.cli import (
     release,
     run_command,
     scores_command,
-    self_check,
     show,
     writing,
 )
@@ -44,6 +43,7 @@ LONGEST_LINE = 5_000
 INSTEAD = {
     "probe": "auditor run --planted 20",
     "sweep": "python -m auditor.libraries",
+    "self-check": "python -m benchmarks self_check",
 }
 
 
@@ -194,7 +194,6 @@ def _parser() -> argparse.ArgumentParser:
         release,
         writing,
         scores_command,
-        self_check,
         list_command,
     ):
         module.add_commands(commands)

@@ -22,7 +22,6 @@ from auditor.cli import main
 from auditor.methods.divergence import FORESEEN_CUT
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
-from auditor.selfcheck import _Row, self_check
 
 ALPHA = 0.01
 
@@ -165,25 +164,6 @@ def test_two_intervals_need_more_outputs_than_guesses() -> None:
 
 def test_nothing_is_foreseen_where_nothing_is_random() -> None:
     assert foresee(planned(auditor.Sensitivity(1.0))) == []
-
-
-# --- the check of an installation ---
-
-
-def test_the_installation_checks_itself() -> None:
-    rows = list(self_check(runs=1))
-    assert len(rows) == 20
-    assert all(row.sound for row in rows)
-    assert {row.method for row in rows} == {"fixed", "sequential"}
-    assert all(row.allowed is None or row.truth for row in rows)
-
-
-def test_a_row_with_too_many_alarms_is_unsound() -> None:
-    assert _Row("m", "c", "fixed", "t", 4, 40, 0.1).sound
-    assert not _Row("m", "c", "fixed", "t", 25, 40, 0.1).sound
-    assert _Row("m", "c", "fixed", "t", 40, 40, None).sound
-    low, high = _Row("m", "c", "fixed", "t", 4, 40, 0.1).interval
-    assert low < 0.1 < high
 
 
 def with_canaries(claim: Any, number: int, **more: Any) -> Plan:

@@ -24,8 +24,8 @@ from auditor.methods import game_for
 from auditor.methods.divergence_game import DivergenceGame
 from auditor.methods.game import hypotheses, just_above
 from auditor.methods.guess_game import LEARNED_SHARE, TARGETS, caught_by_bets
-from auditor.selfcheck import gaussian, laplace, randomised_response, revealing
 from auditor.verdict import Verdict, judge
+from benchmarks._mechanisms import gaussian, laplace, randomised_response, revealing
 
 BITS = [(0, 1)]
 PURE = auditor.PureDP(1.0)
@@ -61,8 +61,8 @@ AT_THE_EDGE: list[tuple[Callable[..., Any], Any, dict[str, float]]] = [
     (laplace, PURE, {"epsilon": 1.0}),
     (revealing, auditor.ApproximateDP(1.0, 0.1), {"epsilon": 1.0, "delta": 0.1}),
     (revealing, auditor.ApproximateDP(0.0, 0.2), {"epsilon": 0.0, "delta": 0.2}),
-    (gaussian, auditor.GaussianDP(1.0), {"mu": 1.0}),
-    (gaussian, auditor.ZeroConcentratedDP(0.5), {"mu": 1.0}),
+    (gaussian, auditor.GaussianDP(1.0), {"sigma": 1.0}),
+    (gaussian, auditor.ZeroConcentratedDP(0.5), {"sigma": 1.0}),
 ]
 
 
@@ -138,9 +138,9 @@ BROKEN: list[tuple[Callable[..., Any], Any, dict[str, float]]] = [
     (laplace, PURE, {"epsilon": 3.0}),
     (revealing, auditor.ApproximateDP(1.0, 0.05), {"epsilon": 3.0, "delta": 0.05}),
     (revealing, auditor.ApproximateDP(1.0, 0.01), {"epsilon": 1.0, "delta": 0.3}),
-    (gaussian, auditor.GaussianDP(1.0), {"mu": 2.0}),
-    (gaussian, auditor.ZeroConcentratedDP(0.5), {"mu": 2.5}),
-    (gaussian, auditor.RenyiDP(2.0, 1.0), {"mu": 2.5}),
+    (gaussian, auditor.GaussianDP(1.0), {"sigma": 0.5}),
+    (gaussian, auditor.ZeroConcentratedDP(0.5), {"sigma": 0.4}),
+    (gaussian, auditor.RenyiDP(2.0, 1.0), {"sigma": 0.4}),
 ]
 
 
@@ -457,7 +457,7 @@ def test_the_report_of_a_sound_mechanism_says_what_would_have_been_caught() -> N
 def test_what_early_wagers_lose_costs_later_ones_little(claim: Any, mu: float) -> None:
     """Learned from a few hundred outputs, they lose hundreds of nats against these claims, or are not played against them."""
     for seed in range(3):
-        result = audit(gaussian, claim, parameters={"mu": mu}, samples=20_000, seed=seed, confidence=0.999)
+        result = audit(gaussian, claim, parameters={"sigma": 1 / mu}, samples=20_000, seed=seed, confidence=0.999)
         assert result.verdict == "violation"
 
 
@@ -511,7 +511,7 @@ def test_what_a_sequential_audit_of_a_divergence_says_it_would_have_caught_it_ca
     [(PURE, {"left", "right"}), (auditor.GaussianDP(1.0), {"left", "right"}), (auditor.ZeroConcentratedDP(0.5), set())],
 )
 def test_the_outputs_that_were_bet_on_are_shown_with_what_the_last_bets_say(claim: Any, guesses: set[str]) -> None:
-    result = audit(gaussian, claim, parameters={"mu": 1.0}, samples=3_000)
+    result = audit(gaussian, claim, parameters={"sigma": 1.0}, samples=3_000)
     [shown] = result.illustration.histograms
     assert sum(shown.outputs) == result.outputs.bound
     assert {mark.guess for mark in shown.marks if mark.guess} == guesses

@@ -381,7 +381,7 @@ def test_completion_names_every_command(shell: str, capsys: pytest.CaptureFixtur
         main(["--print-completion", shell])
     assert ended.value.code == 0
     printed = capsys.readouterr().out
-    assert [c for c in ("run", "check", "compare", "init", "schema", "self-check") if c not in printed] == []
+    assert [c for c in ("run", "check", "compare", "init", "schema") if c not in printed] == []
 
 
 def test_bash_completes_commands_options_and_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

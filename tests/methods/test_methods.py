@@ -29,7 +29,7 @@ from auditor.methods.guessing import GaussianGuesses, Guesses
 from auditor.methods.method import profile_points
 from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
-from auditor.selfcheck import gaussian, laplace, revealing
+from benchmarks._mechanisms import gaussian, laplace, revealing
 from mechanisms.exact.known_continuous import gaussian_delta
 
 ALPHA = 0.1
@@ -48,7 +48,7 @@ def bound_of(method: Any, function: Callable[..., Any], sizes: tuple[int, int], 
 
 
 LAPLACE = functools.partial(laplace, epsilon=1.0)
-GAUSSIAN = functools.partial(gaussian, mu=1.0)
+GAUSSIAN = functools.partial(gaussian, sigma=1.0)
 REVEALING = functools.partial(revealing, epsilon=1.0, delta=0.1)
 # Claim, method, mechanism, the true value of the claim's quantity, the share of it reached with 20,000 outputs.
 CASES: list[tuple[Any, str, Callable[..., Any], float, float]] = [
