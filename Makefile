@@ -18,12 +18,12 @@ export PYTHONDONTWRITEBYTECODE :=
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
-	$(BIN)/python -m auditor list --reports reports
+	$(BIN)/python -m mechanisms
 
 # Mechanisms of papers with published bounds, and DP-SGD: minutes.
 classics: $(AUDITS)
 	$(BIN)/python -m auditor run configs/classics.yaml configs/dp-sgd.yaml
-	$(BIN)/python -m auditor list --reports reports
+	$(BIN)/python -m mechanisms
 
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
 libraries: $(READY) $(LIBRARIES)

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
     from auditor.scores import audit_scores as audit_scores
-    from auditor.specimens import specimen as specimen
     from auditor.verdict import Verdict as Verdict
 
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
@@ -83,7 +82,6 @@ _NAMES = {
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),
-    "auditor.specimens": ("specimen",),
     "auditor.verdict": ("Verdict",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

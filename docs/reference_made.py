@@ -66,7 +66,6 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("Proofs", "", ("Proof",)),
     ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
-    ("Specimens", "", ("specimen",)),
     ("Extending", NAMES_FOR_EXTENSIONS, ()),
 )
 # Results, whose methods and properties a user needs. Those of all others are for extensions.

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.distributions import Product
 from mechanisms.exact.pair import each, truth
 from mechanisms.noise import discrete_laplace
+from mechanisms.specimens import specimen
 from mechanisms.truths.continuous import laplace_totals
 from mechanisms.truths.discrete import discrete_laplace_totals as exact_discrete_laplace
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.distributions import MassFunction, Product
 from mechanisms.exact.known_continuous import laplace
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 from mechanisms.truths.continuous import laplace_totals
 
 Reals = NDArray[np.float64]

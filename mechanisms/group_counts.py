@@ -8,9 +8,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.distributions import Product
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 from mechanisms.truths.continuous import gaussian_totals
 from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 

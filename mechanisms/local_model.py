@@ -7,8 +7,8 @@ Python refuses. Here the possible outputs are 0 … k − 1.
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 from mechanisms.truths import discrete
 
 

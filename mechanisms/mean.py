@@ -6,9 +6,9 @@ Slip in the document: its local sensitivity u/(n + 1) counts added records only;
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.known_continuous import laplace
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 from mechanisms.truths.laplace_ratio import laplace_ratio
 
 Reals = NDArray[np.float64]

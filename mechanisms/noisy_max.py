@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 from mechanisms.truths.noise import Exponential, Laplace
 from mechanisms.truths.noisy_max import noisy_max_index, noisy_max_value
 

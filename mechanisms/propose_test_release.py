@@ -8,11 +8,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.distributions import Density, MassFunction
 from mechanisms.exact.known_continuous import laplace
 from mechanisms.exact.pair import each, truth
 from mechanisms.mean import mean
+from mechanisms.specimens import specimen
 from mechanisms.truths.continuous import test_then_release
 
 Reals = NDArray[np.float64]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.distributions import Product
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 from mechanisms.truths.discrete import bernoulli
 
 Bits = NDArray[np.bool_]

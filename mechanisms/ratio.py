@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.pair import each, truth
 from mechanisms.noise import discrete_laplace
+from mechanisms.specimens import specimen
 from mechanisms.truths.laplace_ratio import ksw_ratio, laplace_ratio
 
 Reals = NDArray[np.float64]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
 from mechanisms.exact.distributions import MassFunction
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import specimen
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]

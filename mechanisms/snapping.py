@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
+from mechanisms.specimens import specimen
 
 Reals = NDArray[np.float64]
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor import specimen
-from auditor.specimens import F
 from mechanisms.exact.distributions import MassFunction
 from mechanisms.exact.pair import each, truth
+from mechanisms.specimens import F, specimen
 from mechanisms.truths.noise import Laplace, NoNoise
 from mechanisms.truths.sparse_vector import sparse_vector
 

@@ -41,7 +41,7 @@ def test_the_commands_and_targets_they_name_are_there() -> None:
 
     helped = _parser().format_help()
     targets = re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    for name in NAMES:
+    for name in (name for name in NAMES if name != "CHANGELOG"):  # which names those of earlier versions
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
         told = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
             r"^(?:    |\$ )auditor ([a-z-]+)", text, re.MULTILINE

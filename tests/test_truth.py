@@ -14,8 +14,8 @@ from auditor.blackbox.sampling import Execution
 from auditor.config import load_configuration
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Arrays, Pair, Relation
-from auditor.specimens import list_specimens
 from auditor.verdict import Verdict
+from mechanisms.specimens import list_specimens
 
 FOLDER = Path(__file__).parent.parent / "configs"
 CONFIGS = [*sorted(FOLDER.glob("0*.yaml")), FOLDER / "classics.yaml"]
@@ -45,7 +45,7 @@ def test_every_row_with_a_truth_is_here() -> None:
     """Rows 6, 7, 41, 45, 46 and 47 have no distribution that is computed here; all others but the open problem are looked at."""
     rows = {
         statement.row
-        for name, statement in list_specimens("mechanisms")
+        for name, statement in list_specimens()
         if any(plan.source.name == name for plan in PLANS.values())
     }
     assert rows == set(range(1, 48)) - {6, 7, 21, 41, 45, 46, 47}

@@ -23,7 +23,6 @@ import shtab
 
 from auditor import __version__
 from auditor.cli import (
-    list_command,
     measure,
     plan_command,
     prove_command,
@@ -43,6 +42,7 @@ LONGEST_LINE = 5_000
 INSTEAD = {
     "probe": "auditor run --planted 20",
     "sweep": "python -m auditor.libraries",
+    "list": "python -m mechanisms",
     "self-check": "python -m benchmarks self_check",
 }
 
@@ -194,7 +194,6 @@ def _parser() -> argparse.ArgumentParser:
         release,
         writing,
         scores_command,
-        list_command,
     ):
         module.add_commands(commands)
     for command in commands.choices.values():  # behind the command as well, where what was said before it stays

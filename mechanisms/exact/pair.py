@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from auditor import specimens
+from mechanisms import specimens
 from mechanisms.exact.distributions import Distribution
 from mechanisms.exact.divergences import Exact, exact_epsilon, exact_renyi, exact_rho
 

@@ -22,7 +22,6 @@ from auditor.cli import INSTEAD, main
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 
-PROJECT = Path(__file__).parent.parent.parent
 
 MECHANISMS = """
 import math
@@ -955,28 +954,7 @@ def test_check_finds_what_run_would_stumble_over(
     assert why in capsys.readouterr().err
 
 
-def test_list_shows_every_specimen_with_its_claim(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from auditor.specimens import list_specimens
-
-    monkeypatch.chdir(PROJECT)
-    assert main(["list"]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    found = list_specimens("mechanisms")
-    assert len(found) >= 9
-    assert shown[0].split() == ["row", "document", "mechanism", "where", "claim", "holds"]
-    assert len([line for line in shown if line.rstrip().endswith((" yes", " no"))]) == len(found)
-    assert any("local_sensitivity_as_printed" in line and line.rstrip().endswith("no") for line in shown)
-    assert [statement.row for _, statement in found] == sorted(statement.row for _, statement in found)
-
-
-def test_list_without_specimens_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "no_such_package"]) == 2
-    assert 'specimens of "no_such_package" cannot be imported' in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "--help"], ["list", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "--help"]])
 def test_help_is_given(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)

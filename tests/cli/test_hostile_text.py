@@ -106,7 +106,6 @@ def test_a_comparison_is_shown_without_what_is_hidden(report: Path, tmp_path: Pa
         assert is_tame(text)
         assert all(line.count("::") >= 2 for line in text.splitlines() if line.startswith("::"))
     assert is_tame((tmp_path / "summary.md").read_text(encoding="utf-8"))
-    assert is_tame(printed("list", "mechanisms", "--reports", str(tmp_path)))
 
 
 CONFIGURATION = """

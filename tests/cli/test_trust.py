@@ -92,7 +92,6 @@ def test_what_reads_results_runs_nothing(files: Files) -> None:
     assert files.imported("recount", report, "kept", status=(5,)) == set()
     assert files.imported("show", report) == set()
     assert files.imported("compare", report, report) == set()
-    assert files.imported("list", "--reports", "reports") == set()
     assert files.imported("scores", "inside.npy", "outside.npy", "--from", "independent-runs") == set()
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2, laplace
 
-from auditor.specimens import statements
 from mechanisms import classics, noisy_max, rappor, sparse_vector
 from mechanisms.exact.distributions import Density, MassFunction, Product
 from mechanisms.exact.divergences import Exact
+from mechanisms.specimens import statements
 
 Vector = Sequence[float]
 Mechanism = Callable[..., Any]

@@ -2,13 +2,11 @@
 
 import importlib
 import pkgutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
-from auditor.errors import MechanismError
+import mechanisms
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,20 +56,9 @@ def truth(make: Callable[..., Any]) -> Callable[[F], F]:
     return attach
 
 
-def list_specimens(package: str) -> list[tuple[str, Statement]]:
-    """Import every module of a package and return (mechanism, statement), by row.
-
-    The package is looked for in the working folder first. Raises MechanismError when it cannot be imported.
-    """
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        root = importlib.import_module(package)
-        modules = [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(root.__path__)]
-    except (ImportError, AttributeError) as error:
-        raise MechanismError(
-            f'the specimens of "{package}" cannot be imported from {Path.cwd()}: {error}; run this in the project\'s folder'
-        ) from None
+def list_specimens() -> list[tuple[str, Statement]]:
+    """Import every module of this package and return (mechanism, statement), by row."""
+    modules = [importlib.import_module(f"mechanisms.{m.name}") for m in pkgutil.iter_modules(mechanisms.__path__)]
     found = [
         (f"{module.__name__}:{name}", statement)
         for module in modules

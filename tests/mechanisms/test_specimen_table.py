@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from auditor.errors import InvalidInputError
-from auditor.report.specimen_table import specimen_table
-from auditor.specimens import Statement, list_specimens
+from mechanisms.specimen_table import specimen_table
+from mechanisms.specimens import Statement, list_specimens
 
 SOUND = Statement(1, "002", "ε", "one value of k", holds=True)
 FAULTY = Statement(9, "000", "(ε, δ)", "substitution", holds=False)
@@ -158,12 +158,12 @@ def test_what_a_statement_says_cannot_break_the_table(tmp_path: Path) -> None:
 
 
 def test_rows_stand_in_order_without_a_gap_but_the_open_problem() -> None:
-    found = [statement.row for _, statement in list_specimens("mechanisms")]
+    found = [statement.row for _, statement in list_specimens()]
     assert found == sorted(found)
     assert set(found) == set(range(1, 48)) - {21}
 
 
 def test_rows_beyond_the_documents_have_one_statement_each_and_name_a_paper() -> None:
-    beyond = [statement for _, statement in list_specimens("mechanisms") if statement.row > 22]
+    beyond = [statement for _, statement in list_specimens() if statement.row > 22]
     assert [statement.row for statement in beyond] == list(range(23, 48))
     assert all(re.search(r" \d{4}$", statement.document) for statement in beyond)

@@ -10,8 +10,8 @@ from auditor.report.markdown import escape
 from auditor.report.phrases import number
 from auditor.results.reader import read_report
 from auditor.results.result import AuditResult
-from auditor.specimens import Statement
 from auditor.verdict import Verdict
+from mechanisms.specimens import Statement
 
 
 def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
@@ -32,7 +32,7 @@ def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> 
     lines = [
         "# What is claimed in documents and papers, and what the audits found",
         "",
-        "Written by `auditor list --reports DIR`. Bounds are on the pair found; outputs are those of all phases.",
+        "Written by `python -m mechanisms`. Bounds are on the pair found; outputs are those of all phases.",
         "",
         "| row | document | mechanism | where | claim | holds | audit | proved | exact | pair | outputs |",
         "|-|-|-|-|-|-|-|-|-|-|-|",
