@@ -1,4 +1,4 @@
-"""The house rules that a parser can check: which room may know which, and what is done in one place only."""
+"""The house rules that a parser can check: contracts on imports, and what is done in one place only."""
 
 import ast
 import functools
@@ -11,43 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from importlinter.cli import lint_imports
 
 PROJECT = Path(__file__).parent.parent
 MODULES = sorted((PROJECT / "auditor").rglob("*.py"))
-
-# Lowest first. A room may import those before it, and itself; rooms on one line may not import each other.
-ROOMS: list[tuple[str, ...]] = [
-    ("auditor.errors", "auditor.defaults"),
-    ("auditor.strangers", "auditor.plugins"),
-    ("auditor.claims",),
-    ("auditor.bounds",),
-    ("auditor.scores",),
-    ("auditor.neighbours",),
-    ("auditor.adapters",),
-    ("auditor.blackbox",),
-    ("auditor.proofs",),
-    ("auditor.events",),
-    ("auditor.methods",),
-    ("auditor.verdict",),
-    ("auditor.results",),
-    ("auditor.auditing",),
-    ("auditor.config", "auditor.report"),
-    ("auditor.cli", "auditor.pytest_plugin", "auditor.extending"),
-    ("auditor.libraries",),
-    ("auditor.__main__",),
-]
-RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 
 
 def name_of(file: Path) -> str:
     parts = file.relative_to(PROJECT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def room_of(module: str) -> str | None:
-    """Return the longest room that holds a module."""
-    names = [room for room in RANK if module == room or module.startswith(room + ".")]
-    return max(names, key=len, default=None)
 
 
 def tree(file: Path) -> ast.Module:
@@ -60,82 +32,13 @@ def imports(parsed: ast.AST) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"line {node.lineno}: imports are written out in full here"
-            assert node.module is not None
-            for alias in node.names:
-                submodule = PROJECT / f"{node.module}.{alias.name}".replace(".", "/")
-                is_module = submodule.is_dir() or submodule.with_suffix(".py").is_file()
-                yield (f"{node.module}.{alias.name}" if is_module else node.module), node.lineno
-
-
-def forbidden_imports(module: str, parsed: ast.AST) -> list[str]:
-    """Return what a module imports from higher up in the list, or from beside it."""
-    found = []
-    for imported, line in imports(parsed):
-        if imported.split(".")[0] != "auditor" or imported == "auditor":
-            continue
-        own, other = room_of(module), room_of(imported)
-        assert own is not None, f"{module} is in no room; give it one in ROOMS and in ARCHITECTURE.md"
-        assert other is not None, f"{imported} is in no room; give it one in ROOMS and in ARCHITECTURE.md"
-        if own != other and RANK[other] >= RANK[own]:
-            found.append(f"{module}, line {line}, imports {imported}")
-    return found
+            yield str(node.module), node.lineno
 
 
 @functools.cache
 def trees() -> dict[str, ast.Module]:
     """The modules of the package, by name."""
     return {name_of(file): tree(file) for file in MODULES}
-
-
-def test_imports_go_down_the_list_of_rooms_only() -> None:
-    modules = [module for module in trees() if module != "auditor"]
-    assert [wrong for module in modules for wrong in forbidden_imports(module, trees()[module])] == []
-
-
-@pytest.mark.parametrize(
-    ("module", "source"),
-    [
-        ("auditor.bounds.guesses", "from auditor.events.event import Event"),
-        ("auditor.claims", "import auditor.bounds.evidence"),
-        ("auditor.claims", "def f():\n    from auditor.verdict import judge"),
-        ("auditor.errors", "if TYPE_CHECKING:\n    from auditor import claims"),
-        ("auditor.results.result", "from auditor.auditing.plan import Plan"),
-        ("auditor.auditing.plan", "from auditor.report.html import to_html"),
-        ("auditor.report.phrases", "from auditor.config import schema"),
-        ("auditor.auditing.plan", "from auditor.cli import main"),
-    ],
-)
-def test_this_file_notices_an_import_that_goes_up(module: str, source: str) -> None:
-    assert len(forbidden_imports(module, ast.parse(source))) == 1
-
-
-def in_circles(trees: dict[str, ast.Module]) -> set[str]:
-    """Return the modules that import themselves through others, imports under TYPE_CHECKING included."""
-    reached = {
-        module: {name for name, _ in imports(parsed) if name in trees} - {module, "auditor"}
-        for module, parsed in trees.items()
-    }
-    while True:
-        further = {module: names.union(*(reached[name] for name in names)) for module, names in reached.items()}
-        if further == reached:
-            return {module for module, names in reached.items() if module in names}
-        reached = further
-
-
-def test_no_modules_import_each_other() -> None:
-    assert in_circles(trees()) == set()
-
-
-def test_this_file_notices_a_circle() -> None:
-    sources = {
-        "auditor.claims": "from auditor.errors import did_you_mean",
-        "auditor.errors": "if TYPE_CHECKING:\n    from auditor.verdict import judge",
-        "auditor.verdict": "def f():\n    import auditor.claims",
-        "auditor.strangers": "import auditor.claims",
-    }
-    trees = {module: ast.parse(source) for module, source in sources.items()}
-    assert in_circles(trees) == {"auditor.claims", "auditor.errors", "auditor.verdict"}
 
 
 # Attributes of objects of libraries, and marks on functions, which are set from outside.
@@ -159,27 +62,16 @@ def test_nothing_sets_an_attribute_of_another_object() -> None:
     assert {module: found for module, parsed in trees().items() if (found := set_from_outside(parsed))} == {}
 
 
-@pytest.mark.parametrize("source", ["draw.plan = plan", "self.run.line = 3", "a.b += 1", "x, a.b = 1, 2", "del a.b"])
-def test_this_file_notices_what_is_set_from_outside(source: str) -> None:
-    assert len(set_from_outside(ast.parse(source))) == 1
-
-
-def test_every_room_of_the_list_is_there() -> None:
-    assert set(RANK) - set(trees()) == set()
-
-
-def test_architecture_md_lists_the_rooms_in_this_order() -> None:
-    rows = [line.split("`")[1] for line in (PROJECT / "ARCHITECTURE.md").read_text().splitlines() if "| `" in line[:3]]
-    told = ["auditor." + row.removesuffix(".py").rstrip("/").replace("/", ".") for row in rows]
-    assert set(RANK) - {*told, "auditor.__main__"} == set()
-    assert [RANK[room] for room in told if room in RANK] == sorted(RANK[room] for room in told if room in RANK)
-
-
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "docs/internals.md"])
 def test_what_a_page_on_the_code_names_is_there(page: str) -> None:
     named = set(re.findall(r"\b(?:\w+/)+\w+\.py\b", (PROJECT / page).read_text(encoding="utf-8")))
     assert len(named) > 5
     assert {name for name in named if not any((PROJECT / root / name).is_file() for root in ("", "auditor"))} == set()
+
+
+def test_imports_keep_the_contracts() -> None:
+    """Those of pyproject.toml on rooms, as `make check` runs them."""
+    assert lint_imports(str(PROJECT / "pyproject.toml"), no_cache=True) == 0
 
 
 def test_the_facade_imports_nothing_until_it_is_asked() -> None:
@@ -238,10 +130,6 @@ def test_what_is_shown_to_users_is_public() -> None:
     for page, module, name in shown:
         public = ["main"] if module == "auditor.cli" else importlib.import_module(module).__all__
         assert name in public, f"{page}: {module}.{name}"
-
-
-def test_nothing_imports_the_mechanisms() -> None:
-    assert [module for module in trees() for name, _ in imports(trees()[module]) if name.startswith("mechanisms")] == []
 
 
 # Who alone may import a library.
@@ -305,14 +193,15 @@ def test_seeds_are_made_in_one_place() -> None:
     assert {module for module in makers if not module.startswith("auditor.proofs")} == {"auditor.blackbox.batches"}
 
 
-def test_bounds_know_nothing_but_numbers() -> None:
-    libraries = {
-        name.split(".")[0]
+def test_no_generator_is_made_without_a_seed() -> None:
+    unseeded = [
+        f"{module}, line {node.lineno}"
         for module, parsed in trees().items()
-        if module.startswith("auditor.bounds")
-        for name, _ in imports(parsed)
-    } - set(sys.stdlib_module_names)
-    assert libraries <= {"numpy", "scipy", "statsmodels", "auditor"}
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("default_rng", "SeedSequence"))
+        if not (node.args or node.keywords)
+    ]
+    assert unseeded == []
 
 
 def test_every_library_is_declared() -> None:
@@ -337,68 +226,6 @@ def test_every_library_is_declared() -> None:
         "statsmodels",
     }
     assert declared - used == set(), "declared, but never imported"
-
-
-def calls(parsed: ast.AST) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(parsed):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node.lineno
-        elif isinstance(node, ast.Raise) and node.exc is not None and "SystemExit" in ast.unparse(node.exc):
-            yield "raise SystemExit", node.lineno
-
-
-SPEAKS = {"print", "sys.stdout.write", "sys.stderr.write", "input"}
-ENDS = {"sys.exit", "exit", "quit", "os._exit", "os.abort", "raise SystemExit"}
-
-
-def test_only_the_command_line_prints_and_ends_the_program() -> None:
-    allowed: dict[str, set[str]] = {"auditor.cli": SPEAKS | ENDS, "auditor.__main__": ENDS, "auditor.libraries": ENDS}
-    forbidden = [
-        f"{module}, line {line}: {call}"
-        for module, parsed in trees().items()
-        for call, line in calls(parsed)
-        if call in (SPEAKS | ENDS) - allowed.get(str(room_of(module)), set())
-    ]
-    assert forbidden == []
-
-
-# What may be taken from numpy.random: generators made from a seed, never the hidden global one.
-GENERATORS = {"Generator", "SeedSequence", "PCG64", "BitGenerator", "default_rng"}
-
-
-def global_randomness(parsed: ast.AST) -> list[int]:
-    found = []
-    for node in ast.walk(parsed):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"np.random", "numpy.random"}:
-            found += [node.lineno] if node.attr not in GENERATORS else []
-        elif isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
-            found += [node.lineno] if not {alias.name for alias in node.names} <= GENERATORS else []
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
-            found += [node.lineno] if {"random", "secrets"} & set(modules) else []
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("default_rng", "SeedSequence")):
-            found += [node.lineno] if not node.args and not node.keywords else []
-    return found
-
-
-def test_there_is_no_global_random_state() -> None:
-    assert {module for module, parsed in trees().items() if global_randomness(parsed)} == set()
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "np.random.seed(0)",
-        "x = np.random.laplace(0, 1)",
-        "import random",
-        "from random import gauss",
-        "from numpy.random import normal",
-        "rng = np.random.default_rng()",
-        "np.random.RandomState(3)",
-    ],
-)
-def test_this_file_notices_global_randomness(source: str) -> None:
-    assert global_randomness(ast.parse(source)) == [1]
 
 
 def methods_of(parsed: ast.AST) -> Iterator[tuple[str, str, bool]]:
