@@ -132,16 +132,6 @@ class SettingsKeywords(ExecutionKeywords, total=False):
             option="N",
         ),
     ]
-    further: Annotated[
-        int,
-        About(
-            "After a violation of ε or (ε, δ): how many further ones are looked for, each outside of the events of those before; 0 "
-            "for none.",
-            0,
-            least=0,
-            option="N",
-        ),
-    ]
     shrink: Annotated[bool, About("Whether to look for the smallest pair that still breaks a refuted claim.", True)]
     prove: Annotated[
         Prove,

@@ -76,8 +76,6 @@ def audit(
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
         planted (int): after a pass, how many faults are planted in the mechanism, to see which of them the same search finds.
-        further (int): after a violation of ε or (ε, δ), how many further ones are looked for, each outside of the events of those
-            before, with as many outputs as the audit; by method "fixed" and not under seconds.
         prove (bool | str): whether to try a proof as well, in this process; or "only" a proof, without any outputs; or "briefly",
             in another process, for 3 seconds and without a message if it fails.
         seed (int): the root of all randomness.

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from auditor.auditing.flow import run
-from auditor.auditing.plan import Hints, Plan
+from auditor.auditing.plan import Plan
 from auditor.auditing.settings import Search
 from auditor.blackbox.store import AuditStore
 from auditor.claims import PrivacyClaim
@@ -36,7 +36,7 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
 def _measuring(plan: Plan, earlier: AuditResult, outputs: int) -> Plan:
     """Return the plan that counts the rule of an earlier result on its pair. Nothing else is done.
 
-    No search, no smaller pair, no further violation, no proof, no planted faults.
+    No search, no smaller pair, no proof, no planted faults.
     """
     pair = earlier.pair
     if pair is None or earlier.event is None:
@@ -55,6 +55,5 @@ def _measuring(plan: Plan, earlier: AuditResult, outputs: int) -> Plan:
         shrink=False,
         prove=False,
         planted=0,
-        further=0,
     )
-    return replace(plan, settings=settings, neighbours=domain, store=AuditStore(), hints=Hints(test=test))
+    return replace(plan, settings=settings, neighbours=domain, store=AuditStore(), test=test)

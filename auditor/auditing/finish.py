@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.further import further
 from auditor.auditing.health_checks import cut_short, drift, exceptions, nearly_all_alike, nothing_differs
 from auditor.auditing.implied import smaller_noise
 from auditor.auditing.oracle import exact_value
@@ -19,8 +18,8 @@ from auditor.results.result import ExactValue, Smallest
 def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
     """Find out the rest of an ended audit, and return it with what the flow saw. Raises what sampling raises.
 
-    This may draw outputs: for the smallest pair and further violations, if the claim is refuted at the plan's own level, and for
-    warnings. A claim that only Holm's larger level refutes has neither.
+    This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
+    only Holm's larger level refutes has neither.
     """
     refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
     has_evidence = isinstance(seen.found, Evidence)
@@ -42,7 +41,6 @@ def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
         (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
         proof_of(plan),
         probe(plan, seen, draw) if has_evidence and not refuted else None,
-        further(plan, seen, draw),
     )
 
 

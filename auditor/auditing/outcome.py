@@ -16,7 +16,6 @@ from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
     ExactValue,
-    Further,
     Judgement,
     Probed,
     ProofFound,
@@ -96,7 +95,6 @@ class Outcome:
     if_passed: tuple[str, ...] = ()
     proof: ProofFound | None = None
     planted: Probed | None = None
-    further: Further | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +129,7 @@ class Ended:
     def result(self, alpha: float | None = None) -> AuditResult:
         """Return the result at a level, by default the plan's own.
 
-        The smallest pair, its bound and further violations are not part of the judgement. They are reported only if the claim is
-        refuted.
+        The smallest pair and its bound are not part of the judgement. They are reported only if the claim is refuted.
         """
         outcome, plan, seen = self.outcome, self.outcome.plan, self.outcome.seen
         found = seen.found
@@ -166,7 +163,6 @@ class Ended:
                 *_contradiction(judgement, outcome.proof),
             ),
             outcome.proof,
-            outcome.further if violated else None,
         )
 
 

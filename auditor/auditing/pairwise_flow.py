@@ -52,7 +52,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         return no_answer(all_alike(sample.size), sizes, pair)
     # What was searched for is what is learned.
     learner = _Learner(plan, sizes, draw, found)
-    test = plan.hints.test or (learner.at_distance(sample) if at_distance else learner.on_pair(sample))
+    test = plan.test or (learner.at_distance(sample) if at_distance else learner.on_pair(sample))
     sizes, note = _affordable(with_all_that_is_left(plan, sizes, draw), sample)
     method = plan.method(sizes.bound)
     # For the reader only, and so made while the workers draw.

@@ -12,11 +12,8 @@ from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.errors import InvalidInputError
-from auditor.events.left_out import EarlierEvent
 from auditor.events.selection import ANSWERS
 from auditor.methods import method_for
-from auditor.methods.guessing import Guesses
-from auditor.methods.guessing_outside import GuessesOutside
 from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
@@ -32,24 +29,13 @@ AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
-    """What is known before an audit.
-
-    With a ``test``, such as the rule of an earlier report, nothing is learned. Violations are looked for outside of ``known``
-    events.
-    """
-
-    test: Test[Any] | None = None
-    known: tuple[EarlierEvent, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The order for an audit: everything that decides its outcome.
 
     ``alpha`` is the chance that the audit raises a false alarm. If a file made the plan, ``rerun`` holds the arguments of
-    `auditor run` that repeat the audit. ``hints`` are what is known before. ``store`` keeps finished work. So an interrupted audit
-    can go on, or be repeated without its mechanism. ``assumptions`` are what an adapter chose, where its object does not say it.
+    `auditor run` that repeat the audit. With a ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps
+    finished work. So an interrupted audit can go on, or be repeated without its mechanism. ``assumptions`` are what an adapter
+    chose, where its object does not say it.
     """
 
     name: str
@@ -60,7 +46,7 @@ class Plan:
     settings: Settings = field(default_factory=Settings)
     expect: Verdict = Verdict.NO_VIOLATION_FOUND
     rerun: tuple[str, ...] = ()
-    hints: Hints = field(default_factory=Hints)
+    test: Test[Any] | None = None
     store: AuditStore = field(default_factory=AuditStore)
     assumptions: tuple[str, ...] = ()
 
@@ -112,10 +98,7 @@ class Plan:
         settings = self.settings
         claim = claim or self.claim
         answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
-        method = method_for(claim, settings.method, self.alpha, outputs, (*settings.events, *answers))
-        return (
-            GuessesOutside.of(method, self.hints.known) if self.hints.known and isinstance(method, Guesses) else method
-        )
+        return method_for(claim, settings.method, self.alpha, outputs, (*settings.events, *answers))
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

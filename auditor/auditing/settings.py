@@ -42,9 +42,8 @@ class Settings:
     ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
     if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
     smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
-    for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass, and up to
-    ``further`` violations after a violation. ``observe`` is what outputs hold in addition to the value. ``seed`` is the root of all
-    randomness.
+    for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass.
+    ``observe`` is what outputs hold in addition to the value. ``seed`` is the root of all randomness.
     """
 
     samples: int = SAMPLES
@@ -59,7 +58,6 @@ class Settings:
     outputs: int | None = None
     planted: int = PLANTED
     observe: tuple[ObserveKind, ...] = ()
-    further: int = 0
 
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
@@ -76,7 +74,6 @@ class Settings:
             _require_integer("outputs", self.outputs, FEWEST, MOST)
         _require_integer("seed", self.seed, 0)
         _require_integer("planted", self.planted, 0)
-        _require_integer("further", self.further, 0)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Settings":

@@ -10,12 +10,12 @@ import numpy as np
 
 from auditor.blackbox.outputs import NUMBER, OutputColumn, Outputs
 from auditor.blackbox.sample import SIDES, Sample
-from auditor.bounds.evidence import Counts, CountsOutside, GuessCounts, ProfileCounts, ScoreCounts
+from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Side
 from auditor.strangers import DEEPEST, require_shallow
 
-KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, CountsOutside, ScoreCounts, ProfileCounts)}
+KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 FAILURE = "raised"
 ZIP = b"PK"
 # Of one sample. A few bytes of an archive can stand for any number of zeros.

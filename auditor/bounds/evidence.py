@@ -105,31 +105,6 @@ class GuessCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class CountsOutside:
-    """The counts of a rule that guesses nothing on outputs of ``earlier`` events, and those of these events, on the same trials.
-
-    An output of several earlier events counts for the first of them.
-    """
-
-    event: GuessCounts
-    earlier: tuple[Counts, ...]
-
-    def __add__(self, other: "CountsOutside") -> "CountsOutside":
-        return CountsOutside(
-            self.event + other.event, tuple(a + b for a, b in zip(self.earlier, other.earlier, strict=True))
-        )
-
-    def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return the tables of the rule."""
-        return self.event.tables()
-
-    @property
-    def trials(self) -> int:
-        """Outputs on both sides together."""
-        return self.event.trials
-
-
-@dataclass(frozen=True, slots=True)
 class ScoreCounts:
     """How many outputs of each side fell into each cell of a score."""
 

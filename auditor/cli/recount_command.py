@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # What rests on a domain that code makes, and so is not made again without this code.
 BY_CODE = (
-    "the search, the choice of events, the smallest pair, the end of the search for further violations, warnings, how the bound "
+    "the search, the choice of events, the smallest pair, warnings, how the bound "
     "grew, why the audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
     "code"
 )
@@ -122,7 +122,6 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
 
     Also return what is not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
     """
-    from auditor.auditing.further import recounted
     from auditor.auditing.pairwise_flow import CountEvidence
     from auditor.blackbox.batches import Phase
     from auditor.blackbox.sample import join_samples
@@ -143,7 +142,6 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
         histograms = tuple(test.histograms(learned_from))
         looks = [(outputs, counted(test, samples))]
         judged = CountEvidence(plan.claim, method, test, looks, histograms, audit.stop_reason).judge(level)
-        further = None if audit.further is None else recounted(plan, audit)
     # How the bound grew is known to the run only: it counted after some of the outputs.
     illustration = replace(judged.illustration, growth=audit.illustration.growth)
     spent = replace(audit.outputs, bound=outputs)
@@ -151,7 +149,6 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
         known,
         judgement=replace(judged, illustration=illustration),
         provenance=replace(known.provenance, outputs=spent),
-        further=further,
     ), (BY_CODE,)
 
 

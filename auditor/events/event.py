@@ -7,7 +7,6 @@ from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
-from auditor.events.left_out import Outside
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
 from auditor.events.written import read_rule, written
@@ -72,8 +71,7 @@ class Event:
         )
 
     def _looks_at(self) -> LooksAt:
-        feature = self.feature
-        match feature.feature if isinstance(feature, Outside) else feature:
+        match self.feature:
             case LowestBit():
                 return "bits"
             case EvidenceSum() | LogisticScore():

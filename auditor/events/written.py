@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from auditor.errors import InvalidInputError
-from auditor.events import cells, features, left_out, logistic, vectors
+from auditor.events import cells, features, logistic, vectors
 
 WrittenRule = dict[str, Any]
 
@@ -22,7 +22,7 @@ def _kind_of(record: type) -> str:
 # What rules are made of, by kind.
 RECORDS: dict[str, type] = {
     _kind_of(record): record
-    for module in (cells, features, vectors, logistic, left_out)
+    for module in (cells, features, vectors, logistic)
     for record in vars(module).values()
     if isinstance(record, type) and is_dataclass(record) and record.__module__ == module.__name__
 }

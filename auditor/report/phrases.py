@@ -135,21 +135,8 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    words = [planted_words(audit), by_outputs, *further_words(audit), proof_words(audit)]
+    words = [planted_words(audit), by_outputs, proof_words(audit)]
     return " ".join(filter(None, words))
-
-
-def further_words(audit: AuditResult) -> list[str]:
-    """Say what was found outside of the first violation, a sentence for each, and why no more was looked for."""
-    further = audit.further
-    if further is None:
-        return []
-    lines = [
-        f"Further violation {number}: on the neighbours {pair_words(one.pair)}, {_event_words(one.event)}; this proves "
-        f"{proved_words(audit.claim, one.bound)} with {confidence_words(one.bound.confidence)} confidence (p = {one.p_value:.2g})."
-        for number, one in enumerate(further.found, start=1)
-    ]
-    return [*lines, f"Further violations found: {len(further.found)} ({further.end})."]
 
 
 # Planted faults that are named if they were missed.

@@ -12,7 +12,6 @@ from auditor import __version__
 from auditor.bounds.digits import with_significant_digits
 from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
-from auditor.events.observed import SideCounts
 from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField, PowerField
 from auditor.verdict import ENOUGH_FOUND, Verdict, may_miss, saw_nothing
 
@@ -36,7 +35,6 @@ KEYS = (
         "pair",
         "event",
         "smallest",
-        "further",
         "reproduce",
     ),
     *("exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
@@ -116,33 +114,6 @@ class Smallest:
     event: EventField
     bound: BoundField
     dialogue: Annotated[Sequence[Turn], Field(exclude_if=lambda turns: not turns)] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FurtherViolation:
-    """A violation outside of the events of those before it, with the pair, the event and the bound of fresh outputs on it.
-
-    Nothing is guessed on outputs of earlier events. ``earlier`` counts these for each of them, among the outputs of the bound.
-    ``p_value`` is the smallest level at which the outputs refute the claim.
-    """
-
-    pair: PairField
-    event: EventField
-    earlier: Sequence[SideCounts]
-    bound: BoundField
-    p_value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Further:
-    """The violations that were ``found`` after the first, and why no more were looked for. The verdict does not rest on them.
-
-    ``outputs`` were drawn for this, in addition to those of the audit.
-    """
-
-    found: Sequence[FurtherViolation]
-    end: str
-    outputs: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +232,7 @@ class AuditResult:
     expected verdict. ``exact`` is the true value on the pair, if it is known. ``smallest`` is None unless the claim
     was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
     should know them.
-    ``proof`` is the end of an attempt at a proof. It is None if there was no attempt. ``further`` has the violations that were
-    looked for after a violation; None if there was none, or if no further ones were asked for.
+    ``proof`` is the end of an attempt at a proof. It is None if there was no attempt.
     """
 
     name: str
@@ -276,7 +246,6 @@ class AuditResult:
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
     proof: ProofFound | None = None
-    further: Further | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -377,10 +346,8 @@ class AuditResult:
         flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
         if self.smallest is not None:
             flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
-        for one in flat["further"]["found"] if self.further is not None else ():
-            one |= {key: with_significant_digits(one[key]) for key in ("bound", "p_value")}
         flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
-        return {key: flat[key] for key in KEYS if key not in ("proof", "further") or flat[key] is not None}
+        return {key: flat[key] for key in KEYS if key != "proof" or flat[key] is not None}
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
