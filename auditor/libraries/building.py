@@ -65,35 +65,31 @@ def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator
     process.start()
     theirs.close()
     try:
-        if reason := _first_message(ours):
+        reason, lost = _received(ours)
+        if reason := reason or lost:
             raise InvalidInputError(
                 f"the setup of the table for {table.library} failed: {visible(reason, LONGEST_REASON)}; install what it imports, "
                 "or name another table by --examples"
             )
         for constructor in list(modules):
-            if not ours.poll(SECONDS):
-                yield constructor, [NotBuilt(constructor, f"it was not built within {SECONDS:g} s")]
+            built, lost = _received(ours)
+            yield constructor, [NotBuilt(constructor, lost)] if lost else built
+            if lost:
                 return
-            try:
-                built = ours.recv()
-            except EOFError:
-                yield constructor, [NotBuilt(constructor, "the library ended the process that built it")]
-                return
-            yield constructor, built
     finally:
         process.kill()
         process.join()
         ours.close()
 
 
-def _first_message(ours: Connection) -> str:
-    """Return why the setup of a table failed; an empty text if it did not."""
+def _received(ours: Connection) -> tuple[Any, str]:
+    """Return what the process sends, or why it sends nothing."""
     if not ours.poll(SECONDS):
-        return f"it took longer than {SECONDS:g} s"
+        return None, f"it was not built within {SECONDS:g} s"
     try:
-        return str(ours.recv())
+        return ours.recv(), ""
     except EOFError:
-        return "it ended its process"
+        return None, "the library ended the process that built it"
 
 
 def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection) -> None:

@@ -17,11 +17,12 @@ import numpy as np
 
 from auditor.adapters import Adapted
 from auditor.claims import PureDP
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.pair import relation_named
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
 
@@ -87,14 +88,10 @@ def from_tool(
     if relation is None:
         wanting = f"diffprivlib's {name} does not say which data are neighbours; say `relation`"
         return Adapted(mechanism, claim, wanting=wanting)
-    if relation not in SIZE:
-        raise InvalidInputError(f'relation is "{relation}"; {did_you_mean(relation, SIZE)}')
-    chosen = dict[str, Any]()
+    relation, chosen = relation_named(relation), dict[str, Any]()
     ends = next((one for one in (range, said.get("range"), said.get("bounds")) if one is not None), None)
-    if ends is None:
-        ends = chosen["range"] = (0, 1)
-    if size is None:
-        size = chosen["size"] = SIZE[relation]
+    ends = chosen.setdefault("range", (0, 1)) if ends is None else ends
+    size = chosen.setdefault("size", SIZE[relation]) if size is None else size
     domain = Records(**_shape(name, ends), size=size, relation=relation)
     return Adapted(mechanism, claim, domain, what_was_chosen("diffprivlib", chosen))
 
@@ -205,8 +202,7 @@ def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, An
     low, high = given or (getattr(thing, "lower", None), getattr(thing, "upper", None))
     if low is None or high is None or abs(low) == float("inf") or abs(high) == float("inf"):
         far = max(RANGE, 10 * sensitivity)
-        low, high = -far, far
-        chosen["range"] = (low, high)
+        low, high = chosen["range"] = (-far, far)
     return OneNumber((one(low), one(high)), one(sensitivity))
 
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from auditor.adapters import Adapted
 from auditor.claims import Claim
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.records import Records
 
-RELATIONS = ("add_remove", "substitute")
 # Chosen if an estimator does not say it.
 RANGE, SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
 MOST_POINTS = 4  # for which it predicts
@@ -51,23 +50,16 @@ def from_estimator(
     claim = _claim_of_estimator(thing)
     name = type(thing).__name__
     if relation is None:
-        return Adapted(
-            Fitted(thing, 0, False, (), None),
-            claim,
-            wanting=f"{name} does not say which data are neighbours; say `relation`",
-        )
-    if relation not in RELATIONS:
-        raise InvalidInputError(f'relation is "{relation}"; {did_you_mean(relation, RELATIONS)}')
+        wanting = f"{name} does not say which data are neighbours; say `relation`"
+        return Adapted(Fitted(thing), claim, wanting=wanting)
     if classes is not None and target is not None:
         raise InvalidInputError(
             "classes and target are both given; a classifier has classes, a regression has a target"
         )
     chosen = dict[str, Any]()
-    if range is None:
-        range = chosen["range"] = RANGE
-    if size is None:
-        size = chosen["size"] = SIZE
-    features = [(float(low), float(high)) for low, high in range]
+    ends = chosen.setdefault("range", RANGE) if range is None else range
+    size = chosen.setdefault("size", SIZE) if size is None else size
+    features = [(float(low), float(high)) for low, high in ends]
     columns: list[dict[str, Any]] = [{"low": low, "high": high} for low, high in features]
     if classes is not None:
         columns.append({"choices": list(classes)})
@@ -76,19 +68,9 @@ def from_estimator(
     points = tuple(itertools.islice(itertools.product(*features), MOST_POINTS))
     one = len(columns) == 1
     shape: dict[str, Any] = {"record": features[0]} if one else {"columns": columns}
-    return Adapted(
-        Fitted(
-            thing,
-            len(features),
-            len(columns) > len(features),
-            points,
-            None if attributes is None else tuple(attributes),
-        ),
-        claim,
-        Records(**shape, size=size, relation=relation),
-        what_was_chosen(name, chosen),
-        f"{name} has no epsilon; give a claim",
-    )
+    domain = Records(**shape, size=size, relation=relation)
+    mechanism = Fitted(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
+    return Adapted(mechanism, claim, domain, what_was_chosen(name, chosen), f"{name} has no epsilon; give a claim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +78,10 @@ class Fitted:
     """An estimator as a function of its records, whose columns are the features and, if it has one, the target."""
 
     estimator: Any
-    features: int
-    has_target: bool
-    points: tuple[tuple[float, ...], ...]
-    attributes: tuple[str, ...] | None
+    features: int = 0
+    has_target: bool = False
+    points: tuple[tuple[float, ...], ...] = ()
+    attributes: tuple[str, ...] = ()
 
     def __call__(self, data: Any) -> dict[str, Any]:
         table = np.asarray(data).reshape(len(data), self.features + self.has_target)

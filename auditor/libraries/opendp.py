@@ -8,7 +8,7 @@ import functools
 import json
 import pickle
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,19 +16,12 @@ from typing import Any
 import numpy as np
 
 from auditor.adapters import Adapted
-from auditor.claims import (
-    ApproximateDP,
-    Claim,
-    PrivacyProfile,
-    PureDP,
-    RenyiDP,
-    Sensitivity,
-    ZeroConcentratedDP,
-)
+from auditor.claims import ApproximateDP, Claim, PrivacyProfile, PureDP, RenyiDP, Sensitivity, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import what_was_chosen
-from auditor.libraries.opendp_frames import BY_ID, FRAMES, as_bounds, frames_of, rows_in_all
+from auditor.neighbours.columns import FLOATS, INTEGERS
 from auditor.neighbours.domains import Domain, Value
+from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.records import Records
@@ -45,6 +38,12 @@ BY_RECORDS, BY_CHANGES = ("SymmetricDistance", "InsertDeleteDistance"), ("Change
 NORMS = {"L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
 BY_FRAMES = "FrameDistance"
 KEYED = {"L01InfDistance": "l1", "L02InfDistance": "l2"}
+FRAMES = "FrameDomain"
+# OpenDP's names of numbers: i32 is int32.
+NUMBERS = {name[0] + re.sub(r"\D", "", name): name for name in (*FLOATS, *INTEGERS)}
+DATE = {"low": "2024-01-01", "high": "2024-12-31"}
+BY_ID = re.compile(r"identifier: col\(\"(?P<id>.*?)\"\)")
+Ends = Callable[[Any], tuple[Number, Number]]
 
 
 def from_opendp(
@@ -68,18 +67,15 @@ def from_opendp(
 
     Raises InvalidInputError for anything else of OpenDP, and for a domain, metric or measure without a counterpart.
     """
-    if type(thing).__name__ == "Query":
-        # Neighbours are as far apart as the context says.
-        d_in, thing = thing._d_in if d_in is None else d_in, thing.resolve()
-    elif type(thing).__name__ == "LazyFrameQuery":
-        # All its plain attributes are those of polars.
-        inner = object.__getattribute__(thing, "_query")
-        d_in, thing = inner._d_in if d_in is None else d_in, thing.resolve()
+    if (kind := type(thing).__name__) in ("Query", "LazyFrameQuery"):
+        # Neighbours are as far apart as the context says. The plain attributes of a LazyFrameQuery are those of polars.
+        query = object.__getattribute__(thing, "_query") if kind == "LazyFrameQuery" else thing
+        d_in, thing = query._d_in if d_in is None else d_in, thing.resolve()
     if not hasattr(thing, "input_metric") or not hasattr(thing, "map"):
         raise InvalidInputError(
             f"{type(thing).__name__} of OpenDP has no privacy map; give a measurement, a transformation, or a query"
         )
-    space = _Space(thing, _Said(d_in, size, range, choices, cells))
+    space = _Space(thing, {"d_in": d_in, "size": size, "range": range, "choices": choices, "cells": cells})
     is_query = hasattr(thing, "output_metric")
     try:
         neighbours, d_in = space.neighbours()
@@ -194,21 +190,10 @@ def _typed(carrier: str) -> Any:
 # --- The neighbours ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The keywords."""
-
-    d_in: Any
-    size: Sequence[int] | None
-    range: Sequence[Number] | None
-    choices: Sequence[Any] | None
-    cells: int | None
-
-
 class _Space:
     """The domain and the metric of an object, and what was assumed to make neighbours of them."""
 
-    def __init__(self, thing: Any, said: _Said) -> None:
+    def __init__(self, thing: Any, said: Mapping[str, Any]) -> None:
         self._thing, self._said = thing, said
         self._domain, self._metric = thing.input_domain, _name(thing.input_metric)
         self.chosen: dict[str, Any] = {}
@@ -229,7 +214,7 @@ class _Space:
             low, high = self._ends(self._domain, d_in)
             return OneNumber((low, high), d_in), d_in
         if kind in ("AtomDomain", "BitVectorDomain") and metric == "DiscreteDistance":
-            return self._one_of_all(kind), self._said.d_in or 1
+            return self._one_of_all(kind), self._said["d_in"] or 1
         if kind == "MapDomain" and metric in KEYED:
             return self._by_key()
         raise InvalidInputError(
@@ -243,14 +228,12 @@ class _Space:
         by_records = self._metric in BY_RECORDS
         # A data set of known size has neighbours of the same size only: one record is exchanged, which counts twice.
         twice = by_records and sized is not None
-        d_in = self._said.d_in if self._said.d_in is not None else 1 + twice
+        d_in = 1 + twice if self._said["d_in"] is None else self._said["d_in"]
         if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 1 + twice:
             raise InvalidInputError(
                 f"d_in is {d_in!r}; of {self._domain} it must be an integer of at least {1 + twice}"
             )
-        size = (sized, sized) if sized is not None else self._said.size
-        if size is None:
-            size = self._choose("size", SIZE)
+        size = (sized, sized) if sized is not None else self._said_or("size", SIZE)
         domain = Records(
             **self._record(element),
             size=size,
@@ -261,13 +244,11 @@ class _Space:
         return domain, d_in
 
     def _frames(self) -> tuple[Domain, Any]:
-        d_in = 1 if self._said.d_in is None else self._said.d_in
-        rows = int(rows_in_all(d_in)) if isinstance(d_in, list) else int(d_in)
-        size = self._said.size
-        if size is None:
-            size = self._choose("size", SIZE)
-        domain = frames_of(self._thing, size, self._ends, self._texts, rows)
-        return domain, as_bounds(rows) if self._metric == BY_FRAMES else rows
+        d_in = 1 if self._said["d_in"] is None else self._said["d_in"]
+        rows = int(_rows_in_all(d_in)) if isinstance(d_in, list) else int(d_in)
+        size = self._said_or("size", SIZE)
+        domain = _frames_of(self._thing, size, self._ends, self._texts, rows)
+        return domain, _as_bounds(rows) if self._metric == BY_FRAMES else rows
 
     def _record(self, element: Any) -> dict[str, Any]:
         """Return what a record may be, as keywords of Records."""
@@ -282,9 +263,7 @@ class _Space:
 
     def _totals(self) -> tuple[Domain, Number]:
         d_in, atom = self._distance(), self._domain.element_domain
-        cells = self._domain.size or self._said.cells
-        if cells is None:
-            cells = self._choose("cells", CELLS)
+        cells = self._domain.size or self._said_or("cells", CELLS)
         integer = not str(atom.carrier_type).startswith("f")
         values, norm = self._ends(atom, d_in), NORMS[self._metric]
         reach = int(d_in) if integer else d_in
@@ -294,15 +273,10 @@ class _Space:
         key, number = re.findall(r"HashMap<(.*), (.*)>", str(self._domain.carrier_type))[0]
         integer = not number.startswith("f")
         one = int if integer else float
-        if self._said.d_in is None:
-            d_in = self._choose("d_in", (1, one(1), one(1)))
-        else:
-            keys, total, each = self._said.d_in
-            d_in = (int(keys), one(total), one(each))
-        ends = self._said.range
-        if ends is None:
-            ends = self._choose("range", (0, RANGE))
-        names = self._texts() if key == "String" else list(self._said.choices or (0, 1, 2))
+        keys, total, each = self._said_or("d_in", (1, one(1), one(1)))
+        d_in = (int(keys), one(total), one(each))
+        ends = self._said_or("range", (0, RANGE))
+        names = self._texts() if key == "String" else list(self._said["choices"] or (0, 1, 2))
         domain = TotalsByKey(
             names,
             (one(ends[0]), one(ends[1])),
@@ -325,10 +299,7 @@ class _Space:
     def _bits(self) -> Domain:
         """Return vectors of bits of the largest weight, and of weight 0 and 1."""
         weight = re.search(r"weight=(\d+)", str(self._domain))
-        cells = self._said.cells
-        if cells is None:
-            cells = 8 * max(1, -(-2 * int(weight[1]) // 8)) if weight else 8
-            self._choose("cells", cells)
+        cells = self._said_or("cells", 8 * max(1, -(-2 * int(weight[1]) // 8)) if weight else 8)
         most = min(int(weight[1]), cells) if weight else cells
         full = [0] * (cells - most) + [1] * most
         single = [[int(i == j) for j in range(cells)] for i in range(cells)] if most else []
@@ -337,9 +308,7 @@ class _Space:
 
     def _distance(self) -> Number:
         """Return d_in of a metric on numbers, in its own type."""
-        d_in = self._said.d_in
-        if d_in is None:
-            d_in = self._choose("d_in", 1)
+        d_in = self._said_or("d_in", 1)
         if isinstance(d_in, bool) or not isinstance(d_in, int | float) or not 0 < d_in < float("inf"):
             raise InvalidInputError(f"d_in is {d_in!r}; it must be a number above 0")
         return float(d_in) if str(self._thing.input_distance_type).startswith("f") else int(d_in)
@@ -348,25 +317,19 @@ class _Space:
         """Return the ends of the numbers that are tried."""
         kind = str(atom.carrier_type)
         one = float if kind.startswith("f") else int
-        ends: Any = atom.bounds or self._said.range
-        if ends is None:
-            far = max(RANGE, 10 * reach)
-            low = 0 if kind.startswith("u") else -far
-            ends = self._choose("range", (low, far))
-        low, high = ends
+        far = max(RANGE, 10 * reach)
+        low, high = atom.bounds or self._said_or("range", (0 if kind.startswith("u") else -far, far))
         return one(low), one(high)
 
     def _texts(self) -> list[Any]:
-        if self._said.choices is not None:
-            return list(self._said.choices)
-        if categories := _categories(self._thing):
+        if self._said["choices"] is None and (categories := _categories(self._thing)):
             return categories
-        return list(self._choose("choices", CHOICES))
+        return list(self._said_or("choices", CHOICES))
 
-    def _choose(self, keyword: str, value: Any) -> Any:
-        """Return a value that the object does not give, and note it."""
-        self.chosen[keyword] = value
-        return value
+    def _said_or(self, keyword: str, value: Any) -> Any:
+        """Return what a keyword says; if it says nothing, the value to choose for it, which is noted."""
+        given = self._said[keyword]
+        return self.chosen.setdefault(keyword, value) if given is None else given
 
 
 def _name(part: Any) -> str:
@@ -394,6 +357,71 @@ def _lists_named(key: str, data: Any) -> Iterator[list[Any]]:
     elif isinstance(data, list):
         for inner in data:
             yield from _lists_named(key, inner)
+
+
+def _frames_of(thing: Any, size: Sequence[int], ends: Ends, texts: Callable[[], list[Any]], distance: int) -> Domain:
+    """Return the frames of a domain, as lazy frames.
+
+    Args:
+        thing: a measurement or a transformation.
+        size: [low, high], how many rows a frame has; fewer if the margin says so.
+        ends: returns the ends of the numbers of an atomic domain.
+        texts: returns the texts to try.
+        distance: how many rows, or persons, neighbours are apart.
+
+    Raises InvalidInputError for a column of another type.
+    """
+    domain, metric = thing.input_domain, str(thing.input_metric)
+    found = BY_ID.search(metric)
+    owner = found["id"] if found else None
+    columns = {}
+    for name in domain.columns:
+        series = domain.get_series_domain(name)
+        if name != owner:
+            columns[name] = _column_of(series, ends, texts) | ({"null": True} if series.nullable else {})
+    whole = domain.get_margin([])
+    most = getattr(whole, "max_length", None)
+    low, high = size
+    changed = "ChangeOne" in metric
+    return Frame(
+        columns,
+        size=(min(low, most), min(high, most)) if most is not None else (low, high),
+        id=owner,
+        rows_per_person=(1, 3) if owner else None,
+        relation="substitute" if changed else "add_remove",
+        order="shuffled",
+        distance=distance,
+        form="lazy",
+    )
+
+
+def _column_of(series: Any, ends: Ends, texts: Callable[[], list[Any]]) -> dict[str, Any]:
+    kind = str(series).rpartition(", ")[2].rstrip(")")
+    atom = series.element_domain
+    if kind in NUMBERS:
+        low, high = ends(atom)
+        dtype = NUMBERS[kind]
+        return {"type": "number" if dtype in FLOATS else "integer", "low": low, "high": high, "dtype": dtype}
+    if kind == "str":
+        return {"type": "categorical", "choices": texts()}
+    if kind == "bool":
+        return {"type": "boolean"}
+    if kind == "date":
+        return {"type": "date", **DATE}
+    raise InvalidInputError(f"OpenDP's column {series} has no counterpart here; give `neighbours`")
+
+
+def _as_bounds(distance: int) -> list[Any]:
+    """Return a distance as FrameDistance takes it: rows, or persons, in all of the frame."""
+    return [import_module("opendp.extras.polars").Bound(by=[], per_group=distance)]
+
+
+def _rows_in_all(bounds: Sequence[Any]) -> float:
+    """Return how many rows change in all, by a distance of FrameDistance. Raises InvalidInputError if it does not say it."""
+    for bound in bounds:
+        if not bound.by and bound.per_group is not None:
+            return float(bound.per_group)
+    raise InvalidInputError("OpenDP bounds the rows of each group only; give a `claim`")
 
 
 # --- The claim ---
@@ -434,16 +462,14 @@ def _profile(profile: Any, more: float) -> Claim:
 def _sensitivity(transformation: Any, d_in: Any) -> Claim:
     """Return how far the map lets the output move."""
     metric, d_out = _name(transformation.output_metric), transformation.map(d_in)
-    if metric in ("AbsoluteDistance", "L1Distance"):
+    if metric in ("AbsoluteDistance", "L1Distance", *BY_RECORDS):
         return Sensitivity(float(d_out))
     if metric in NORMS:
         return Sensitivity(float(d_out), NORMS[metric])  # type: ignore[arg-type]
-    if metric in BY_RECORDS:
-        return Sensitivity(float(d_out))
     if metric == "L01InfDistance":
         return Sensitivity(float(d_out[1]))
     if metric == BY_FRAMES and not BY_ID.search(str(transformation.output_metric)):
-        return Sensitivity(rows_in_all(d_out))
+        return Sensitivity(_rows_in_all(d_out))
     if metric in BY_CHANGES:
         return Sensitivity(2 * float(d_out))  # a record that is changed is removed and added
     raise InvalidInputError(

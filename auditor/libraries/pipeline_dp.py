@@ -45,8 +45,7 @@ def from_pipeline_dp(
             f"{type(thing).__name__} of PipelineDP is not an aggregation or a mechanism that adds noise"
         )
     chosen: dict[str, Any] = {"partitions": PARTITIONS} if partitions is PARTITIONS else {}
-    if size is None:
-        size = chosen["size"] = SIZE
+    size = chosen.setdefault("size", SIZE) if size is None else size
     # One row more than counts shows whether the rest is dropped.
     rows = 1 + (thing.max_contributions_per_partition or 1) * (thing.max_partitions_contributed or 1)
     columns: dict[str, Any] = {"partition": {"type": "categorical", "choices": tuple(partitions)}}

@@ -34,8 +34,7 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
     elif hasattr(client, "alphabet"):
         neighbours = Value(_words(client))
     elif (d := getattr(client, "d", None)) is None:
-        chosen["items"] = SOME_ITEMS
-        neighbours = Value(SOME_ITEMS)
+        neighbours = Value(chosen.setdefault("items", SOME_ITEMS))
     else:
         neighbours = _all_items(client, d)
     epsilon = _epsilon(client)
