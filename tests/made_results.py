@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from auditor.claims import PureDP
 from auditor.events.observed import Observed
 from auditor.results.fields import EventField
-from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance
+from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance, Tried
 from auditor.verdict import Verdict
 
 BLANK = AuditResult(
@@ -18,7 +18,7 @@ BLANK = AuditResult(
     PureDP(1.0),
     Verdict.NO_VIOLATION_FOUND,
     Judgement(Verdict.NO_VIOLATION_FOUND, "all outputs drawn"),
-    Provenance(OutputsSpent(), reproducible=True, seed=7, seconds=1.0),
+    Provenance(OutputsSpent(), reproducible=True, seed=7, tried=Tried("some data sets", 1, ["values"]), seconds=1.0),
 )
 
 
@@ -50,5 +50,5 @@ def _completed(entry: Any) -> Any:
         return entry
     words = str(entry["description"])
     looks_at = "bits" if "exponent of the lowest bit of" in words else "score" if "evidence" in words else "values"
-    whole = {"looks_at": looks_at, "form": _THRESHOLD.sub("#", words), **entry}
+    whole = {"rule": None, "looks_at": looks_at, "form": _THRESHOLD.sub("#", words), **entry}
     return whole | {"opposite": _completed(entry.get("opposite"))}

@@ -17,7 +17,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
-from auditor.results.result import Judgement, OutputsSpent, Provenance
+from auditor.results.result import Judgement, OutputsSpent, Provenance, Tried
 from auditor.verdict import Verdict, alpha_for_each, holm_levels, judge
 
 
@@ -138,7 +138,7 @@ def ended(name: str, p_value: float | None) -> Ended:
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
     return Ended(
         Outcome(plan, Seen(found, plan.settings.sizes)),
-        Provenance(OutputsSpent(), reproducible=True, seed=0, seconds=3.0),
+        Provenance(OutputsSpent(), reproducible=True, seed=0, tried=Tried("0 and 1", 1, ["values"]), seconds=3.0),
     )
 
 

@@ -113,7 +113,7 @@ class Ended:
         looked_at, pairs = str(plan.neighbours), max(1, len(draw.pairs))
         tried = Tried(looked_at, pairs, settings.events, seen.sizes.fitted, stages, outcome.planted, settings.observe)
         spent, seconds = draw.spent, draw.elapsed()
-        return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, seconds, seen.drawn_by, tried=tried))
+        return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, tried, seconds, seen.drawn_by))
 
     @property
     def name(self) -> str:

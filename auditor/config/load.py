@@ -392,7 +392,8 @@ def _problem(problem: Any, document: Document) -> str:
 
 # What to write instead of keys of earlier versions.
 _INSTEAD: dict[str | int, str] = {
-    "matrix": "write each audit, and take over the keys of another: `- &first` before its keys, `<<: *first` in the others"
+    "further": "fix the violation that is found, and run again",
+    "matrix": "write each audit, and take over the keys of another: `- &first` before its keys, `<<: *first` in the others",
 }
 # What to write, by key, where a value of another kind is given.
 _EXAMPLES = {

@@ -24,7 +24,7 @@ class Event:
 
     @classmethod
     def of(cls, seen: ObservedRule) -> "Event":
-        """Return the event that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
+        """Return the event that was reported. Raises InvalidInputError if the report lacks its rule."""
         return cls(*read_rule(seen.rule or {}, "feature", "cells"))
 
     def count(self, sample: Sample) -> GuessCounts:

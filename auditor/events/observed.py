@@ -59,12 +59,12 @@ class Guessed(Fields):
 class ObservedRule(Guessed):
     """A rule that guesses the side: its event and, if there is one, the event on which it guesses the other side.
 
-    ``rule`` holds the feature and the cells as they were frozen (see ``auditor.events.written``); None in a report of an earlier
-    auditor.
+    ``rule`` holds the feature and the cells as they were frozen (see ``auditor.events.written``); None if the feature is of
+    another package.
     """
 
     opposite: Guessed | None
-    rule: Mapping[str, Any] | None = None
+    rule: Mapping[str, Any] | None
 
     @property
     def sides(self) -> tuple[Guessed, ...]:
@@ -94,7 +94,7 @@ class ObservedProfile(Fields):
 class ObservedScore(Fields):
     """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), with each side's outputs in each cell.
 
-    ``rule`` holds the score and the edges of the cells; None in a report of an earlier auditor.
+    ``rule`` holds the score and the edges of the cells.
     """
 
     description: str
@@ -104,7 +104,7 @@ class ObservedScore(Fields):
     tilt: float
     values: tuple[float, ...]
     counts: ScoreCounts
-    rule: Mapping[str, Any] | None = None
+    rule: Mapping[str, Any] | None
 
     def counted(self) -> ScoreCounts:
         return self.counts

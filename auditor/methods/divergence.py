@@ -88,7 +88,7 @@ class ScoreTest:
 
     @classmethod
     def of(cls, seen: ObservedScore) -> "ScoreTest":
-        """Return the test that was reported. Raises InvalidInputError if a report of an earlier auditor lacks its rule."""
+        """Return the test that was reported. Raises InvalidInputError if the report lacks its rule."""
         feature, edges = read_rule(seen.rule or {}, "feature", "edges")
         return cls(
             feature, tuple(map(float, edges)), Wager(seen.order, seen.values, seen.swapped, seen.stake, seen.tilt)

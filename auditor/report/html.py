@@ -233,23 +233,21 @@ def share(hits: int, trials: int) -> str:
 
 def tried(audit: AuditResult) -> list[str]:
     """Say where an audit looked, and which violations it detects."""
-    lines = []
-    if audit.tried is not None:
-        lines.append(f"Data sets: {audit.tried.neighbours}.")
-        looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
-        if isinstance(audit.event, ObservedCanaries):
-            lines += [f"{words}." for words in canary_words(audit.event)]
-        else:
-            lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
-        if (fitted := audit.tried.search) is not None:
-            repeats = f"search: {{outputs: {fitted}}} repeats this search"
-            lines.append(f"The time limit allowed {fitted:,} search outputs; {repeats}.")
-        if isinstance(audit.claim, PrivacyClaim):
-            lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
-        if BITS in audit.tried.events:
-            lines.append("Events on floating-point representations, too.")
-        if audit.tried.observed:
-            lines.append(f"Observed in addition to the value: {', '.join(audit.tried.observed)}.")
+    lines = [f"Data sets: {audit.tried.neighbours}."]
+    looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
+    if isinstance(audit.event, ObservedCanaries):
+        lines += [f"{words}." for words in canary_words(audit.event)]
+    else:
+        lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
+    if (fitted := audit.tried.search) is not None:
+        repeats = f"search: {{outputs: {fitted}}} repeats this search"
+        lines.append(f"The time limit allowed {fitted:,} search outputs; {repeats}.")
+    if isinstance(audit.claim, PrivacyClaim):
+        lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
+    if BITS in audit.tried.events:
+        lines.append("Events on floating-point representations, too.")
+    if audit.tried.observed:
+        lines.append(f"Observed in addition to the value: {', '.join(audit.tried.observed)}.")
     lines += [f"Outputs: {spent_words(audit.outputs)}.", f"End: {audit.stop_reason}."]
     if audit.power:
         caught = [f"{number(value)} ({chance.replace('%', ' %')} probability)" for chance, value in audit.power.items()]
@@ -272,7 +270,7 @@ def not_tried(audit: AuditResult) -> list[str]:
     if isinstance(audit.event, ObservedCanaries):
         return ["Other canaries, other data next to them, and other scores."]
     lines = ["Data sets outside the domain above, and pairs that the search did not reach."]
-    if audit.tried is not None and BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
+    if BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
         lines.insert(0, "Floating-point representations of the outputs.")
     if not isinstance(audit.claim, QueryClaim | Probability):
         lines.append("Events other than the one chosen. The audit looked at them only to choose.")

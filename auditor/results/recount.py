@@ -56,7 +56,7 @@ def _short(value: Any) -> str:
 def frozen_test(event: Observed) -> Test[Any] | None:
     """Return the test of a report, which can count in any outputs. None if its event is not a learned rule.
 
-    Raises InvalidInputError if an earlier auditor wrote the report, without the rule.
+    Raises InvalidInputError if the report lacks the rule.
     """
     match event:
         case ObservedRule():

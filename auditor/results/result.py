@@ -210,17 +210,17 @@ class Judgement:
 class Provenance:
     """How the audit was run: what it spent, from which seed, and whether that draws the same outputs again.
 
-    ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. ``seconds`` and ``drawn_by``
-    differ from run to run and are not in reports: read back, they are None and "". ``tried`` is None in a report of an earlier
-    auditor. ``reproduce`` is a command line that repeats the audit, or a call in Python that shows a violation again.
+    ``tried`` is its scope. ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. ``seconds``
+    and ``drawn_by`` differ from run to run and are not in reports: read back, they are None and "". ``reproduce`` is a command line
+    that repeats the audit, or a call in Python that shows a violation again.
     """
 
     outputs: OutputsSpent
     reproducible: Annotated[bool, Strict()]
     seed: Annotated[int, Strict()]
+    tried: Tried
     seconds: float | None = None
     drawn_by: str = ""
-    tried: Tried | None = None
     reproduce: str | None = None
 
 
@@ -318,14 +318,14 @@ class AuditResult:
         return self.provenance.reproduce
 
     @property
-    def tried(self) -> Tried | None:
+    def tried(self) -> Tried:
         """Where the search looked."""
         return self.provenance.tried
 
     @property
     def planted(self) -> Probed | None:
         """The faults that were planted in the mechanism after a pass, and which of them the search found."""
-        return self.tried.planted if self.tried else None
+        return self.tried.planted
 
     @property
     def weak(self) -> bool:
@@ -366,9 +366,14 @@ def _parts(entry: Any) -> Any:
     """Pass the whole entry of report.json to each part of a result. Each part picks its own fields."""
     if not isinstance(entry, dict):
         return entry
+    for key in (*KEYS, *entry):
+        if key not in KEYS or (key not in entry and key != "proof"):
+            raise InvalidInputError(
+                f'it {"has" if key in entry else "lacks"} "{key}": another version wrote it; run the audit again'
+            )
     budget = entry.get("budget")
     if not isinstance(budget, dict):
-        raise InvalidInputError('it lacks "budget", or "budget" is not an object')
+        raise InvalidInputError('"budget" is not an object')
     judged = {**entry, "alpha": budget.get("allowed_error"), "p_value": budget.get("p_value")}
     return {**entry, "judgement": judged, "provenance": entry}
 

@@ -359,7 +359,7 @@ def test_the_sequences_of_a_few_labels_are_listed(recording: Path) -> None:
 def test_a_report_without_rules_is_read_and_has_no_test(recording: Path, tmp_path: Path) -> None:
     report = json.loads((recording / "every" / "report.json").read_text())
     first = report["audits"][0]
-    del first["event"]["rule"]
+    first["event"]["rule"] = None
     file = tmp_path / "report.json"
     file.write_text(json.dumps(report))
     event = read_report(file).audits[0].event

@@ -91,7 +91,7 @@ def test_a_failure_is_told_in_full() -> None:
 
 
 def test_every_kind_of_event_can_be_told() -> None:
-    cells = ObservedScore("bets", 2.0, False, 0.1, 0.0, (0.1, 0.2, 0.3), ScoreCounts((1000, 2, 3), (4, 5, 6)))
+    cells = ObservedScore("bets", 2.0, False, 0.1, 0.0, (0.1, 0.2, 0.3), ScoreCounts((1000, 2, 3), (4, 5, 6)), None)
     assert event_lines(cells) == ["bets: 1,005 outputs on the left and 15 on the right, in 3 cells"]
     assert event_lines(ObservedReport("reports it", Hits((7, 100)), False)) == ["reports it: 7 of 100 outputs"]
     assert event_lines(QueryAnswers("answers 1 and 2", BothAnswers(1, 2))) == ["answers 1 and 2"]

@@ -374,6 +374,7 @@ def test_an_event_of_another_kind_of_claim_is_refused() -> None:
             "tilt": 0,
             "values": [0, 1],
             "counts": {"left": [1, 2], "right": [2, 1]},
+            "rule": None,
         }
     )
     points = event_of({"description": "…", "points": []})

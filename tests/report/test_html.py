@@ -279,7 +279,7 @@ def test_infinite_bounds_and_values_can_be_drawn() -> None:
 
 
 def test_a_report_without_what_the_plots_show_still_has_the_bound(page: Page) -> None:
-    made = Page(changed("sound", illustration=Illustration(), tried=None))
+    made = Page(changed("sound", illustration=Illustration()))
     assert len(made.all("svg")) == 1
 
 
