@@ -20,7 +20,6 @@ import numpy as np
 from auditor.blackbox.canonical import from_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
-from auditor.blackbox.inputs import inputs, note, watch, watched_run
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
@@ -157,10 +156,9 @@ class Hosted(Isolated):
         """Yield what the process answers to one question. To close this generator before its end kills the process."""
         with _host(self.pickled, self.limit) as process:
             conversation = _Conversation(process)
-            conversation.say((method, arguments, watched_run()))
+            conversation.say((method, arguments))
             while isinstance(answer := conversation.hear(self.limit), tuple):
                 yield answer[0]
-            note(answer)
 
 
 @contextlib.contextmanager
@@ -174,10 +172,8 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
         if process.loaded is None or process.loaded[0] != pickled:
             conversation = _Conversation(process)
             # The process may have been started for another mechanism, when fewer folders were searched for modules.
-            conversation.say(("load", (sys.path, pickled), watched_run()))
-            shape, seen = conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS))
-            process.has_loaded(pickled, shape)
-            note(seen)
+            conversation.say(("load", (sys.path, pickled)))
+            process.has_loaded(pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS)))
         yield process
 
 
@@ -224,13 +220,12 @@ def serve() -> None:
     os.dup2(2, 1)
     mechanism: Mechanism | None = None
     while questions.peek(1):
-        method, arguments, run = pickle.load(questions)
-        watch(run)
+        method, arguments = pickle.load(questions)
         try:
             if method == "load":
                 sys.path[:], pickled = arguments
                 mechanism = pickle.loads(pickled).drawer()
-                _answer(answers, ((mechanism.batched, mechanism.takes_rng), inputs()))
+                _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
             assert mechanism is not None
             if method == "apply":
@@ -240,7 +235,7 @@ def serve() -> None:
             # Each output is sent before the next is drawn, since that may end this process.
             for output in _outputs(mechanism, method, arguments):
                 _answer(answers, (output,))
-            _answer(answers, inputs())
+            _answer(answers, None)
         except (MechanismError, KeyboardInterrupt) as error:
             _answer(answers, error)
 
@@ -262,7 +257,7 @@ def _answer_from_copy(answers: BinaryIO, function: Callable[..., Any], *argument
     own = multiprocessing.get_context("fork").Process(target=_answer_with, args=(answers, function, *arguments))
     own.start()
     own.join()
-    _answer(answers, ProcessEnded("its copy ended without an answer") if own.exitcode else inputs())
+    _answer(answers, ProcessEnded("its copy ended without an answer") if own.exitcode else None)
 
 
 def _answer_with(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:

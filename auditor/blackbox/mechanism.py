@@ -7,6 +7,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import inspect
+import os.path
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -18,7 +19,6 @@ import numpy as np
 
 from auditor.blackbox.answered_rows import rows_of
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
-from auditor.blackbox.inputs import named_files
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
@@ -44,23 +44,21 @@ class PythonSource:
     isolated: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the file of the module that the mechanism's name gives, without the files that it imports.
+        """Return the file of the module that the mechanism's name gives, without the files that it imports, and the files that
+        parameters name, in the folders in which modules are looked for.
 
         Nothing is imported here, since an import may end the process.
         """
+        named = named_files(self.parameters, self.search_path or ("",))
         if self.function is not None:
-            return []
+            return named
         place = self.name.rpartition(":")[0]
         if place.endswith(".py"):
             candidates = _candidates(place, self.search_path)
         else:
             inside, folders = place.replace(".", "/"), (*self.search_path, *sys.path)
             candidates = [Path(folder, end) for folder in folders for end in (f"{inside}/__init__.py", f"{inside}.py")]
-        return [path for path in candidates if path.is_file()][:1]
-
-    def named(self) -> list[Path]:
-        """Return the files that parameters name, in the folders in which modules are looked for."""
-        return named_files(self.parameters, self.search_path or ("",))
+        return [path for path in candidates if path.is_file()][:1] + named
 
     def drawer(self, limit: float | None = None) -> "Mechanism":
         """Import the mechanism, unless this process has done so, and read its signature. In this process nothing is limited.
@@ -82,6 +80,12 @@ class PythonSource:
 
     def close(self) -> None:
         """Nothing was started."""
+
+
+def named_files(parameters: Mapping[str, Any], folders: Sequence[str]) -> list[Path]:
+    """Return the files that parameters name, with paths from any of the folders."""
+    texts = [value for value in parameters.values() if isinstance(value, str)]
+    return [Path(folder, text) for text in texts for folder in folders if os.path.isfile(os.path.join(folder, text))]  # noqa: PTH113, PTH118 - any text may be asked about
 
 
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:

@@ -13,8 +13,6 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from auditor.blackbox.inputs import unwatched
-
 # What a system says that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 # Bytes of standard error that are kept for messages.
@@ -60,16 +58,15 @@ class Process:
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
         pipe = subprocess.PIPE
-        with unwatched():
-            self._child = subprocess.Popen(
-                arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
-            )
-            try:
-                self._guard = _guard(self._child.pid)
-            except OSError:
-                os.killpg(self._child.pid, signal.SIGKILL)
-                self._child.communicate()
-                raise
+        self._child = subprocess.Popen(
+            arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
+        )
+        try:
+            self._guard = _guard(self._child.pid)
+        except OSError:
+            os.killpg(self._child.pid, signal.SIGKILL)
+            self._child.communicate()
+            raise
         assert self._child.stdin and self._child.stdout and self._child.stderr
         self._streams = self._child.stdin, self._child.stdout, self._child.stderr
         self._in, self._out, self._err = (stream.fileno() for stream in self._streams)

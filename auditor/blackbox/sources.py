@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.inputs import named_files
-from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.mechanism import PythonSource, named_files
 from auditor.errors import MechanismError
 
 
@@ -26,15 +25,13 @@ class ProgramSource:
         return self.command.name
 
     def files(self) -> list[Path]:
-        """Return the files of the command: its program, and those of its arguments that are files."""
+        """Return the files of the command, which are its program and those of its arguments that are files, and those that
+        parameters name.
+        """
         candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
         with suppress(MechanismError):  # it is raised again when the program is to run
             candidates.append(Path(self.command.find()))
-        return [path for path in candidates if path.is_file()]
-
-    def named(self) -> list[Path]:
-        """Return the files that parameters name, in the folder of the command."""
-        return named_files(self.parameters, (self.command.folder,))
+        return [*(path for path in candidates if path.is_file()), *named_files(self.parameters, (self.command.folder,))]
 
     def drawer(self, limit: float | None = None) -> Program:
         """Return the program as a mechanism, with ``limit`` seconds for a request. Raises MechanismError if it is not found."""

@@ -7,7 +7,6 @@ and arrays, which run no code.
 import functools
 import hashlib
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,6 @@ import numpy as np
 
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import decode, encode, packed
-from auditor.blackbox.inputs import CHANGES, changes_since, content, inputs, merged, unwatched
 from auditor.blackbox.sample import Answers, Sample
 from auditor.errors import AuditorError, InvalidInputError, MachineError, MechanismError
 from auditor.neighbours.pair import Pair, plain
@@ -57,13 +55,10 @@ class Store:
         """
         self.path, self._lock = path, threading.RLock()
         self._file: sqlite3.Connection | None = None
-        self._folder, self._resumed = path.resolve().parent, False
-        self._inputs, self._looked_at = dict[str, str](), dict[str, str]()
         try:
-            with unwatched():
-                if reading:
-                    require_file(path)
-                self._open(reading)
+            if reading:
+                require_file(path)
+            self._open(reading)
         except (*SPOILT, InvalidInputError) as error:
             self.close()
             if not reading and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
@@ -93,24 +88,25 @@ class Store:
             # A view or a column that is computed could run for ever.
             raise sqlite3.DatabaseError("it has other tables than this auditor writes")
 
-    def begin(self, identity: Mapping[str, Any], resume: bool, folder: Path | None = None) -> bool:
+    def begin(self, identity: Mapping[str, Any], resume: bool, inputs: Mapping[str, str] | None = None) -> bool:
         """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
 
-        Inputs are kept with their paths from ``folder``, by default the folder of the file. Without ``resume`` an interrupted run
-        is deleted. Raises InvalidInputError that lists the differences if it was another run.
+        ``inputs`` are digests by name. Each that the interrupted run had must be the same. Without ``resume`` an interrupted run is
+        deleted. Raises InvalidInputError that lists the differences if it was another run.
         """
-        self._folder = folder or self._folder
+        inputs = inputs or {}
         with self.transaction() as file:
             open_run = file.execute("SELECT identity FROM runs WHERE ended IS NULL").fetchone()
-            self._resumed = resume and open_run is not None
-            if self._resumed:
-                self._inputs = dict(file.execute("SELECT name, content FROM inputs"))
+            if resume and open_run is not None:
                 before, now = json.loads(open_run[0]), json.loads(json.dumps(identity))
-                unnamed = {name: seen for name, seen in self._inputs.items() if name not in before.get("contents", {})}
-                self._refuse([*_differences(before, now), *changes_since(unnamed, self._folder)])
+                kept = dict(file.execute("SELECT name, content FROM inputs"))
+                # A process that is used again may have imported more than the run needs.
+                needed = {name: inputs.get(name) for name in kept}
+                self._refuse([*_differences(before, now), *_differences(kept, needed)])
                 return True
             self._forget(file)
             file.execute("INSERT INTO runs (started, identity) VALUES (?, ?)", (_now(), json.dumps(identity)))
+            file.executemany("INSERT INTO inputs VALUES (?, ?)", inputs.items())
             return False
 
     def _refuse(self, found: Sequence[str]) -> None:
@@ -120,22 +116,6 @@ class Store:
                 *(f"  {line}" for line in found),
                 "run it as it was, or start anew without --resume",
             )
-
-    def keep_inputs(self, file: sqlite3.Connection) -> None:
-        """Keep the inputs that were read and imported since. Raises InvalidInputError if their content differs from before in a
-        resumed run.
-        """
-        for path, found in inputs(packages=False).items():
-            if self._looked_at.get(path) == found:
-                continue
-            self._looked_at[path] = found
-            is_file = Path(path).is_absolute()
-            name = os.path.relpath(path, self._folder) if is_file else path
-            before, now = self._inputs.get(name), found or content(path)
-            if self._resumed and merged(before, now) == CHANGES:
-                self._refuse([f"{name}: {before} before, {now} now"])
-            self._inputs[name] = merged(before, now)
-            file.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?)", (name, self._inputs[name]))
 
     def end(self, report: str) -> None:
         """Keep the report of the run, and nothing else of it."""
@@ -382,8 +362,6 @@ class AuditStore:
         if self.file is None or self.mode is Mode.REPLAY:
             return
         with self.file.transaction() as file:
-            if self.resumes:
-                self.file.keep_inputs(file)
             file.executemany(
                 "INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)",
                 [

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import itertools
 import time
-import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,21 +96,10 @@ def _run(options: argparse.Namespace) -> int:
 
 def carried_out(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
     """Run the configurations that the options of `auditor run` name, write their reports, and return exit status and results."""
-    from auditor.blackbox.inputs import watch
-
-    watch(uuid.uuid4().hex)
-    try:
-        return _run_watched(options)
-    finally:
-        watch("")
-
-
-def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
     from auditor.auditing import Store, check
     from auditor.auditing.kept import journalled
-    from auditor.blackbox.inputs import unwatched
     from auditor.config.recordings import record
-    from auditor.config.run_identity import identity
+    from auditor.config.run_identity import identity, inputs
 
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
@@ -123,8 +111,7 @@ def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
                 check(plan)
         make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
-    with unwatched():
-        baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
+    baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
     with contextlib.ExitStack() as opened:
         if options.record is not None:
             configurations = [
@@ -134,7 +121,7 @@ def _run_watched(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
         journals = []
         for configuration in configurations:
             journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
-            journal.begin(identity(configuration), options.resume, configuration.file.resolve().parent)
+            journal.begin(identity(configuration), options.resume, inputs(configuration))
             journals.append(journal)
         if options.record is None:
             configurations = [
@@ -167,7 +154,6 @@ def _audit(
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
 ) -> "tuple[int, list[RunResult]]":
-    from auditor.blackbox.inputs import unwatched
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line_of_all
@@ -185,8 +171,7 @@ def _audit(
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
         for configuration, result in zip(configurations, found, strict=True):
-            with unwatched():
-                report = write_reports(result, options.out / configuration.name)
+            report = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(
                 visible(f"report: {report.with_suffix('.html')}"), highlight=False, markup=False, soft_wrap=True

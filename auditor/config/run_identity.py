@@ -1,17 +1,25 @@
-"""The identity of a run: what its outputs depend on, as far as it is known before anything runs."""
+"""The identity of a run, and its inputs: what its outputs depend on, as far as it is known before anything runs."""
 
+import functools
+import hashlib
 import os.path
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from auditor import __version__
-from auditor.blackbox.inputs import content
+import numpy as np
+
+import auditor
+from auditor.blackbox.host import hosted
+from auditor.blackbox.imported import imported
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sources import Source
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file
+from auditor.errors import MechanismError
 from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.pair import Pair, Relation
 
 # Settings of where outputs are drawn. They change no number.
 WHERE = ("workers", "backend", "address")
@@ -38,35 +46,63 @@ LOCKS = (
         "Gemfile.lock",
     ),
 )
+# Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
+DIGITS = 16
+# Of a larger file (bytes), size and time of the last change stand for the content.
+LARGE = 1 << 28
 
 
 def identity(configuration: Configuration) -> dict[str, Any]:
-    """Return everything that decides the results of a run, as plain data, except inputs that mechanisms read and import when they
-    run.
-    """
-    folder = configuration.file.resolve().parent
+    """Return what must be equal in two runs for one to go on with the other, as plain data; their inputs come on top."""
     file = read_yaml_file(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
     return {
-        "version": __version__,
+        "version": auditor.__version__,
         "Python": platform.python_version(),
         "command line": {key: value for key, value in configuration.overrides.items() if key not in WHERE},
         "audits run": [plan.name for plan in configuration.plans],
-        "contents": _contents(_files(configuration), folder),
         "claims": configuration.claims,
         "file": {**file, "audits": by_name},
     }
 
 
-def _contents(files: Iterable[Path], folder: Path) -> dict[str, str]:
-    return {os.path.relpath(path, folder): content(str(path)) for path in sorted({path.resolve() for path in files})}
+def inputs(configuration: Configuration) -> dict[str, str]:
+    """Return a digest of each file that outputs depend on, by its path from the configuration, and the versions of packages.
+
+    The files are those of mechanisms, scores and data sets, of the modules that they import, files that parameters name, and locks
+    next to these. Files that a call opens or imports later are not among them. Raises MechanismError if the process that imports
+    them ends.
+    """
+    folder, sources = configuration.file.resolve().parent, _sources(configuration)
+    files = {file for source in sources for file in source.files()}
+    locks = {lock for file in files for name in LOCKS if (lock := file.parent / name).is_file()}
+    modules, packages = _imported(configuration, sources)
+    paths = sorted({path.resolve() for path in files | locks | {*map(Path, modules)} if path.is_file()})
+    return {os.path.relpath(path, folder): _digest(path) for path in paths} | packages
 
 
-def _files(configuration: Configuration) -> Iterator[Path]:
-    """Yield the files of mechanisms, scores and data sets, and the locks next to them."""
+def _sources(configuration: Configuration) -> list[Source]:
+    """Return the mechanisms, the scores of canaries, and the functions that make data sets."""
     canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
     scores = [PythonSource(each.score, {}, each.search_path) for each in canaries if isinstance(each.score, str)]
-    for source in [*(plan.source for plan in configuration.plans), *scores, *configuration.code]:
-        for file in source.files():
-            yield file
-            yield from (lock for name in LOCKS if (lock := file.parent / name).is_file())
+    return [*(plan.source for plan in configuration.plans), *scores, *configuration.code]
+
+
+def _digest(path: Path) -> str:
+    status = path.stat()
+    if status.st_size > LARGE:
+        return f"{status.st_size} bytes of {status.st_mtime_ns}"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
+
+
+def _imported(configuration: Configuration, sources: Sequence[Source]) -> tuple[list[str], dict[str, str]]:
+    """Return what ``imported`` does; in a process of its own, unless all mechanisms run in this one."""
+    modules = functools.partial(imported, [one for one in sources if isinstance(one, PythonSource)])
+    importing = PythonSource("imports", function=modules)
+    isolates = any(plan.settings.execution.isolate for plan in configuration.plans)
+    drawer = hosted(importing, None) if isolates else importing.drawer()
+    found = drawer.call_once(Pair(None, None, Relation.ALONE), "left", np.random.default_rng(0))
+    if isinstance(found, BaseException):
+        raise MechanismError(f"{configuration.file}: importing what it names failed: {found}")
+    return found  # type: ignore[no-any-return]

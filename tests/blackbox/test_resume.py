@@ -27,8 +27,10 @@ pytestmark = pytest.mark.usefixtures("without_plots")
 MECHANISMS = """
 import os, time
 
-def noisy(dataset, size, rng, log):
-    with open(log, "ab", buffering=0) as file:
+LOG = os.path.join(os.path.dirname(__file__), "log")
+
+def noisy(dataset, size, rng):
+    with open(LOG, "ab", buffering=0) as file:
         file.write(b"%d\\n" % size)
     time.sleep(0.005)
     return rng.laplace(dataset, 0.8, size)
@@ -39,11 +41,11 @@ seed: 5
 samples: 10_000
 execution: {{workers: {workers}, isolate: false}}
 audits:
-  - {{name: searched, mechanism: m.py:noisy, parameters: &log {{log: {log}}}, claim: {{epsilon: 1.0}}, expect: violation,
+  - {{name: searched, mechanism: m.py:noisy, claim: {{epsilon: 1.0}}, expect: violation,
       neighbours: {{domain: value, values: [0, 1, 2]}}}}
-  - {{name: Renyi, mechanism: m.py:noisy, parameters: *log, claim: {{order: 2, epsilon: 3.0}},
+  - {{name: Renyi, mechanism: m.py:noisy, claim: {{order: 2, epsilon: 3.0}},
       neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
-  - {{name: sequential, mechanism: m.py:noisy, parameters: *log, method: sequential, claim: {{epsilon: 2.0}},
+  - {{name: sequential, mechanism: m.py:noisy, method: sequential, claim: {{epsilon: 2.0}},
       neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
 """
 
@@ -52,7 +54,7 @@ def configuration(folder: Path, workers: int = 1) -> Path:
     folder.mkdir()
     (folder / "m.py").write_text(MECHANISMS)
     file = folder / "audits.yaml"
-    file.write_text(CONFIG.format(workers=workers, log=folder / "log"))
+    file.write_text(CONFIG.format(workers=workers))
     return file
 
 
@@ -228,7 +230,7 @@ def test_a_run_whose_mechanism_was_changed_is_refused(tmp_path: Path, capsys: py
     run.wait()
     other.write_text(MECHANISMS.replace("0.8", "0.9"))
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
-    assert 'contents, m.py: "' in capsys.readouterr().err
+    assert '  m.py: "' in capsys.readouterr().err
     other.write_text(MECHANISMS)
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 0
 
