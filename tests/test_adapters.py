@@ -264,7 +264,7 @@ def test_a_recording_of_an_object_is_recounted_without_the_object(
     run = ["run", str(written(tmp_path, "{object: own.py:right}")), "--workers", "1", "--record", kept, "--out", out]
     assert main(run) == 0
     (tmp_path / "own.py").rename(tmp_path / "elsewhere.py")
-    assert main(["recount", f"{out}/own/report.json", kept]) == 5
+    assert main(["replay", kept, "--check", f"{out}/own/report.json"]) == 5
     assert "coin: not checked: the search" in capsys.readouterr().out
     assert main(["replay", kept, "--out", str(tmp_path / "again")]) == 2
     assert "--run-code" in capsys.readouterr().err

@@ -26,7 +26,6 @@ from auditor.cli import (
     measure,
     plan_command,
     prove_command,
-    recount_command,
     release,
     run_command,
     scores_command,
@@ -41,6 +40,7 @@ LONGEST_LINE = 5_000
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
     "probe": "auditor run --planted 20",
+    "recount": "auditor replay DIR --check REPORT.json",
     "sweep": "python -m auditor.libraries",
     "list": "python -m mechanisms",
     "self-check": "python -m benchmarks self_check",
@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser
     """Run one command, of ``parser`` if it is not one of this room, and return the exit status.
 
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration or the
-    command line is wrong. 3: no answer, and nothing worse. 4: `prove` proved the claim for the listed pairs only. 5: `recount`
-    found no difference, but could not make all again. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the output
-    closed it before its end.
+    command line is wrong. 3: no answer, and nothing worse. 4: `prove` proved the claim for the listed pairs only. 5: `replay
+    --check` found no difference, but could not make all again. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the
+    output closed it before its end.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -176,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="auditor",
         description="Audit differential-privacy claims of black-box mechanisms. Bounds are proved, with stated confidence.",
         epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer, "
-        "4 proved for pairs only, 5 recounted in part only",
+        "4 proved for pairs only, 5 checked in part only",
     )
     parser.add_argument("--version", action="version", version=f"auditor {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
@@ -188,7 +188,6 @@ def _parser() -> argparse.ArgumentParser:
         run_command,
         measure,
         show,
-        recount_command,
         plan_command,
         prove_command,
         release,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 PROVED_FOR_PAIRS = 4  # by `auditor prove`: not for all data sets of a domain
-NOT_ALL_CHECKED = 5  # by `auditor recount`: nothing differs, and what needs code was not made again
+NOT_ALL_CHECKED = 5  # by `auditor replay --check`: nothing differs, and what needs code was not made again
 NOBODY_READS = 141  # as of a command that SIGPIPE ends
 # What a system says that has no room, or gives no right.
 OF_THE_MACHINE = (

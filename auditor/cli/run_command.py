@@ -27,6 +27,7 @@ from auditor.cli.common import (
     write_to,
 )
 from auditor.cli.release import add_may_rise, annotate, read_baselines, show_changes
+from auditor.cli.replay_check import check_report
 from auditor.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ def add_commands(commands: Commands) -> None:
         "replay", help="run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
     )
     replay_parser.add_argument("recording", type=Path, metavar="DIR")
+    replay_parser.add_argument(
+        "--check",
+        type=Path,
+        metavar="REPORT.json",
+        help="make this report again instead, and compare all that it says; runs no code",
+    )
     replay_parser.add_argument(
         "--run-code", action="store_true", help="run the functions that make the data sets, if the recording names any"
     )
@@ -134,6 +141,10 @@ def carried_out(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
 def _replay(options: argparse.Namespace) -> int:
     from auditor.config.recordings import code_of, find_recordings
 
+    if options.check is not None:
+        if options.run_code:
+            raise InvalidInputError("--check and --run-code do not go together: a report is checked without any code")
+        return check_report(options.check, options.recording)
     replays = find_recordings(options.recording, runs_code=options.run_code)
     with contextlib.ExitStack() as opened:
         for replay in replays:

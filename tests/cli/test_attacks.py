@@ -191,7 +191,10 @@ ATTACKS = [
     Attack("deep lists", holds(REPORT, "[" * DEEP), f"show {REPORT}", says="are nested more than"),
     Attack("deep objects", holds(REPORT, '{"a":' * DEEP), f"compare {REPORT} {REPORT}", says="are nested more than"),
     Attack(
-        "deep and closed", holds(REPORT, "[" * DEEP + "]" * DEEP), f"recount {REPORT} kept", says="are nested more than"
+        "deep and closed",
+        holds(REPORT, "[" * DEEP + "]" * DEEP),
+        f"replay kept --check {REPORT}",
+        says="are nested more than",
     ),
     Attack("a pipe", is_(REPORT, os.mkfifo), f"show {REPORT}", says="a pipe"),
     Attack("a folder", is_(REPORT, Path.mkdir), f"show {REPORT}/report.json", says="there is no file"),
@@ -283,7 +286,9 @@ ATTACKS = [
     ),
     Attack("an override beyond all", with_(MANIFEST, "overrides", value={"samples": 10**30}), "replay kept"),
     Attack("overrides in a list", with_(MANIFEST, "overrides", value=[1]), "replay kept", says="manifest"),
-    Attack("audits that are a number", with_(MANIFEST, "audits", value=3), f"recount {REPORT} kept", says="manifest"),
+    Attack(
+        "audits that are a number", with_(MANIFEST, "audits", value=3), f"replay kept --check {REPORT}", says="manifest"
+    ),
     Attack("a digest that is none", with_(MANIFEST, "sha256", value=None), "replay kept", says="sha256"),
     Attack("a manifest that is a pipe", is_(MANIFEST, os.mkfifo), "replay kept", says="a pipe"),
     Attack("a configuration that is a pipe", is_("kept/audit/audit.yaml", os.mkfifo), "replay kept", says="a pipe"),
@@ -584,7 +589,7 @@ def test_the_honest_files_are_read(folder: Path, capsys: pytest.CaptureFixture[s
     for command in (
         f"show {REPORT}",
         "replay kept",
-        f"recount {REPORT} kept",
+        f"replay kept --check {REPORT}",
         f"check-proof {PROOF}",
         SCORES,
         "check audit.yaml",

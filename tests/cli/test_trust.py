@@ -89,7 +89,7 @@ def test_what_names_mechanisms_runs_them(files: Files) -> None:
 
 def test_what_reads_results_runs_nothing(files: Files) -> None:
     report = "reports/audit/report.json"
-    assert files.imported("recount", report, "kept", status=(5,)) == set()
+    assert files.imported("replay", "kept", "--check", report, status=(5,)) == set()
     assert files.imported("show", report) == set()
     assert files.imported("compare", report, report) == set()
     assert files.imported("scores", "inside.npy", "outside.npy", "--from", "independent-runs") == set()

@@ -81,7 +81,7 @@ def test_a_recording_holds_the_claim_and_needs_no_code(tmp_path: Path, capsys: p
     assert main(run) == 0
     (tmp_path / "own.py").unlink()
     report = tmp_path / "out" / "own" / "report.json"
-    assert main(["recount", str(report), str(tmp_path / "kept")]) == 0
+    assert main(["replay", str(tmp_path / "kept"), "--check", str(report)]) == 0
     assert "bit: as reported" in capsys.readouterr().out
     assert main(["replay", str(tmp_path / "kept"), "--out", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / "own" / "report.json").read_text(encoding="utf-8") == report.read_text(
@@ -96,7 +96,7 @@ def test_a_forged_claim_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture
     report = tmp_path / "out" / "own" / "report.json"
     text = report.read_text(encoding="utf-8")
     report.write_text(text.replace('"epsilon": 1.1', '"epsilon": 1.7'), encoding="utf-8")
-    assert main(["recount", str(report), str(tmp_path / "kept")]) == 1
+    assert main(["replay", str(tmp_path / "kept"), "--check", str(report)]) == 1
     assert "NOT as reported" in capsys.readouterr().out
 
 

@@ -90,7 +90,7 @@ def test_valid_is_a_key_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert report.audits[0].verdict == "no_violation_found"
     (tmp_path / "m.py").rename(tmp_path / "other.py")
     capsys.readouterr()
-    assert main(["recount", str(tmp_path / "out" / "audits" / "report.json"), str(tmp_path / "kept")]) == 5
+    assert main(["replay", str(tmp_path / "kept"), "--check", str(tmp_path / "out" / "audits" / "report.json")]) == 5
     file.write_text(FILES["audits.yaml"].replace("valid: m.py:some,", "").replace("m.py:", "other.py:"))
     assert main(["run", str(file), *out]) == 1
     file.write_text(

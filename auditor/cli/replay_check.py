@@ -1,6 +1,5 @@
-"""`auditor recount`: a report made again from the outputs that were recorded, and compared with what it says."""
+"""`auditor replay --check`: a report made again from the outputs that were recorded, and compared with what it says."""
 
-import argparse
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditor import __version__
-from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, Commands, say
+from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, say
 from auditor.errors import AuditorError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -25,17 +24,6 @@ BY_CODE = (
 BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
 
-def add_commands(commands: Commands) -> None:
-    """Add it to the command line."""
-    parser = commands.add_parser(
-        "recount",
-        help="make a report again from the outputs kept by `auditor run --record DIR`, and compare all that it says; runs no code",
-    )
-    parser.add_argument("report", type=Path, metavar="REPORT.json")
-    parser.add_argument("recording", type=Path, metavar="DIR")
-    parser.set_defaults(command=_recount)
-
-
 @dataclass(frozen=True, slots=True)
 class Recount:
     """The result of one recount: the differences from the report, and the parts that were not made again."""
@@ -45,23 +33,25 @@ class Recount:
     unchecked: tuple[str, ...] = ()
 
 
-def _recount(options: argparse.Namespace) -> int:
+def check_report(file: Path, folder: Path) -> int:
+    """Compare a report with what the outputs recorded in a folder give. Print the result of each audit, and return the exit status.
+
+    Raises InvalidInputError if there is no such report or recording, or if another version wrote the report.
+    """
     from auditor.config.recordings import find_recordings
     from auditor.results.reader import read_report, report_data
 
-    report = read_report(options.report)
+    report = read_report(file)
     if report.auditor != __version__:
         raise InvalidInputError(
-            f"{options.report} was written by auditor {report.auditor}, and this is {__version__}; recount it with that version"
+            f"{file} was written by auditor {report.auditor}, and this is {__version__}; check it with that version"
         )
     with contextlib.ExitStack() as opened:
-        recordings = [
-            opened.enter_context(contextlib.closing(one)) for one in find_recordings(options.recording, runs_code=False)
-        ]
+        recordings = [opened.enter_context(contextlib.closing(one)) for one in find_recordings(folder, runs_code=False)]
         meant = [one for one in recordings if one.name == report.name]
         if not meant:
-            raise InvalidInputError(f'{options.recording} holds no recording of "{report.name}"')
-        found = list(_recounts(meant[0], report, report_data(options.report)))
+            raise InvalidInputError(f'{folder} holds no recording of "{report.name}"')
+        found = list(_recounts(meant[0], report, report_data(file)))
     for one in found:
         lines = [f"NOT as reported: {line}" for line in one.differences]
         lines += [f"not checked: {line}" for line in one.unchecked]

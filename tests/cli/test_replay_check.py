@@ -9,7 +9,7 @@ import pytest
 
 from auditor.auditing import flow
 from auditor.cli import main
-from auditor.cli.recount_command import Recount, _recounts
+from auditor.cli.replay_check import Recount, _recounts
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
 from auditor.events.observed import ObservedRule
@@ -174,8 +174,9 @@ def other(value: Any) -> Any:
 
 
 def test_all_that_a_report_says_is_made_again(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["recount", str(recording / "every" / "report.json"), str(recording / "kept")]) == 0
+    assert main(["replay", str(recording / "kept"), "--check", str(recording / "every" / "report.json")]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{name}: as reported" for name in AUDITS]
+    assert main(["replay", str(recording / "kept"), "--check", "report.json", "--run-code"]) == 2
 
 
 def test_every_value_of_every_audit_is_compared(recording: Path) -> None:
@@ -206,7 +207,7 @@ def test_every_value_of_the_run_is_compared(
     monkeypatch.setattr(flow, "carry_out", once)
 
     def told(forge: Callable[[Any, dict[str, Any]], Any]) -> tuple[int, list[str]]:
-        status = main(["recount", forged(recording, tmp_path, forge), str(recording / "kept")])
+        status = main(["replay", str(recording / "kept"), "--check", forged(recording, tmp_path, forge)])
         return status, [line for line in capsys.readouterr().out.splitlines() if "NOT" in line]
 
     whole = json.loads((recording / "every" / "report.json").read_text())
@@ -231,7 +232,7 @@ def test_every_value_of_the_run_is_compared(
 def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
     by_code: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["recount", str(by_code / "every" / "report.json"), str(by_code / "kept")]) == 5
+    assert main(["replay", str(by_code / "kept"), "--check", str(by_code / "every" / "report.json")]) == 5
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(AUDITS)
     whole = {line.split(":")[0] for line in lines if line.endswith("as reported")}
@@ -393,4 +394,4 @@ def test_every_audit_of_make_audit_can_be_recounted(name: str, tmp_path: Path) -
     main(["run", str(PROJECT / "configs" / f"{name}.yaml"), "--record", str(kept), "--out", str(tmp_path), "--quiet"])
     # The canaries of DP-SGD come from code.
     status = 5 if name == "dp-sgd" else 0
-    assert main(["recount", str(tmp_path / name / "report.json"), str(kept)]) == status
+    assert main(["replay", str(kept), "--check", str(tmp_path / name / "report.json")]) == status
