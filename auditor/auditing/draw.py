@@ -132,7 +132,7 @@ class Draw:
         sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
         tally = self._resumed(sampler, batches, observe)
         remembers = self.guard.remembers
-        groups = sampler.groups(batches, observe, tally.batches) if not tally.time_is_up else ()
+        groups = sampler.groups(batches[tally.batches :], observe) if not tally.time_is_up else ()
         for tasks, group in enumerate(groups, start=1):
             for batch, drawn in group:
                 tally.add(*drawn.seen, batch.size)

@@ -116,25 +116,25 @@ class Sampler:
         for drawn in self.recall(batches, observe):
             yield drawn.seen
             done += 1
-        for group in self.groups(batches, observe, done):
+        for group in self.groups(batches[done:], observe):
             self.store.keep(group)
             yield from (drawn.seen for _, drawn in group)
 
     def groups(
-        self, batches: Sequence[Batch], observe: Callable[[Sample], T], since: int = 0
+        self, batches: Sequence[Batch], observe: Callable[[Sample], T]
     ) -> Iterator[Sequence[tuple[Batch, DrawnBatch[T]]]]:
-        """Draw each batch from number ``since`` on; yield the batches of each task together. Raises as ``map`` does.
+        """Draw each batch; yield the batches of each task together. Raises as ``map`` does.
 
         Batches that are kept are read instead, and yielded one by one.
         """
-        at = since
-        for drawn in self.recall(batches[since:], observe):
-            yield [(batches[at], drawn)]
-            at += 1
-        for task, error in self._run(batches, self.store.observer(observe), at):
-            group = list(zip(batches[at : at + len(task)], task, strict=True))
-            at += len(task)
-            observed = self.store.record(group, None if error is None else batches[at], error)
+        done = 0
+        for drawn in self.recall(batches, observe):
+            yield [(batches[done], drawn)]
+            done += 1
+        for task, error in self._run(batches[done:], self.store.observer(observe)):
+            group = list(zip(batches[done : done + len(task)], task, strict=True))
+            done += len(task)
+            observed = self.store.record(group, None if error is None else batches[done], error)
             for batch, drawn in observed:
                 self.guard.look(batch.pair, drawn.left, drawn.right, batch.label)
             if observed:
@@ -183,7 +183,7 @@ class Sampler:
                 Batch(pair, size, Phase.CHECK, (1, attempt, i))
                 for i in range(processes(self.execution.workers) if warm_up else 1)
             ]
-            for _, error in self._run(batches, _size, 0):
+            for _, error in self._run(batches, _size):
                 if error is not None:
                     raise error
             if warm_up:
@@ -223,18 +223,15 @@ class Sampler:
         workers = workers_for(how.backend, how.workers, how.address)
         return workers, not how.on_cluster and (how.backend == "threading" or origin.isolated)
 
-    def _run(
-        self, batches: Sequence[Batch], observe: Callable[[Sample], T], at: int
-    ) -> "Generator[_Group[T], None, None]":
+    def _run(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
         common = self.origin(), self.seed, audit_key(self.name), observe
         run = self._run_here if processes(self.execution.workers) == 1 else self._run_by_workers
-        return run(common, batches, at)
+        return run(common, batches)
 
-    def _run_here(
-        self, common: tuple[Any, ...], batches: Sequence[Batch], at: int
-    ) -> "Generator[_Group[Any], None, None]":
+    def _run_here(self, common: tuple[Any, ...], batches: Sequence[Batch]) -> "Generator[_Group[Any], None, None]":
         self.pace.open(1, "worker")
+        at = 0
         while at < len(batches):
             many = self.pace.next_task(len(batches) - at)
             drawing = *common, batches[at : at + many]
@@ -244,9 +241,9 @@ class Sampler:
             yield group, error
 
     def _run_by_workers(
-        self, common: tuple[Any, ...], batches: Sequence[Batch], at: int
+        self, common: tuple[Any, ...], batches: Sequence[Batch]
     ) -> "Generator[_Group[Any], None, None]":
-        how, pace = self.execution, self.pace
+        how, pace, at = self.execution, self.pace, 0
         workers, here = self._workers(common[0])
         limit = None if common[0].isolated else how.timeout
         worker = "process" if not here or how.isolate else "thread"

@@ -25,26 +25,22 @@ from auditor.neighbours.pair import Pair, Relation
 WHERE = ("workers", "backend", "address")
 # Files that say which versions a program is built of, or runs with.
 LOCKS = (
-    *(
-        "uv.lock",
-        "poetry.lock",
-        "pdm.lock",
-        "Pipfile.lock",
-        "pixi.lock",
-        "conda-lock.yml",
-        "requirements.lock",
-        "requirements.txt",
-    ),
-    *(
-        "Cargo.lock",
-        "go.sum",
-        "package-lock.json",
-        "yarn.lock",
-        "pnpm-lock.yaml",
-        "renv.lock",
-        "Manifest.toml",
-        "Gemfile.lock",
-    ),
+    "uv.lock",
+    "poetry.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "pixi.lock",
+    "conda-lock.yml",
+    "requirements.lock",
+    "requirements.txt",
+    "Cargo.lock",
+    "go.sum",
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "renv.lock",
+    "Manifest.toml",
+    "Gemfile.lock",
 )
 # Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
 DIGITS = 16
