@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from auditor.neighbours.totals import Totals as Totals
     from auditor.neighbours.totals_by_key import TotalsByKey as TotalsByKey
     from auditor.neighbours.valid import Valid as Valid
-    from auditor.proofs import Proof as Proof
-    from auditor.proofs import prove as prove
     from auditor.results.reader import read_report as read_report
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
     from auditor.scores import audit_scores as audit_scores
     from auditor.verdict import Verdict as Verdict
+    from dp_prover import Proof as Proof
+    from dp_prover import prove as prove
 
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
 _NAMES = {
@@ -78,7 +78,7 @@ _NAMES = {
     "auditor.neighbours.totals": ("Totals",),
     "auditor.neighbours.totals_by_key": ("TotalsByKey",),
     "auditor.neighbours.valid": ("Valid",),
-    "auditor.proofs": ("Proof", "prove"),
+    "dp_prover": ("Proof", "prove"),
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from auditor.proofs.outside import entry_of
 from benchmarks import _random_templates as templates
+from dp_prover.outside import entry_of
 
 Function = Callable[[Any, np.random.Generator], Any]
 FAMILIES = ("finite", "geometric", "continuous")

@@ -11,10 +11,10 @@ import auditor
 from auditor import PureDP, read_report
 from auditor.claims import PrivacyClaim
 from auditor.config.load import load_configuration
-from auditor.proofs import attempt, prove
-from auditor.proofs.checker import check_certificate
 from benchmarks import _checkdp as programs
 from benchmarks._checkdp import AllMove, OneMoves
+from dp_prover import attempt, prove
+from dp_prover.checker import check_certificate
 
 QUERIES, EPSILON = 5, 1.0
 LARGER = (6, 7, 8)

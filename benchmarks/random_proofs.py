@@ -17,10 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from auditor import PureDP, Totals, prove
-from auditor.proofs import Proof, attributes, evaluator, expressions, generator
-from auditor.proofs.checker import check_certificate
-from auditor.proofs.domains_as_data import listing_of
-from auditor.proofs.outside import LISTED
 from benchmarks import _random_templates as templates
 from benchmarks._random_programs import (
     ALSO,
@@ -35,6 +31,10 @@ from benchmarks._random_programs import (
     load,
     program,
 )
+from dp_prover import Proof, attributes, evaluator, expressions, generator
+from dp_prover.checker import check_certificate
+from dp_prover.domains_as_data import listing_of
+from dp_prover.outside import LISTED
 
 PROGRAMS, CHUNK = 10_000, 250
 LEAST = 3  # how often each construct occurs in a whole run

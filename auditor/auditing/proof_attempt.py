@@ -9,11 +9,11 @@ from auditor.blackbox.host import hosted
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim
-from auditor.proofs import Proof, attempt
-from auditor.proofs.proof import Scope, Status
-from auditor.proofs.targets import CLAIMS
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
+from dp_prover import Proof, attempt
+from dp_prover.proof import Scope, Status
+from dp_prover.targets import CLAIMS
 
 # For an attempt together with an audit, for one in its place, and for a brief one. A brief one looks at the clock between steps. It
 # is killed when it is LATE.

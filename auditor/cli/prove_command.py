@@ -24,7 +24,7 @@ from auditor.strangers import read_json
 
 if TYPE_CHECKING:
     from auditor.auditing import Plan
-    from auditor.proofs import Proof
+    from dp_prover import Proof
 
 SECONDS = 30.0
 MOST_BYTES, MOST_LETTERS = 200_000_000, 500  # of a certificate, and of a text of it
@@ -78,7 +78,7 @@ def _prove(options: argparse.Namespace) -> int:
 def _attempt(plan: "Plan", seconds: float) -> "Proof | None":
     from auditor.blackbox.sources import ProgramSource
     from auditor.claims import PrivacyClaim
-    from auditor.proofs import attempt
+    from dp_prover import attempt
 
     if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
         return None
@@ -86,8 +86,8 @@ def _attempt(plan: "Plan", seconds: float) -> "Proof | None":
 
 
 def _check(options: argparse.Namespace) -> int:
-    from auditor.proofs.checker import check_certificate
-    from auditor.proofs.retrace import retraced
+    from dp_prover.checker import check_certificate
+    from dp_prover.retrace import retraced
 
     for file in options.certificates:
         proof = read_json(file, MOST_BYTES, "a certificate")

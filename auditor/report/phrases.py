@@ -19,9 +19,9 @@ from auditor.events.observed import (
     counted_events,
 )
 from auditor.neighbours.pair import Relation, pair_words
-from auditor.proofs.proof import Scope, shown_above
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
+from dp_prover.proof import Scope, shown_above
 
 
 def verdict_words(verdict: Verdict) -> str:

@@ -1,0 +1,66 @@
+"""Proofs of privacy for ordinary Python, over the reals, from the function that is sampled."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.played import Played
+from auditor.claims import Claim
+from auditor.neighbours.dialogues import Dialogues
+from auditor.neighbours.domains import Domain, Pairs
+from dp_prover.clock import until
+from dp_prover.proof import Proof, Scope, Status
+from dp_prover.proving import Attempt
+from dp_prover.session_proof import prove_session
+
+__all__ = ["SECONDS", "Proof", "Scope", "Status", "attempt", "prove"]
+
+SECONDS = 30.0
+
+
+def prove(
+    mechanism: Callable[..., Any] | str,
+    claim: Claim,
+    neighbours: Domain | Sequence[tuple[Any, Any]],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    seconds: float = SECONDS,
+) -> Proof:
+    """Try to prove a claim of a Python mechanism, over the reals.
+
+    Args:
+        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". For Dialogues, it returns a
+            session.
+        claim: such as ``PureDP(1.0)``.
+        neighbours: a domain, or a list of (left, right) pairs.
+        parameters: passed on to the mechanism as keywords.
+        seconds: after which the attempt ends.
+
+    Raises MechanismError when the mechanism cannot be called.
+
+    >>> import auditor
+    >>> def count(totals, size, rng):
+    ...     return totals[0] + rng.laplace(0.0, 1.0, size)
+    >>> one = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
+    >>> print(auditor.prove(count, auditor.PureDP(1.0), one))
+    proved: ε ≤ 1.0000, over the reals, for all data sets of the domain
+    """
+    if callable(mechanism):
+        name = getattr(mechanism, "__qualname__", type(mechanism).__qualname__)
+        source = PythonSource(name, parameters or {}, function=mechanism)
+    else:
+        source = PythonSource(mechanism, parameters or {})
+    domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
+    if isinstance(domain, Dialogues):
+        source = replace(source, through=(Played,))
+    return attempt(source.drawer(), claim, domain, seconds)
+
+
+def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
+    """Try for at most some seconds; see :func:`prove`."""
+    with until(time.monotonic() + seconds):
+        if isinstance(domain, Dialogues):
+            return prove_session(mechanism, claim, domain)
+        return Attempt(mechanism, claim, domain).prove()

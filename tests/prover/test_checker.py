@@ -1,0 +1,420 @@
+"""The checker refuses what does not follow. It is small, and knows nothing of the prover."""
+
+import ast
+import copy
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor import ApproximateDP, PureDP, Records, Totals, Value, ZeroConcentratedDP
+from dp_prover import checker, prove
+from dp_prover.checker import check_certificate
+
+SOURCES = sorted(Path(str(checker.__file__)).parent.glob("check*.py"))
+COUNTS = Totals(cells=3, values=(0, 10), contribution={"linf": 1})
+
+
+def noisy_max(x: Any, rng: Any) -> Any:
+    best, largest = 0, x[0] + rng.laplace(0, 2)
+    for at, value in enumerate(x[1:], 1):
+        noisy = value + rng.laplace(0, 2)
+        if noisy > largest:
+            best, largest = at, noisy
+    return best
+
+
+def sparse_vector(x: Any, rng: Any) -> Any:
+    limit = 5 + rng.laplace(0, 2)
+    for at, value in enumerate(x):
+        if value + rng.laplace(0, 4) >= limit:
+            return at
+    return None
+
+
+def ratio(x: Any, rng: Any) -> Any:
+    return (x[0] + rng.laplace(0, 4)) / (x[1] + rng.laplace(0, 4))
+
+
+def terms(x: Any, rng: Any) -> Any:
+    return 1 if (x[0] + rng.laplace(0, 4)) / (x[1] + rng.laplace(0, 4)) > 2 else 0
+
+
+def discrete(x: Any, rng: Any) -> Any:
+    return x[0] + rng.geometric(0.25) - rng.geometric(0.25)
+
+
+def answer(bit: int, rng: Any) -> Any:
+    return bit ^ (rng.random() < 0.25)
+
+
+def gaussian(x: Any, rng: Any) -> Any:
+    return abs(x[0] + rng.normal(0, 2))
+
+
+def sampled(bits: Any, rng: Any) -> Any:
+    """Half of the records, with noise: ε = ln(1 + (e − 1)/2) = .6201."""
+    return float(bits[rng.random(len(bits)) < 0.5].sum()) + rng.laplace(0, 1)
+
+
+def threshold(words: Any, rng: Any) -> Any:
+    """Noisy counts above 1 + ln(1/(2δ)) of the words that occur."""
+    told = {}
+    for word in sorted(set(words)):
+        noisy = sum(1 for one in words if one == word) + rng.laplace(0, 1)
+        if noisy > 4.9121:
+            told[word] = noisy
+    return told
+
+
+PROVED: dict[str, tuple[Any, Any, Any]] = {
+    "noisy max": (noisy_max, PureDP(1.0), COUNTS),
+    "sparse vector": (sparse_vector, PureDP(1.0), COUNTS),
+    "ratio": (ratio, PureDP(0.5), COUNTS),
+    "terms": (terms, PureDP(0.5), COUNTS),
+    "discrete": (discrete, PureDP(0.3), COUNTS),
+    "randomised response": (answer, PureDP(1.1), Value(values=[0, 1])),
+    "sampled": (sampled, PureDP(0.6202), Records(choices=[0, 1], size=(0, 2))),
+    "threshold": (threshold, ApproximateDP(1.0, 0.01), Records(choices=["a", "b"], size=(0, 2))),
+    "pairs": (ratio, PureDP(0.5), [([1, 2], [2, 2]), ([3, 4], [3, 5])]),
+    "gaussian": (gaussian, ZeroConcentratedDP(0.125), Totals(cells=1, values=(0, 9), contribution={"l1": 1})),
+}
+
+
+@functools.cache
+def certificate(name: str) -> Any:
+    proof = prove(*PROVED[name])
+    assert proof.holds, f"{name}: {proof}"
+    return json.loads(json.dumps(proof.certificate))
+
+
+def signed(proof: Any) -> Any:
+    """Return a certificate with the digest of what it says now."""
+    content = {key: value for key, value in proof.items() if key != "digest"}
+    return content | {"digest": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}
+
+
+def numbers(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to each number, written as text or not."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(item, (*way, key))
+        return
+    is_text = isinstance(value, str) and value.lstrip("-").replace("/", "").isdigit()
+    if is_text or (isinstance(value, int | float) and not isinstance(value, bool)):
+        yield way
+
+
+def changed(proof: Any, way: tuple[Any, ...], by: Fraction) -> Any:
+    other = copy.deepcopy(proof)
+    inner = other
+    for key in way[:-1]:
+        inner = inner[key]
+    value = inner[way[-1]]
+    inner[way[-1]] = str(Fraction(value) + by) if isinstance(value, str) else value + (1 if by > 0 else -1)
+    return other
+
+
+def refuses(proof: Any) -> bool:
+    try:
+        check_certificate(proof)
+    except (ValueError, LookupError, TypeError, ArithmeticError):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_a_certificate_holds(name: str) -> None:
+    check_certificate(certificate(name))
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_a_certificate_with_any_number_changed_is_refused(name: str) -> None:
+    proof = certificate(name)
+    accepted = [way for way in numbers(proof) if not refuses(changed(proof, way, Fraction(1, 1000)))]
+    assert accepted == []
+
+
+PAIR = ("pairs", 0)
+CELL = (*PAIR, "cells", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "by"),
+    [
+        ("noisy max", ("claim", "epsilon"), -1),
+        ("noisy max", ("bound",), -1),
+        ("noisy max", ("noise", "n0", 1), -1),
+        ("noisy max", (*CELL, "shifts", 0, 0, "n2"), 1),
+        ("noisy max", ("domain", "relation", "linf"), 1),
+        ("sparse vector", (*CELL, "shifts", 0, 0, "n1"), -1),
+        ("sparse vector", ("domain", "relation", "linf"), Fraction(1, 2)),
+        ("sparse vector", ("traces", 0, "tree", "if", "n1"), -1),
+        ("sparse vector", ("traces", 0, "tree", "if", "x0"), 1),
+        ("ratio", ("traces", 0, "outputs", 0, 1, 1, "x0"), 1),
+        ("ratio", ("traces", 0, "outputs", 0, 1, 1, "n0"), 1),
+        ("discrete", ("noise", "n0", 1), Fraction(1, 8)),
+        ("discrete", (*CELL, "shifts", 0, 0, "n0"), Fraction(1, 2)),
+        ("discrete", ("domain", "relation", "linf"), 1),
+        ("randomised response", ("laws", 0, "(0,)", '["int 0"]'), Fraction(1, 8)),
+        ("randomised response", ("laws", 0, "(0,)", '["int 0"]'), Fraction(-1, 8)),
+        ("randomised response", (*PAIR, "epsilons", "(0,)"), Fraction(-1, 8)),
+        ("gaussian", ("noise", "n0", 1), -1),
+        ("gaussian", (*CELL, "shifts", 0, 0, "n0"), Fraction(1, 2)),
+        ("gaussian", ("domain", "relation", "l1"), 1),
+        ("threshold", ("claim", "delta"), Fraction(-1, 100)),
+        ("threshold", ("domain", "size", 1), 1),
+    ],
+)
+def test_a_number_that_matters_is_refused_under_a_digest_of_its_own(name: str, way: Any, by: Any) -> None:
+    inner = certificate(name)
+    for key in way[:-1]:
+        inner = inner[key]
+    if way[-1] not in (inner if isinstance(inner, dict) else range(len(inner))):
+        pytest.fail(f"{way} is not there: {inner}")
+    assert refuses(signed(changed(certificate(name), way, Fraction(by))))
+
+
+def tampered(name: str, change: Any) -> Any:
+    """Return a certificate with a change, under a digest of its own."""
+    proof = copy.deepcopy(certificate(name))
+    change(proof)
+    return signed(proof)
+
+
+def ends_of(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each node of a tree that has ends, and the key of one of them."""
+    for key, child in node.items():
+        if isinstance(child, dict) and key != "if":
+            if "output" in child:
+                yield node, key
+            yield from ends_of(child)
+
+
+@pytest.mark.parametrize("name", ["noisy max", "sparse vector"])
+def test_a_path_that_is_left_out_is_missed(name: str) -> None:
+    """With its cell as well: what the tree leaves open is no path of the function."""
+
+    def drop(proof: Any) -> None:
+        node, key = next(ends_of(proof["traces"][0]["tree"]))
+        del node[key]
+        proof["pairs"][0]["cells"].pop(0)
+
+    assert refuses(tampered(name, drop))
+
+
+def test_a_branch_that_is_said_to_be_impossible_is_so_by_its_conditions() -> None:
+    def forge(proof: Any) -> None:
+        node, key = next(ends_of(proof["traces"][0]["tree"]))
+        node[key] = {"never": {}}
+
+    assert refuses(tampered("sparse vector", forge))
+
+
+def test_siblings_do_not_overlap() -> None:
+    def widen(proof: Any) -> None:
+        tree = proof["traces"][0]["tree"]
+        tree["="] = copy.deepcopy(tree[next(key for key in tree if key != "if")])
+
+    assert refuses(tampered("sparse vector", widen))
+
+
+def test_ends_of_a_draw_have_all_its_probability() -> None:
+    def drop(proof: Any) -> None:
+        for trace in proof["traces"]:
+            if "draw" in trace["tree"]:
+                trace["tree"]["ends"].pop()
+
+    assert refuses(tampered("sampled", drop))
+
+
+def test_a_shift_moves_noise_and_never_data() -> None:
+    """x0 + x1 + noise, where a shift takes back what one of the data moves."""
+
+    def forge(proof: Any) -> None:
+        for shift in proof["pairs"][0]["cells"][0]["shifts"]:
+            shift[0] = {"x0": "-1"}
+
+    assert refuses(tampered("ratio", forge))
+
+
+@pytest.mark.parametrize(
+    "claim", [{"epsilon": 1.0, "rho": 9.0}, {"rho": 9.0, "mu": 9.0}, {}, {"epsilon": 1.0, "order": 2, "mu": 1}]
+)
+def test_a_claim_has_one_quantity(claim: Any) -> None:
+    assert refuses(tampered("noisy max", lambda proof: proof.update(claim=claim)))
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999999999", "9" * 2000, "1/0", "nan", "1_0", " 1", float("inf"), True, None, [1]]
+)
+def test_a_number_is_short_before_it_is_read(number: Any) -> None:
+    def forge(proof: Any) -> None:
+        proof["noise"]["n0"][1] = number
+
+    assert refuses(tampered("noisy max", forge))
+
+
+@pytest.mark.parametrize("factor", [Fraction(7, 8), Fraction(9, 8)])
+def test_weights_are_those_of_the_paths(factor: Fraction) -> None:
+    """With less, a path is not covered; with more, another one is used for more than e^ε."""
+
+    def forge(proof: Any) -> None:
+        weighed = [cell for entry in proof["pairs"] for cell in entry["cells"] if "weight" in cell]
+        assert weighed
+        for cell in weighed:
+            cell["weight"] = str(Fraction(cell["weight"]) * factor)
+
+    assert refuses(tampered("sampled", forge))
+
+
+def test_a_weight_is_positive_and_goes_from_one_path_to_one() -> None:
+    """Two cells of weights 2 and −1 cover a path once, at less than its cost."""
+
+    def forge(proof: Any) -> None:
+        for entry in proof["pairs"]:
+            [cell] = entry["cells"]
+            entry["cells"] = [cell | {"weight": "2"}, cell | {"weight": "-1"}]
+
+    assert refuses(tampered("discrete", forge))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 50.0, 1000.0])
+def test_gaussian_noise_is_never_pure(epsilon: float) -> None:
+    def forge(proof: Any) -> None:
+        proof["claim"], proof["bound"] = {"epsilon": epsilon}, str(Fraction(epsilon))
+
+    assert refuses(tampered("gaussian", forge))
+
+
+def test_both_directions_of_each_pair_are_needed() -> None:
+    for name in ("randomised response", "sampled", "threshold"):
+        assert refuses(tampered(name, lambda proof: proof["pairs"].pop()))
+
+
+def test_a_data_set_has_its_own_trace() -> None:
+    """A trace of another data set, which is no farther away, is refused by the data beside it."""
+
+    def forge(proof: Any) -> None:
+        for entry in proof["pairs"]:
+            entry["traces"] = [0, 0]
+
+    assert refuses(tampered("randomised response", forge))
+    assert refuses(tampered("threshold", forge))
+
+
+def test_pairs_are_never_a_whole_domain() -> None:
+    """Without the pairs that were listed, there is nothing that it could be about."""
+
+    def forge(proof: Any) -> None:
+        proof["domain"] = {"values": [one for pair in proof["domain"]["pairs"] for one in pair]}
+
+    assert refuses(tampered("pairs", forge))
+
+
+def test_noise_is_given_new_names_of_one_distribution_only() -> None:
+    def forge(proof: Any) -> None:
+        for entry in proof["pairs"]:
+            entry["names"] = {"n0": "n1", "n1": "n1"}
+
+    assert refuses(tampered("threshold", forge))
+
+
+def test_what_is_assumed_of_noise_counts_for_delta() -> None:
+    def forge(proof: Any) -> None:
+        proof["claim"] = {"epsilon": proof["claim"]["epsilon"]}
+
+    assert refuses(tampered("threshold", forge))
+
+
+@pytest.mark.parametrize("part", ["implied", "excluded"])
+def test_paths_are_joined_for_a_reason_only(part: str) -> None:
+    proof = copy.deepcopy(certificate("noisy max"))
+    joint = next(cell for cell in proof["pairs"][0]["cells"] if cell.get("excluded"))
+    if part == "excluded":
+        joint[part].popitem()
+    else:
+        for side in joint["rows"]:
+            side.append([{"n0": "1", "": "0"}, ">"])
+        for each in joint["implied"]:
+            each.append({})
+    assert refuses(signed(proof))
+
+
+def test_a_cell_that_is_left_out_is_missed() -> None:
+    assert refuses(tampered("sparse vector", lambda proof: proof["pairs"][0]["cells"].pop()))
+
+
+def test_two_paths_do_not_go_to_one() -> None:
+    proof = copy.deepcopy(certificate("sparse vector"))
+    cells = proof["pairs"][0]["cells"]
+    cells[1]["right"] = cells[0]["right"]
+    assert refuses(signed(proof))
+
+
+def records(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to each record whose keys are words of the format, and not names of what is proved."""
+    if isinstance(value, dict | list):
+        if isinstance(value, dict) and not {"n0", "x0", ""} & value.keys():
+            yield way
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from records(item, (*way, key))
+
+
+# Records that hold what is proved, and name nothing that the checker reads.
+FREE = {"functions", "parameters", "names", "noise", "laws", "terms", "shifts", "implied", "excluded", "never", "data"}
+
+
+@pytest.mark.parametrize("name", PROVED)
+@pytest.mark.parametrize("key", ["never", "low", "weight", "new"])
+def test_a_record_of_two_kinds_is_refused(name: str, key: str) -> None:
+    """Or else a reader, the checker and what reads the function again may each see another kind."""
+    tried, accepted = 0, []
+    for way in records(certificate(name)):
+        other = copy.deepcopy(certificate(name))
+        inner = other
+        for step in way:
+            inner = inner[step]
+        if FREE & {*way} or key in inner:
+            continue
+        inner[key] = {} if key in ("never", "new") else []
+        tried += 1
+        accepted += [] if refuses(signed(other)) else [way]
+    assert tried > 2
+    assert accepted == []
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_the_checker_stands_alone_and_is_short(source: Path) -> None:
+    tree = ast.parse(source.read_text())
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    own = {f"dp_prover.{one.stem}" for one in SOURCES}
+    assert names - own <= {
+        "hashlib",
+        "itertools",
+        "json",
+        "math",
+        "re",
+        "collections",
+        "decimal",
+        "fractions",
+        "typing",
+    }
+    aside: set[int] = set()  # lines of docstrings and imports
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+            aside |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(source.read_text().splitlines(), 1)
+    assert sum(1 for at, line in lines if line.strip() and line.strip()[0] != "#" and at not in aside) <= 150
+
+
+def test_a_certificate_of_another_format_is_refused_with_a_sentence() -> None:
+    with pytest.raises(ValueError, match="it is of format 1; write it anew with `auditor prove --out DIR`"):
+        check_certificate(signed({**certificate("ratio"), "format": 1}))

@@ -1,0 +1,400 @@
+"""Certificates written by hand for claims that are false: each is refused, by the checker or when the function is read again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from auditor.blackbox.mechanism import PythonSource
+from auditor.neighbours.pair import plain
+from dp_prover import certificate as written
+from dp_prover import checker
+from dp_prover.checked_numbers import exp_at_least, exp_at_most, log_beyond
+from dp_prover.checker import check_certificate
+from dp_prover.masses import law_of
+from dp_prover.retrace import form_of, plain_data, retraced
+from dp_prover.run import Names
+from dp_prover.trace import bounds_of, numbers, symbols, trace
+
+HALF = {"epsilon": 0.5}
+STAYS = {"left": [0], "right": [0], "shifts": [[{}]]}
+SWAPPED = {"n0": "n1", "n1": "n0"}
+
+
+def same(dataset: Any, rng: Any) -> Any:
+    return dataset
+
+
+def word_with_names(dataset: int, rng: Any) -> Any:
+    _, _, c = rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0)
+    return ("n0" if dataset == 0 else "n1", c)
+
+
+def noise_or_seven(dataset: int, rng: Any) -> Any:
+    if dataset == 0:
+        return 5.0 + rng.laplace(0.0, 1.0)
+    return 7
+
+
+class Forged:
+    """A certificate of one function, to which anything may be done before it is signed."""
+
+    def __init__(self, function: Any, data: Sequence[Any] | None = None) -> None:
+        name = f"{__name__}:{function.__name__}"
+        self.mechanism = PythonSource(name, {}, ("",)).drawer()
+        self.names = Names({} if data else bounds_of((Fraction(0),) * 3, (Fraction(100),) * 3))
+        starts = [numbers(one) for one in data] if data else [symbols(self.names.bounds, True)]
+        self.traces = [trace(self.mechanism, one, self.names) for one in starts]
+        listed = [plain_data(one) for one in data or []]
+        values = [plain(one) for one in data or []]
+        sides = [(0, 1), (1, 0)] if data else [(0, 0)]
+        box = {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"l1": "1"}}
+        self.content: dict[str, Any] = {
+            "rule": "alignment",
+            "mechanism": name,
+            "parameters": {},
+            "functions": dict(sorted(self.names.read.items())),
+            "data": listed,
+            "claim": HALF,
+            "bound": "0",
+            "domain": {"values": values, "forms": sorted(set(map(form_of, listed)))} if data else box,
+            "listed": bool(data),
+            "noise": written.noise(self.names),
+            "traces": [written.Written(one).trace() for one in self.traces],
+            "pairs": [self.entry(i, j, STAYS) for i, j in sides],
+        }
+
+    @staticmethod
+    def entry(left: int, right: int, cell: Mapping[str, Any]) -> dict[str, Any]:
+        shown = {"sides": [left, right], "traces": [left, right], "part": 0, "linear": False}
+        return {**shown, "cells": [cell], "assumed": [], "names": {}}
+
+    def stands(self, **changes: Any) -> bool:
+        """Whether the certificate with changes is accepted, and the function gives what it says."""
+        content = {key: one for key, one in (self.content | changes).items() if one is not None}
+        proof = written.signed(json.loads(json.dumps(content)))
+        try:
+            check_certificate(proof)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return False
+        return retraced(proof) is None
+
+
+def entries(cell: Mapping[str, Any], names: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    return [Forged.entry(i, j, cell) | {"names": dict(names or {})} for i, j in ((0, 1), (1, 0))]
+
+
+def noisy(dataset: int, rng: Any) -> Any:
+    return dataset + rng.laplace(0.0, 2.0)
+
+
+def test_a_true_statement_written_by_hand_stands() -> None:
+    pairs = [Forged.entry(i, j, {**STAYS, "shifts": [[{"n0": str(i - j)}]]}) for i, j in ((0, 1), (1, 0))]
+    assert Forged(noisy, [0, 1]).stands(pairs=pairs, bound="1/2")
+    assert not Forged(noisy, [0, 1]).stands(pairs=pairs, bound="1/4")
+
+
+def test_an_output_is_not_impossible_as_well() -> None:
+    """To the checker a path, and to what reads the function again a branch that is not compared."""
+    forged = Forged(same)
+    one = forged.content["traces"][0] | {"tree": {"output": 0, "never": {}}, "outputs": [["anything", []]]}
+    assert not forged.stands(traces=[one], pairs=[Forged.entry(0, 0, {**STAYS, "shifts": [[{}]] * 6})])
+
+
+@pytest.mark.parametrize("more", [{"low": ["1"], "high": ["0"]}, {}])
+def test_data_that_are_listed_have_no_range_that_contradicts_itself(more: Any) -> None:
+    forged = Forged(same, [0, 1])
+    impossible = entries({"left": [0], "never": {"0": "1", "1": "1"}})
+    assert not forged.stands(domain=forged.content["domain"] | more, pairs=impossible)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"values": [[0], [1]], "low": ["0"], "high": ["1"], "integer": True, "relation": {"l1": "0"}},
+        {"low": ["1"], "high": ["0"], "integer": True, "relation": {"l1": "1"}},
+        {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"steps": []}},
+    ],
+)
+def test_a_domain_is_what_it_is_shown_as_and_not_empty(domain: Any) -> None:
+    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": [[{}], [{}]]})]
+    assert not Forged(same).stands(domain=domain, pairs=pairs)
+
+
+def test_laws_are_those_of_all_data_sets() -> None:
+    """One without a law may not be dropped, so that the others change places."""
+    forged = Forged(noise_or_seven, [0, 1])
+    found = law_of(forged.traces[1])
+    assert found is not None
+    assert law_of(forged.traces[0]) is None
+    law = written.law(found)
+    pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": dict.fromkeys(law, "0")} for i, j in ((0, 1), (1, 0))]
+    data = [plain_data(one) for one in (0, 1, 1)]
+    changes = {"rule": "masses", "noise": {}, "traces": None, "pairs": pairs}
+    assert not forged.stands(**changes, laws=[law, law], data=data)
+    assert not forged.stands(**changes, laws=[None, law])
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "alignment"])
+def test_a_text_is_no_name_of_noise(rule: str) -> None:
+    forged = Forged(word_with_names, [0, 1])
+    traces = [written.trace_of_gaussian(one) for one in forged.traces] if rule == "gaussian" else None
+    plain = [
+        {"tree": {"output": 0}, "outputs": [[f"word n{at}", [{"n2": "1", "": "0"}]]], "terms": {}} for at in (0, 1)
+    ]
+    for shown in (traces or forged.content["traces"], plain):
+        assert not forged.stands(rule=rule, traces=shown, pairs=entries(STAYS, SWAPPED))
+
+
+# --- Of the second reader ---
+
+
+def gaussian(totals: Any, rng: Any) -> Any:
+    return totals[0] + rng.normal(0.0, 1.0)
+
+
+def compared_and_told(value: int, rng: Any) -> Any:
+    y = value + rng.laplace(0.0, 1.0)
+    z = y + 1.0
+    w = y - 1.0
+    if z * z > 25.0:
+        return y
+    if w * w > 25.0:
+        return y
+    return y
+
+
+def by_axes(data: Any, rng: Any) -> Any:
+    if len(data.shape) == 2:
+        return 1
+    return len(data)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"claim": {"mu": 0.01}, "bound": "-100"},
+        {"claim": {"mu": -3}, "bound": "-3"},
+        {"claim": {"order": -2, "epsilon": 0.01}, "bound": "1/100"},
+        {"claim": {"epsilon": 0.01, "delta": -1}, "bound": "1/100"},
+    ],
+)
+def test_a_bound_and_a_claim_are_not_negative(changes: Any) -> None:
+    """The square of a negative bound on μ is large."""
+    box = {"low": ["0"], "high": ["100"], "integer": True, "relation": {"l1": "1"}}
+    shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
+    forged = Forged(gaussian)
+    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    gauss = {
+        "rule": "gaussian",
+        "domain": box,
+        "traces": traces,
+        "pairs": [Forged.entry(0, 0, {**STAYS, "shifts": shifts})],
+    }
+    assert forged.stands(**gauss, claim={"mu": 1.0}, bound="1"), "what is true stands"
+    assert not forged.stands(**gauss, **changes)
+
+
+@pytest.mark.parametrize("relation", ["=", ">="])
+def test_conditions_outputs_and_arguments_of_terms_do_not_change_places(relation: str) -> None:
+    """A condition on 0 times a term once stood for the term's arguments, and one of the other side for its output."""
+    forged = Forged(compared_and_told, [0, 1])
+    pairs = []
+    for i, j in ((0, 1), (1, 0)):
+        terms = forged.content["traces"][i]["terms"]
+        [name] = [name for name, forms in terms.items() if forms[-1] == {"n0": "1", "": str(j)}]
+        left = [{"n0": "1", "": str(i)}, *terms[name]]
+        here, there = [[{name: "0"}, ">="]], [[{}, ">="], *[[form, relation] for form in left[:-1]]]
+        joint = {"rows": [here, there], "implied": [[{}]] * 3, "excluded": {}}
+        pairs.append(Forged.entry(i, j, {"left": [0, 1, 2], "right": [0, 1, 2], "shifts": [[{}]], **joint}))
+    assert not forged.stands(pairs=pairs)
+
+
+def masses(forged: Forged) -> dict[str, Any]:
+    """Return a statement of ε = 0 by the laws of the function on two data sets."""
+    found = [law_of(one) for one in forged.traces]
+    laws = [written.law(one) for one in found if one is not None]
+    zeros = dict.fromkeys(laws[0], "0")
+    pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": zeros} for i, j in ((0, 1), (1, 0))]
+    return {"rule": "masses", "noise": {}, "traces": None, "laws": laws, "pairs": pairs}
+
+
+def test_an_array_without_items_has_the_axes_of_the_others() -> None:
+    domain = {"records": [3], "size": [0, 1], "relation": "add_remove", "forms": ["array of int64"]}
+    as_it_is = Forged(by_axes, [np.array([], np.int64), np.array([3])])
+    assert not as_it_is.stands(**masses(as_it_is), domain=domain), "the length differs"
+    flat = Forged(by_axes, [np.zeros((0, 5), np.int64), np.array([3])])
+    assert not flat.stands(**masses(flat), domain=domain)
+
+
+@pytest.mark.parametrize("domain", [{"values": [1, 1]}, {"pairs": [[1, 1]]}])
+def test_values_differ(domain: Any) -> None:
+    """Two that are one make every function private, and are shown as two; a pair is shown as it is."""
+    forged = Forged(same, [1, 1])
+    stands = forged.stands(**masses(forged), domain={**domain, "forms": ["value"]})
+    assert stands == ("pairs" in domain)
+
+
+@pytest.mark.parametrize("number", ["100", "007", "1/02", "00"])
+def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
+    """Many of them would push the rest of a statement out of sight."""
+    shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
+    forged = Forged(gaussian)
+    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    box = {"low": ["0"], "high": [number], "integer": True, "relation": {"l1": "1"}}
+    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": shifts})]
+    stands = forged.stands(rule="gaussian", traces=traces, pairs=pairs, claim={"mu": 1.0}, bound="1", domain=box)
+    assert stands == (number == "100")
+
+
+# --- Of the third reader ---
+
+
+@pytest.mark.parametrize("pairs", [[[0], [0, 1], [1]], [[0, 0, 1, 1]], ["01", "10"]])
+def test_a_pair_is_two_data_sets(pairs: Any) -> None:
+    """Or else lists of one and of three are shown as three pairs, and checked as others."""
+    forged = Forged(same, [0, 0, 1, 1])
+    one = masses(forged)
+    each = [{**one["pairs"][0], "sides": [i, i ^ 1], "traces": [i, i ^ 1]} for i in range(4)]
+    assert not forged.stands(**{**one, "pairs": each}, domain={"pairs": pairs, "forms": ["value"]})
+
+
+@pytest.mark.parametrize("relation", [{"steps": "12"}, {"each": "12"}, {"steps": ["1"]}, {"steps": [["1"]]}, "l1"])
+def test_a_relation_is_not_read_letter_by_letter(relation: Any) -> None:
+    """The text 12 is a step of twelve to whoever reads it, and was two steps of one and two to the checker."""
+    forged = Forged(noisy_first)
+    box = {"low": ["0"], "high": ["100"], "integer": True, "relation": relation}
+    shifts = [[{"n0": str(-by)}] for by in (1, 2, -1, -2)]
+    for some in (shifts, shifts[:2], shifts[::2]):
+        stands = forged.stands(
+            domain=box, pairs=[Forged.entry(0, 0, {**STAYS, "shifts": some})], bound="2", claim={"epsilon": 2}
+        )
+        assert not stands or relation == {"steps": [["1"]]}
+
+
+def noisy_first(totals: Any, rng: Any) -> Any:
+    return totals[0] + rng.laplace(0.0, 1.0)
+
+
+@pytest.mark.parametrize("value", [Fraction(149, 10**62), Fraction(1, 10**30), Fraction(1, 3), 1 - Fraction(1, 10**70)])
+def test_logarithms_are_further_from_0_however_small(value: Fraction) -> None:
+    """ln(1 − p) ≤ −p, and ln(1 + x) ≥ x/(1 + x): both bound what is computed."""
+    assert log_beyond(1 - value) <= -value
+    assert log_beyond(1 + value) >= value / (1 + value)
+    assert log_beyond(Fraction(1)) == 0
+
+
+@pytest.mark.parametrize("value", [-3_000_000, -(10**7), -200, -1, 0])
+def test_exponentials_lie_between_their_limits_however_small(value: int) -> None:
+    assert 0 <= exp_at_most(Fraction(value)) <= exp_at_least(Fraction(value))
+    assert exp_at_least(Fraction(value)) > 0
+    assert exp_at_most(Fraction(0)) == 1
+
+
+def rarely(value: int, rng: Any) -> Any:
+    if rng.laplace(0.0, 1.0) > 3e6:
+        return value
+    return -1
+
+
+def test_what_is_assumed_of_noise_is_never_sure() -> None:
+    """Its probability is too small for decimals, and not 0."""
+    forged = Forged(rarely, [0, 1])
+    cells = [{"left": [at], "right": [at], "shifts": [[{}]]} for at in (0, 1)]
+    likely = next(at for at, what in enumerate(forged.content["traces"][0]["outputs"]) if "-1" in json.dumps(what))
+    assumed = [{"n0": "-1", "": "3000000"}]
+    impossible = [{"left": [1 - likely], "never": {"0": "1", "1": "1"}}]
+    for some in ([cells[likely], *impossible], cells):
+        pairs = [{**Forged.entry(i, j, STAYS), "cells": some, "assumed": assumed} for i, j in ((0, 1), (1, 0))]
+        assert not forged.stands(pairs=pairs, claim={"epsilon": 0.0})
+
+
+def fair(value: int, rng: Any) -> Any:
+    return int(rng.random() < 0.5 + value * 2.0**-40)
+
+
+def test_masses_that_differ_a_little_differ() -> None:
+    forged = Forged(fair, [0, 1])
+    one = masses(forged)
+    assert not forged.stands(**one, claim={"epsilon": 0.0})
+    e = Fraction(1, 2**141)
+    tiny = [{"(0,)": {"a": str(Fraction(1, 2) + by), "b": str(Fraction(1, 2) - by)}} for by in (0, e)]
+    entry = {"traces": [0, 1], "epsilons": {"(0,)": "0"}}
+    assert checker.masses(entry, {"laws": tiny}, lambda: None)[1] == e
+
+
+# --- Of the fourth reader ---
+
+
+def by_container(data: Any, rng: Any) -> Any:
+    if isinstance(data, list):
+        return 1 if data[0] == 1 else 0
+    return 0 if data[0] == 1 else 1
+
+
+def first(data: Any, rng: Any) -> Any:
+    return data[0]
+
+
+def by_width(data: Any, rng: Any) -> Any:
+    return 1 if data.shape[1] == 2 and len(data) == 0 else 0
+
+
+def test_all_data_sets_arrive_in_one_form() -> None:
+    """Or else one is a list and its neighbour an array, which the function tells apart as it likes."""
+    forged = Forged(by_container, [[0], np.array([1])])
+    assert not forged.stands(**masses(forged), claim={"epsilon": 0.0})
+    both = Forged(by_container, [[0], np.array([1]), [1], np.array([0])])
+    one = masses(both)
+    pairs = [{**one["pairs"][0], "sides": [i, 1 - i], "traces": [2 * i, 2 * i + 1]} for i in (0, 1)]
+    domain = {"values": [[0], [1]], "forms": ["array of int64", "value"]}
+    assert not both.stands(**{**one, "pairs": pairs}, domain=domain, claim={"epsilon": 0.0})
+
+
+def test_texts_that_are_one_in_an_array_are_refused() -> None:
+    forged = Forged(first, [np.array(["a"]), np.array(["a"])])
+    data = [{**one, "array": [text]} for one, text in zip(forged.content["data"], ("a", "a\0"), strict=True)]
+    domain = {"values": [["a"], ["a\0"]], "forms": ["array of str"]}
+    assert not forged.stands(**masses(forged), data=data, domain=domain, claim={"epsilon": 0.0})
+
+
+def test_an_array_without_rows_is_as_wide_as_the_others() -> None:
+    domain = {"records": [[1, 2]], "size": [0, 1], "relation": "add_remove", "forms": ["array of int64"]}
+    for width in (2, 7):
+        forged = Forged(by_width, [np.zeros((0, width), np.int64), np.array([[1, 2]])])
+        assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [["array of int64", "value"], ["value", "array of int64"], ["value", "arrays of any kind"], [], "value", ["value"]],
+)
+def test_the_forms_that_are_shown_are_those_of_the_data(forms: Any) -> None:
+    """What a reader is told of arrays once was never looked at."""
+    forged = Forged(by_container, [[0], [0]])
+    domain = {"pairs": [[[0], [0]]], "forms": forms}
+    assert forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0}) == (forms == ["value"])
+
+
+def test_data_that_are_not_compared_are_refused() -> None:
+    forged = Forged(first, [np.array([1]), np.array([1]), np.array([1.0])])
+    one = masses(forged)
+    domain = {"pairs": [[[1], [1]]], "forms": ["array of float64", "array of int64"]}
+    assert not forged.stands(**one, domain=domain, claim={"epsilon": 0.0})
+    fewer = {"data": forged.content["data"][:2], "laws": one["laws"][:2]}
+    domain = {"pairs": [[[1], [1]]], "forms": ["array of int64"]}
+    assert forged.stands(**{**one, **fewer}, domain=domain, claim={"epsilon": 0.0})
+
+
+def by_type(data: Any, rng: Any) -> Any:
+    return 0 if data.dtype == np.float64 else 1 - len(data)
+
+
+def test_arrays_are_of_one_type() -> None:
+    """An empty one may be of any, and the function may look at that."""
+    forged = Forged(by_type, [np.array([], np.float64), np.array([3])])
+    domain = {"records": [3], "size": [0, 1], "relation": "add_remove", "forms": ["array of float64", "array of int64"]}
+    assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})

@@ -1,0 +1,66 @@
+"""Random small programs: whatever is proved of them is at least their exact ε, which enumeration gives.
+
+`benchmarks/random_proofs.py` compares thousands, chunk by chunk. `test_measured.py` looks at its figures.
+"""
+
+import ast
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks._random_programs import Function, exact_epsilon, load, program
+from benchmarks.random_proofs import PAIRS, TooLittleProvedError, by_prover, compared, without_a_template
+from dp_prover import Proof, evaluator, proving
+
+
+def test_what_is_proved_is_never_below_the_exact_value() -> None:
+    seen = compared(range(60))
+    assert seen["proved above 0"] >= 12
+    assert seen["finite: sharp"] >= 0.9 * seen["finite: proved"] > 0
+
+
+def test_programs_have_every_construct_that_is_modelled() -> None:
+    assert without_a_template() == set()
+
+
+def test_a_program_is_the_same_each_time() -> None:
+    assert program(7) == program(7)
+    assert program(7) != program(7, seed=1)
+
+
+def test_a_bound_that_is_too_low_is_noticed_and_its_program_made_smaller() -> None:
+    def halved(function: Function, norm: str) -> Proof:
+        proof = by_prover(function, norm)
+        return proof if proof.bound is None else replace(proof, bound=proof.bound / 2)
+
+    with pytest.raises(TooLittleProvedError, match="made smaller"):
+        compared(range(20), of=halved)
+
+
+def test_a_prover_that_passes_over_a_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(evaluator.STATEMENTS, ast.AugAssign, lambda *_: None)
+    monkeypatch.setattr(proving, "confirmed", lambda *_, **__: 0)
+    monkeypatch.setattr(proving, "confirm_each", lambda *_: None)
+    with pytest.raises(TooLittleProvedError):
+        compared([number for number in range(400) if "+= x[1]" in program(number).text])
+
+
+@pytest.mark.parametrize(
+    ("body", "cut_off", "exact"),
+    [
+        ("return x[0] + rng.geometric(0.5) - rng.geometric(0.5)", True, math.log(2)),
+        ("return rng.random() < 0.25 * (1 + x[0])", False, math.log(2)),
+        ("return x[0] if rng.random() < 0.5 else rng.integers(0, 3)", False, math.log(4)),
+        ("return bool(x[0] + rng.laplace(0.0, 2.0) > 1)", False, 0.5),
+        ("y = [0, 1, 2]\n    rng.shuffle(y)\n    return y[x[0]]", False, 0.0),
+        ("return sorted(rng.choice(3, size=2, replace=False)) == [0, 1] or x[0] > 5", False, 0.0),
+        ("return rng.binomial(2, 0.25 + 0.25 * x[0])", False, math.log(4)),
+        ("assert x[0] < 2\n    return 1", False, math.inf),
+    ],
+)
+def test_the_exact_value_of_programs_that_are_easy(body: str, cut_off: bool, exact: Any, tmp_path: Path) -> None:
+    function = load(f"def f(x, rng):\n    {body}\n", tmp_path, "easy")
+    assert exact_epsilon(function, PAIRS["l1"], cut_off) == pytest.approx(exact, abs=1e-3)
