@@ -14,7 +14,7 @@ OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(O
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries sweeps corpus test durations slow check bench studies docs lock clean
+.PHONY: audit classics libraries sweeps corpus test test-prover durations slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -45,7 +45,10 @@ corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
 	$(BIN)/python -m benchmarks.corpus
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal
+	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal --ignore tests/prover --ignore dp_prover
+
+test-prover: $(READY)
+	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal tests/prover dp_prover
 
 # Which tests are slow, measured; tests that are left out otherwise stay as they were. What one test set up for others counts as its own
 # time, so the quick ones run again.

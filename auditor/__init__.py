@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from auditor.scores import ScoreBounds as ScoreBounds
     from auditor.scores import audit_scores as audit_scores
     from auditor.verdict import Verdict as Verdict
-    from dp_prover import Proof as Proof
-    from dp_prover import prove as prove
 
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
 _NAMES = {
@@ -78,7 +76,6 @@ _NAMES = {
     "auditor.neighbours.totals": ("Totals",),
     "auditor.neighbours.totals_by_key": ("TotalsByKey",),
     "auditor.neighbours.valid": ("Valid",),
-    "dp_prover": ("Proof", "prove"),
     "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),

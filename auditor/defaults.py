@@ -137,7 +137,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
         Prove,
         About(
             "Whether to try a proof of a Python mechanism's claim. true: in addition to the audit; only: in its "
-            "place; briefly: for 3 seconds, reported if found.",
+            "place; briefly: for 3 seconds of the processor, reported if found.",
             False,
             # Calls in Python do not try one: their audits are often shorter than an attempt.
             of_file="briefly",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from auditor import PureDP, Totals, prove
+from auditor import PureDP, Totals
 from benchmarks import _random_templates as templates
 from benchmarks._random_programs import (
     ALSO,
@@ -31,7 +31,7 @@ from benchmarks._random_programs import (
     load,
     program,
 )
-from dp_prover import Proof, attributes, evaluator, expressions, generator
+from dp_prover import Proof, attributes, evaluator, expressions, generator, prove
 from dp_prover.checker import check_certificate
 from dp_prover.domains_as_data import listing_of
 from dp_prover.outside import LISTED

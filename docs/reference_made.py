@@ -40,7 +40,7 @@ the arguments of `audit`.
 """
 # Headings, what is said below them, and the names that follow.
 PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Audits", "", ("audit", "measure", "Measured", "prove")),
+    ("Audits", "", ("audit", "measure", "Measured")),
     (
         "Claims",
         "",
@@ -64,7 +64,7 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             *("bounds.evidence.Bound", "neighbours.pair.Pair", "results.result.OutputsSpent", "Verdict"),
         ),
     ),
-    ("Proofs", "", ("Proof",)),
+    ("Proofs", "These are names of the package `dp_prover`.", ("dp_prover.prove", "dp_prover.Proof")),
     ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
     ("Extending", NAMES_FOR_EXTENSIONS, ()),
 )
@@ -216,7 +216,7 @@ def python() -> str:
 def _entry(path: str) -> str:
     """Return what is said of one public name, and of its members."""
     module, _, name = path.rpartition(".")
-    home = importlib.import_module(f"auditor.{module}") if module else auditor
+    home = auditor if not module else importlib.import_module(module if module == "dp_prover" else f"auditor.{module}")
     thing = getattr(home, name)
     if not inspect.isclass(thing) and not inspect.isfunction(thing):
         return f"### {name}\n\n{_prose(str(thing.__doc__))}\n"

@@ -1,6 +1,5 @@
 """Proofs of privacy for ordinary Python, over the reals, from the function that is sampled."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,12 +9,15 @@ from auditor.blackbox.played import Played
 from auditor.claims import Claim
 from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
-from dp_prover.clock import until
-from dp_prover.proof import Proof, Scope, Status
+from auditor.prover import Scope, Status
+from dp_prover.certified import checked
+from dp_prover.clock import within_seconds
+from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
 from dp_prover.session_proof import prove_session
+from dp_prover.targets import CLAIMS
 
-__all__ = ["SECONDS", "Proof", "Scope", "Status", "attempt", "prove"]
+__all__ = ["CLAIMS", "SECONDS", "Proof", "Scope", "Status", "attempt", "checked", "prove"]
 
 SECONDS = 30.0
 
@@ -36,15 +38,15 @@ def prove(
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
         parameters: passed on to the mechanism as keywords.
-        seconds: after which the attempt ends.
+        seconds: of the processor's time, after which the attempt ends.
 
     Raises MechanismError when the mechanism cannot be called.
 
-    >>> import auditor
+    >>> import auditor, dp_prover
     >>> def count(totals, size, rng):
     ...     return totals[0] + rng.laplace(0.0, 1.0, size)
     >>> one = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
-    >>> print(auditor.prove(count, auditor.PureDP(1.0), one))
+    >>> print(dp_prover.prove(count, auditor.PureDP(1.0), one))
     proved: ε ≤ 1.0000, over the reals, for all data sets of the domain
     """
     if callable(mechanism):
@@ -59,8 +61,8 @@ def prove(
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
-    """Try for at most some seconds; see :func:`prove`."""
-    with until(time.monotonic() + seconds):
+    """Try for at most some seconds of the processor's time; see :func:`prove`."""
+    with within_seconds(seconds):
         if isinstance(domain, Dialogues):
             return prove_session(mechanism, claim, domain)
         return Attempt(mechanism, claim, domain).prove()

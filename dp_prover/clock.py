@@ -1,4 +1,4 @@
-"""The deadline of an attempt, which every long loop looks at."""
+"""The deadline of an attempt, which every long loop looks at. It is in the processor's time, so that other work costs no proof."""
 
 import math
 import time
@@ -8,13 +8,13 @@ from contextvars import ContextVar
 
 from dp_prover.lazy import NotProvedError
 
-_DEADLINE: ContextVar[float] = ContextVar("the end of the attempt (time.monotonic)", default=math.inf)
+_DEADLINE: ContextVar[float] = ContextVar("the end of the attempt (time.thread_time)", default=math.inf)
 
 
 @contextmanager
-def until(deadline: float) -> Iterator[None]:
-    """Let what runs inside end with NotProvedError after a deadline (time.monotonic)."""
-    token = _DEADLINE.set(deadline)
+def within_seconds(seconds: float) -> Iterator[None]:
+    """Let what runs inside end with NotProvedError after some seconds of this thread."""
+    token = _DEADLINE.set(time.thread_time() + seconds)
     try:
         yield
     finally:
@@ -23,7 +23,7 @@ def until(deadline: float) -> Iterator[None]:
 
 def seconds_left() -> float:
     """Return the time that is left."""
-    return _DEADLINE.get() - time.monotonic()
+    return _DEADLINE.get() - time.thread_time()
 
 
 def check_time() -> None:

@@ -3,30 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from auditor.bounds.digits import TOLERANCE, shown_above
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair, pair_words
-
-# Parameters of a Python program are floats. A bound is not above the claim if it is at most this much above it, relative to it.
-TOLERANCE = Fraction(1, 10**9)
-
-
-class Scope(StrEnum):
-    """The scope of a proof."""
-
-    DOMAIN = "all data sets of the domain"
-    PAIRS = "these pairs"
-
-
-class Status(StrEnum):
-    """How an attempt ended."""
-
-    PROVED = "proved"
-    PROVED_FOR_PAIRS = "proved_for_pairs"
-    NOT_PROVED = "not_proved"
+from auditor.prover import Scope, Status
 
 
 def status_of(scope: str, reason: str | None) -> Status:
@@ -100,18 +83,6 @@ def rounded_up(bound: Fraction) -> float:
     """Return the smallest float that is at least a number."""
     value = float(bound)
     return value if Fraction(value) >= bound else math.nextafter(value, math.inf)
-
-
-def shown_above(bound: Fraction | float | None) -> str:
-    """Write a bound to four decimals, rounded up. An excess over a decimal by no more than the rounding of parameters is dropped.
-
-    >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
-    ('1.0000', '1.0000', '0.6667')
-    """
-    if bound is None:
-        return "∞"
-    digits = 10**4
-    return f"{math.ceil(Fraction(bound) * (1 - TOLERANCE) * digits) / digits:.4f}"
 
 
 def within(bound: Fraction, claimed: float) -> bool:

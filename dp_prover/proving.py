@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
+from auditor.bounds.digits import shown_above
 from auditor.claims import ApproximateDP, Claim
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, plain
+from auditor.prover import Scope
 from dp_prover import certificate as written
 from dp_prover.alignment import NOTHING, Aligned, Aligner, Failure
 from dp_prover.analyst import analyst_of
@@ -29,7 +31,7 @@ from dp_prover.masses import OutputLaw, delta_above, joined, largest_ratios, law
 from dp_prover.moves import Box, Hull
 from dp_prover.pairing import Matched, NotMatchedError, Pairing
 from dp_prover.path_cells import Cell
-from dp_prover.proof import Proof, Scope, shown_above, within
+from dp_prover.proof import Proof, within
 from dp_prover.retrace import form_of, plain_data
 from dp_prover.run import Names, Path
 from dp_prover.targets import CLAIMS, from_epsilon, from_mu_squared, goal

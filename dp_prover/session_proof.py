@@ -7,9 +7,10 @@ from auditor.claims import ApproximateDP, Claim, PureDP
 from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import NOTHING, ScriptStep
+from auditor.prover import Scope
 from dp_prover.analyst import RandomAnalyst, analyst_for, analyst_of, asking
 from dp_prover.lazy import NotProvedError
-from dp_prover.proof import Proof, Scope
+from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
 from dp_prover.run import Names, TracedRun
 from dp_prover.trace import followed, numbers

@@ -16,6 +16,7 @@ from importlinter.cli import lint_imports
 PROJECT = Path(__file__).parent.parent
 MODULES = sorted((PROJECT / "auditor").rglob("*.py"))
 
+
 def name_of(file: Path) -> str:
     parts = file.relative_to(PROJECT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

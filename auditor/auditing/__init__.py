@@ -76,8 +76,8 @@ def audit(
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
         planted (int): after a pass, how many faults are planted in the mechanism, to see which of them the same search finds.
-        prove (bool | str): whether to try a proof as well, in this process; or "only" a proof, without any outputs; or "briefly",
-            in another process, for 3 seconds and without a message if it fails.
+        prove (bool | str): whether to try a proof beside the sampling, for 10 seconds of the processor; or "only" a proof, for 60
+            and without any outputs; or "briefly", for 3 and without a message if it fails.
         seed (int): the root of all randomness.
         workers (int): how many workers; -1, the default, is one for each core. Changes no result.
         backend (str): "loky", processes of this machine; "threading"; "dask"; "ray".

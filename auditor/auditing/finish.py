@@ -1,4 +1,4 @@
-"""The end of every audit: the exact value, the smallest pair, warnings and a proof, whatever its flow saw."""
+"""The end of every audit: the exact value, the smallest pair and warnings, whatever its flow saw."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,6 @@ from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.probe import probe
-from auditor.auditing.proof_attempt import proof_of
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.events.selection import VALUES
 from auditor.results.result import ExactValue, Smallest
@@ -39,8 +38,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
         (*warnings, *nothing_differs(plan, seen)),
         exceptions(plan, seen),
         (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
-        proof_of(plan),
-        probe(plan, seen, draw) if has_evidence and not refuted else None,
+        planted=probe(plan, seen, draw) if has_evidence and not refuted else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 from auditor.auditing.canary_flow import audit_one_run
@@ -14,7 +15,7 @@ from auditor.auditing.outcome import Ended, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
-from auditor.auditing.proof_attempt import proof_alone, proof_of
+from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.sequential_flow import audit_sequentially
 from auditor.blackbox.host import held
@@ -42,14 +43,23 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
     that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
     """
+    with held(plan.source):
+        proof = ProofJob(plan)
+        try:
+            return _sampled(plan, listener, proof, refuse)
+        finally:
+            proof.drop()
+
+
+def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> Ended:
     draw = Draw(plan, listener)
 
     def without_answer(reason: str) -> Ended:
         return Ended.of(Outcome(plan, no_answer(reason, plan.settings.sizes)), draw)
 
     try:
-        with held(plan.source), plan.store.blamed():
-            return Ended.of(_outcome(plan, draw), draw)
+        with plan.store.blamed():
+            return Ended.of(_outcome(plan, draw, proof), draw)
     except (TimeoutError, WorkerLostError) as error:
         how = plan.settings.execution
         if not how.isolate:
@@ -58,7 +68,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
             return without_answer(why)
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
-        return carry_out(plan.with_settings(execution=how.protected()), listener, refuse=refuse)
+        return _sampled(plan.with_settings(execution=how.protected()), listener, proof, refuse)
     except MechanismError as error:
         if not refuse:
             raise
@@ -67,12 +77,12 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
         plan.source.close()
 
 
-def _outcome(plan: Plan, draw: Draw) -> Outcome:
+def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     """What an audit does: look at the mechanism, see what its outputs say, and find out what belongs to that, or only prove."""
     if plan.settings.prove == "only":
-        proof = proof_of(plan)
-        return Outcome(plan, proof_alone(plan, proof), proof=proof)
-    return finished(plan, _seen(plan, draw), draw)
+        found = proof.result()
+        return Outcome(plan, proof_alone(plan, found), proof=found)
+    return replace(finished(plan, _seen(plan, draw), draw), proof=proof.result())
 
 
 def _seen(plan: Plan, draw: Draw) -> Seen:

@@ -226,6 +226,10 @@ class AuditStore:
     def _has_outputs(self) -> bool:
         return self.mode in (Mode.RECORD, Mode.REPLAY)
 
+    def recalls(self, name: str) -> bool:
+        """Whether ``recall`` computes nothing: it has the data, or nothing is computed in a replay."""
+        return self.mode is Mode.REPLAY or self._note(name) is not None
+
     def recall(self, name: str, find: Callable[[], T], unrecorded: T | None = None) -> T:
         """Compute plain data once; a resumed run and a replay read it.
 

@@ -1,10 +1,14 @@
 """How many digits derived numbers are good for: reports keep those, and so are the same on every processor."""
 
+import math
 from decimal import ROUND_CEILING, Context
+from fractions import Fraction
 from typing import Any
 
 # Libraries of different processors differ in the last two or three of the 17 digits that a float has.
 DIGITS = 10
+# Parameters of a Python program are floats. A bound is not above the claim if it is at most this much above it, relative to it.
+TOLERANCE = Fraction(1, 10**9)
 
 
 def significant(number: float) -> float:
@@ -32,3 +36,15 @@ def with_significant_digits(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [with_significant_digits(item) for item in data]
     return significant(data) if isinstance(data, float) else data
+
+
+def shown_above(bound: Fraction | float | None) -> str:
+    """Write a bound to four decimals, rounded up. An excess over a decimal by no more than the rounding of parameters is dropped.
+
+    >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
+    ('1.0000', '1.0000', '0.6667')
+    """
+    if bound is None:
+        return "∞"
+    digits = 10**4
+    return f"{math.ceil(Fraction(bound) * (1 - TOLERANCE) * digits) / digits:.4f}"

@@ -3,7 +3,7 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditor.cli.common import (
     AS_EXPECTED,
@@ -19,12 +19,12 @@ from auditor.cli.common import (
     table_for,
     write_to,
 )
-from auditor.errors import visible
+from auditor.errors import InvalidInputError, visible
 from auditor.strangers import read_json
 
 if TYPE_CHECKING:
     from auditor.auditing import Plan
-    from dp_prover import Proof
+    from auditor.prover import Attempted, Prover
 
 SECONDS = 30.0
 MOST_BYTES, MOST_LETTERS = 200_000_000, 500  # of a certificate, and of a text of it
@@ -50,23 +50,25 @@ def add_commands(commands: Commands) -> None:
 
 
 def _prove(options: argparse.Namespace) -> int:
+    from auditor.prover import Status
     from auditor.report.terminal import escaped
     from auditor.verdict import Verdict
 
-    console = open_console()
+    console, asked = open_console(), _prover()
     status = AS_EXPECTED
     for configuration in load_all(options):
         table = table_for(configuration.name, ("audit", "claim", "proof"))
         for number, plan in enumerate(configuration.plans, 1):
             with naming(configuration, plan):
-                proof = _attempt(plan, options.seconds)
+                proof = _attempt(asked, plan, options.seconds)
             words = "– only privacy claims of Python mechanisms are tried" if proof is None else str(proof)
             table.add_row(escaped(plan.name), str(plan.claim), escaped(words))
             if proof is None:
                 continue
             # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
-            if not proof.proved and plan.expect is not Verdict.VIOLATION:
-                status = PROVED_FOR_PAIRS if proof.holds and status != UNEXPECTED else UNEXPECTED
+            if proof.status != Status.PROVED and plan.expect is not Verdict.VIOLATION:
+                is_for_pairs = proof.status == Status.PROVED_FOR_PAIRS and status != UNEXPECTED
+                status = PROVED_FOR_PAIRS if is_for_pairs else UNEXPECTED
             if options.out is not None and proof.certificate is not None:
                 folder = options.out / configuration.name
                 make_folder(folder)
@@ -75,72 +77,35 @@ def _prove(options: argparse.Namespace) -> int:
     return status
 
 
-def _attempt(plan: "Plan", seconds: float) -> "Proof | None":
+def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | None":
     from auditor.blackbox.sources import ProgramSource
     from auditor.claims import PrivacyClaim
-    from dp_prover import attempt
 
     if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
         return None
-    return attempt(plan.source.drawer(), plan.claim, plan.domain, seconds)
+    return asked.attempt(plan.source.drawer(), plan.claim, plan.domain, seconds)
 
 
 def _check(options: argparse.Namespace) -> int:
-    from dp_prover.checker import check_certificate
-    from dp_prover.retrace import retraced
-
+    asked = _prover()
     for file in options.certificates:
-        proof = read_json(file, MOST_BYTES, "a certificate")
+        certificate = read_json(file, MOST_BYTES, "a certificate")
         try:
-            check_certificate(proof)
-        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
-            say(f"{file}: refused: {type(error).__name__}: {_shown(error)}")
+            words = asked.checked(certificate, options.retrace)
+        except ValueError as error:
+            say(f"{file}: refused: {_shown(error)}")
             return UNEXPECTED
-        claim = ", ".join(f"{name} = {repr(value).removesuffix('.0')}" for name, value in proof["claim"].items())
-        given = f" with {_shown(proof['parameters'])}" if proof["parameters"] else ""
-        where = f"{_domain_words(proof)}{_script_words(proof)}"
-        what = f"{_shown(proof['mechanism'])}{given}, {claim}, over the reals, for {_shown(where)}"
-        if options.retrace:
-            wrong = retraced(proof)
-            if wrong is not None:
-                say(f"{file}: refused: {wrong}")
-                return UNEXPECTED
-            what = f"{what}; the function was read again and has the same paths"
-        say(f"{file}: holds: {what}")
+        say(f"{file}: holds: {words}")
     return AS_EXPECTED
+
+
+def _prover() -> "Prover":
+    from auditor.prover import GROUP, prover
+
+    if (asked := prover()) is None:
+        raise InvalidInputError(f"no prover is installed; dp-auditor has one, at its entry point of the group {GROUP}")
+    return asked
 
 
 def _shown(text: object) -> str:
     return visible(text, MOST_LETTERS)
-
-
-def _script_words(proof: Any) -> str:
-    """Return for which scripts of a session a certificate holds."""
-    if "asked" not in proof:
-        return ""
-    rounds = proof["asked"]["rounds"]
-    if all(len(steps) == 1 for steps in rounds):
-        return f"; asked one script of {len(rounds)} questions"
-    return f"; asked any script of up to {len(rounds)} questions, one of {max(map(len, rounds))} each time"
-
-
-def _domain_words(proof: Any) -> str:
-    """Return for which data sets a certificate holds, from the data that it was checked with."""
-    domain = proof["domain"]
-    if "pairs" in domain:
-        count = len(domain["pairs"])
-        return "the pair given only" if count == 1 else f"these {count:,} pairs only"
-    if "values" in domain:
-        shown = f"one of {len(domain['values']):,} values; any two are neighbours"
-    elif "records" in domain:
-        low, high = domain["size"]
-        shown = f"{low} to {high} records of {len(domain['records']):,} values; {domain['relation']}"
-    else:
-        [(kind, reach)] = domain["relation"].items()
-        ends = sorted({(low, high) for low, high in zip(domain["low"], domain["high"], strict=True)})
-        numbers = "integers" if domain["integer"] else "numbers"
-        each = " or ".join(f"{low} to {high}" for low, high in ends)
-        how = {"l1": f"by at most {reach} in L1", "linf": f"by at most {reach} each"}.get(kind, f"by {kind} {reach}")
-        shown = f"{len(domain['low'])} {numbers} from {each}; neighbours differ {how}"
-    arrays = " or ".join(f"an {one}" for one in domain.get("forms", ()) if one != "value")
-    return f"all data sets of the domain: {shown}{f'; each as {arrays}' if arrays else ''}"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
+from auditor.bounds.digits import shown_above
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.events.observed import (
@@ -19,9 +20,9 @@ from auditor.events.observed import (
     counted_events,
 )
 from auditor.neighbours.pair import Relation, pair_words
+from auditor.prover import Scope
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
-from dp_prover.proof import Scope, shown_above
 
 
 def verdict_words(verdict: Verdict) -> str:

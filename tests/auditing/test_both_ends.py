@@ -2,13 +2,14 @@
 
 import json
 import os
+import types
 from typing import Any
 
 import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import proof_attempt as attempts
+from auditor.auditing import proof_job
 from auditor.report.compare import ChangeKind, compare
 from auditor.report.html import to_html
 from auditor.report.junit import to_junit
@@ -135,8 +136,9 @@ def test_an_error_in_a_proof_costs_no_audit(prove: Any, error: BaseException, mo
         raise error
 
     plain = audited(samples=2_000).to_dict()
-    monkeypatch.setattr(attempts, "attempt", fails)
-    result = audited(samples=2_000, prove=prove)
+    broken = types.SimpleNamespace(CLAIMS=(auditor.PureDP,), attempt=fails)
+    monkeypatch.setattr(proof_job, "prover", lambda: broken)
+    result = audited(samples=2_000, prove=prove, isolate=prove == "briefly")
     if prove == "briefly":
         assert result.to_dict() == plain
         return
@@ -182,7 +184,7 @@ def leave() -> None:
 def test_what_a_mechanism_does_with_symbols_cannot_break_its_audit(
     then: Any, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "LATE", 1.0)
+    monkeypatch.setattr(proof_job, "LATE", 0.3)
     settings = {"samples": 2_000, "workers": workers}
     plain, tried = (audited(on_symbols(then), prove=prove, **settings).to_dict() for prove in (False, "briefly"))
     tried.pop("proof", None)

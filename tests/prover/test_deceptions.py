@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import auditor
+import dp_prover
 from auditor.blackbox.mechanism import PythonSource
 from dp_prover import certificate as written
 from dp_prover.checker import check_certificate
@@ -47,7 +48,7 @@ def test_there_are_many_of_many_kinds() -> None:
 def test_none_is_proved(share: int) -> None:
     wrong = []
     for one in itertools.islice(DECEPTIONS, share, None, SHARES):
-        proof = auditor.prove(one.mechanism, one.claim, one.domain, seconds=5)
+        proof = dp_prover.prove(one.mechanism, one.claim, one.domain, seconds=5)
         if proof.proved or str(proof).startswith("proved:"):
             wrong.append((one.kind, one.name, str(proof)))
     assert wrong == []
@@ -59,7 +60,7 @@ def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int
     """Each is tried on the pair that breaks it, given by itself: that is never proved, not even for this pair."""
     wrong = []
     for one in itertools.islice(DECEPTIONS, share, None, SHARES):
-        proof = auditor.prove(one.mechanism, one.claim, [_as_given(one)], seconds=2)
+        proof = dp_prover.prove(one.mechanism, one.claim, [_as_given(one)], seconds=2)
         if proof.holds and one.kind not in getattr(deceptions_of_numbers, "FLOATING", ()):
             wrong.append((one.kind, one.name, str(proof)))
     assert wrong == []
@@ -76,14 +77,14 @@ def _as_given(one: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("mechanism", deceptions_behind_a_gate.GATED, ids=lambda one: one.__name__)
 def test_a_fault_that_no_run_meets_is_refused(mechanism: Any) -> None:
     domain = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
-    assert not auditor.prove(mechanism, auditor.PureDP(1.0), domain, seconds=5).proved
+    assert not dp_prover.prove(mechanism, auditor.PureDP(1.0), domain, seconds=5).proved
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_sound_twin_is_proved_or_told_why_not() -> None:
     untold = []
     for one in TWINS:
-        proof = auditor.prove(one.mechanism, one.claim, one.domain, seconds=5)
+        proof = dp_prover.prove(one.mechanism, one.claim, one.domain, seconds=5)
         if not proof.holds and len(str(proof.reason)) < FEWEST_LETTERS:
             untold.append((one.kind, one.name, str(proof)))
     assert untold == []
@@ -97,12 +98,12 @@ def test_the_time_limit_is_kept() -> None:
 
     domain = auditor.Totals(cells=400, values=(0, 100), contribution={"linf": 1})
     begun = time.monotonic()
-    auditor.prove(histogram, auditor.PureDP(1.0), domain, seconds=2)
+    dp_prover.prove(histogram, auditor.PureDP(1.0), domain, seconds=2)
     assert time.monotonic() - begun < 10
 
 
 def is_proved(one: Any, claim: Any, domain: Any, seconds: float = 5, **parameters: Any) -> bool:
-    proof = auditor.prove(one, claim, domain, parameters=parameters, seconds=seconds)
+    proof = dp_prover.prove(one, claim, domain, parameters=parameters, seconds=seconds)
     return bool(proof.proved) or str(proof).startswith("proved:")
 
 
@@ -110,7 +111,7 @@ def is_proved(one: Any, claim: Any, domain: Any, seconds: float = 5, **parameter
 @pytest.mark.parametrize("one", deceptions_of_readers.READERS, ids=lambda one: one.mechanism.__name__)
 def test_readers_are_not_deceived(one: Any) -> None:
     assert not is_proved(one.mechanism, one.claim, one.domain, **one.parameters)
-    assert not auditor.prove(one.mechanism, one.claim, [one.pair], parameters=one.parameters, seconds=5).holds
+    assert not dp_prover.prove(one.mechanism, one.claim, [one.pair], parameters=one.parameters, seconds=5).holds
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -163,7 +164,7 @@ ASKED = """
 domain = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 pair = np.array([50, 1, 1]), np.array([51, 1, 1])
 for asked in (domain, [pair]):
-    print(auditor.prove(told, auditor.PureDP(1.0), asked, seconds=5).holds)
+    print(dp_prover.prove(told, auditor.PureDP(1.0), asked, seconds=5).holds)
 """
 
 
@@ -179,7 +180,7 @@ def test_readers_in_a_process_of_their_own(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["large_factorial", "insert_while_reading"])
 def test_readers_keep_the_time_limit(name: str) -> None:
     begun = time.monotonic()
-    proof = auditor.prove(getattr(deceptions_of_readers, name), auditor.PureDP(1.0), COUNTS, seconds=2)
+    proof = dp_prover.prove(getattr(deceptions_of_readers, name), auditor.PureDP(1.0), COUNTS, seconds=2)
     assert time.monotonic() - begun < 10
     assert not proof.holds
     assert len(str(proof.reason)) >= FEWEST_LETTERS
@@ -189,7 +190,7 @@ def test_readers_refuse_a_parameter_that_holds_itself() -> None:
     endless: list[Any] = [0]
     endless.append(endless)
     asked = deceptions_of_readers.takes_a_list
-    proof = auditor.prove(asked, auditor.PureDP(1.0), COUNTS, parameters={"a": endless}, seconds=5)
+    proof = dp_prover.prove(asked, auditor.PureDP(1.0), COUNTS, parameters={"a": endless}, seconds=5)
     assert not proof.holds
     assert len(str(proof.reason)) >= FEWEST_LETTERS
 
@@ -208,8 +209,8 @@ def signed(proof: Any, changes: Any) -> Any:
 def test_readers_of_certificates_tell_an_integer_from_a_float() -> None:
     """What holds of 1 and 2 says nothing about 1 and 1.0, which are equal."""
     asked, claim = deceptions_of_readers.coin_of_an_integer, auditor.PureDP(0.5)
-    assert not auditor.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
-    proof: Any = auditor.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
+    assert not dp_prover.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
+    proof: Any = dp_prover.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
     check_certificate(signed(proof, {}))
     changes = {"domain": proof["domain"] | {"values": [1, 1.0]}, "data": [{"value": 1}, {"value": 1}]}
     with pytest.raises((ValueError, LookupError, TypeError, ArithmeticError)):
@@ -220,8 +221,8 @@ def test_readers_of_certificates_tell_the_type_of_an_array() -> None:
     """What holds of arrays of integers says nothing of arrays of floats."""
     asked, claim = deceptions_of_readers.coin_of_an_integer_array, auditor.PureDP(0.5)
     integers, floats = [(np.array([0]), np.array([1]))], [(np.array([0.0]), np.array([1.0]))]
-    assert not auditor.prove(asked, claim, floats).holds
-    proof: Any = auditor.prove(asked, claim, integers).certificate
+    assert not dp_prover.prove(asked, claim, floats).holds
+    proof: Any = dp_prover.prove(asked, claim, integers).certificate
     check_certificate(signed(proof, {}))
     for forms in ({}, {"forms": ["array of float64"]}):
         changes = {"domain": proof["domain"] | {"pairs": [[[0.0], [1.0]]]} | forms}
@@ -232,7 +233,7 @@ def test_readers_of_certificates_tell_the_type_of_an_array() -> None:
 @pytest.mark.parametrize("one", deceptions_of_readers.BETWEEN, ids=lambda one: one[0].__name__)
 def test_readers_are_not_deceived_between_the_numbers_that_are_tried(one: Any) -> None:
     mechanism, claim, domain = one
-    assert not auditor.prove(mechanism, claim, domain, seconds=5).proved
+    assert not dp_prover.prove(mechanism, claim, domain, seconds=5).proved
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ def test_readers_are_not_deceived_between_the_numbers_that_are_tried(one: Any) -
 )
 def test_readers_see_draws_that_decide_and_are_shown(one: Any) -> None:
     mechanism, claim, domain = one
-    assert not auditor.prove(mechanism, claim, domain, seconds=5).holds
+    assert not dp_prover.prove(mechanism, claim, domain, seconds=5).holds
 
 
 def test_readers_of_certificates_rename_draws_and_no_words() -> None:
@@ -265,7 +266,9 @@ def test_readers_of_certificates_rename_draws_and_no_words() -> None:
 
 def test_readers_of_certificates_want_integers_for_geometric_noise() -> None:
     domain = auditor.Totals(cells=1, values=(0, 10), contribution={"l1": 1})
-    proof: Any = auditor.prove(deceptions_of_readers.count_and_geometric_noise, auditor.PureDP(0.7), domain).certificate
+    proof: Any = dp_prover.prove(
+        deceptions_of_readers.count_and_geometric_noise, auditor.PureDP(0.7), domain
+    ).certificate
     check_certificate(signed(proof, {}))
     with pytest.raises(ValueError, match="a relation"):
         check_certificate(signed(proof, {"domain": proof["domain"] | {"integer": False}}))
@@ -280,4 +283,4 @@ def test_readers_see_an_array_that_an_object_holds_as_well() -> None:
 
     weights = np.zeros(2)
     parameters = {"buffer": weights, "model": types.SimpleNamespace(weights=weights)}
-    assert not auditor.prove(shared, auditor.PureDP(1.0), deceptions_of_readers.COUNT, parameters=parameters).holds
+    assert not dp_prover.prove(shared, auditor.PureDP(1.0), deceptions_of_readers.COUNT, parameters=parameters).holds

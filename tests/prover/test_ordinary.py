@@ -5,7 +5,7 @@ import functools
 import pytest
 from ordinary import ORDINARY, Ordinary
 
-import auditor
+import dp_prover
 
 # What the prover does not prove yet.
 NOT_PROVED = {
@@ -18,9 +18,9 @@ TARGET = 0.9
 
 
 @functools.cache
-def proof_of(name: str) -> auditor.Proof:
+def proof_of(name: str) -> dp_prover.Proof:
     one = next(one for one in ORDINARY if one.name == name)
-    return auditor.prove(one.mechanism, one.claim, one.domain, parameters=one.parameters, seconds=10)
+    return dp_prover.prove(one.mechanism, one.claim, one.domain, parameters=one.parameters, seconds=10)
 
 
 @pytest.mark.parametrize("one", ORDINARY, ids=lambda one: one.name)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import auditor
+import dp_prover
 from auditor import GaussianDP, PureDP, Records, RenyiDP, Totals, Value, ZeroConcentratedDP
 from auditor.claims import ApproximateDP, Claim, PrivacyProfile
+from auditor.prover import Scope
 from dp_prover import prove
 from dp_prover.checker import check_certificate
-from dp_prover.proof import Scope
 from mechanisms import (
     additive,
     classics,
@@ -264,7 +264,7 @@ def test_a_claim_of_another_kind_has_no_rule() -> None:
 
 
 def test_a_mechanism_is_found_by_name() -> None:
-    proof = auditor.prove(
+    proof = dp_prover.prove(
         "mechanisms.additive:laplace", PureDP(1.0), cells(1, l1=1), parameters={"sensitivity": 1, "epsilon": 1}
     )
     assert proof.proved and proof.mechanism == "mechanisms.additive:laplace"

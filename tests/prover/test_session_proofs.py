@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import auditor
+import dp_prover
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.played import Played
 from auditor.cli import main
@@ -60,7 +61,7 @@ def proof_of(
 ) -> Any:
     parameters = more.pop("parameters", {})
     asked = auditor.Dialogues(data, ask, rounds=rounds, **more)
-    return auditor.prove(session, claim or auditor.PureDP(1.0), asked, parameters=parameters, seconds=60)
+    return dp_prover.prove(session, claim or auditor.PureDP(1.0), asked, parameters=parameters, seconds=60)
 
 
 # A few of them each time, and all by `make slow`.
@@ -262,7 +263,7 @@ def coin_session(bit: int, rng: Any, *, epsilon: float) -> Any:
 def test_the_bound_for_all_scripts_is_the_largest_loss_of_an_adaptive_analyst() -> None:
     """By exact enumeration: each analyst asks "a" or "b" next by the answer before."""
     asked = auditor.Dialogues(auditor.Value([0, 1]), ["a", "b"], rounds=2)
-    proof = auditor.prove(coin_session, auditor.PureDP(1.0), asked, parameters={"epsilon": 1.0})
+    proof = dp_prover.prove(coin_session, auditor.PureDP(1.0), asked, parameters={"epsilon": 1.0})
     right = 1 / (1 + math.exp(-0.5))
     law = {0: {0: right, 1: 1 - right}, 1: {0: 1 - right, 1: right}}
     largest = max(
@@ -384,7 +385,7 @@ def test_the_checker_refuses_delta_for_several_scripts(monkeypatch: pytest.Monke
     given = {"epsilon": 1.0, "turns": 1}
     claim, asked = auditor.ApproximateDP(1.0, 0.5), auditor.Dialogues(ONE, ["left", "right"], rounds=2)
     monkeypatch.setattr(session_proof, "PureDP", lambda epsilon: claim)
-    proof = auditor.prove(adaptive_sessions.challenged_exactly, claim, asked, parameters=given)
+    proof = dp_prover.prove(adaptive_sessions.challenged_exactly, claim, asked, parameters=given)
     assert "pure ε, for an analyst who looks at answers" in str(proof.reason)
 
 

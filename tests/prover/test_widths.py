@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import auditor
+import dp_prover
 
 TEXTS = auditor.Records(choices=["a", "bb"], size=(0, 2))
 
@@ -73,7 +74,7 @@ def by_what_is_full_of_it(data: Any, rng: Any) -> Any:
     ],
 )
 def test_the_width_of_texts_is_never_read(mechanism: Callable[..., Any]) -> None:
-    proof = auditor.prove(mechanism, auditor.PureDP(0.5), TEXTS, seconds=5)
+    proof = dp_prover.prove(mechanism, auditor.PureDP(0.5), TEXTS, seconds=5)
     assert not proof.holds
     assert "width" in str(proof)
 
@@ -83,4 +84,4 @@ def test_texts_that_are_only_compared_are_proved() -> None:
         found = len(data) > 0 and data[0] == "bb"
         return found ^ (rng.random() < 0.25)
 
-    assert auditor.prove(is_there, auditor.PureDP(1.1), TEXTS).proved
+    assert dp_prover.prove(is_there, auditor.PureDP(1.1), TEXTS).proved

@@ -1,0 +1,114 @@
+"""A proof as a job of its own beside the sampling of an audit, or in its place."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from auditor.auditing.outcome import Seen
+from auditor.auditing.plan import Plan
+from auditor.blackbox.host import hosted
+from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.sources import ProgramSource
+from auditor.claims import Claim, PrivacyClaim
+from auditor.neighbours.domains import Domain
+from auditor.prover import Attempted, Scope, Status, prover
+from auditor.results.result import Judgement, ProofFound
+from auditor.verdict import Verdict
+
+BRIEFLY = "briefly"
+# The processor's time for an attempt, by what `prove` says. Its process is killed after LATE times as long.
+SECONDS: dict[Any, float] = {BRIEFLY: 3.0, True: 10.0, "only": 60.0}
+LATE = 4
+PROOF = "proof"
+
+# Each job has a processor to itself: the clock decides which proofs are found.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class ProofJob:
+    """An attempt at a proof, which goes on while the audit draws. It begins when the object is made.
+
+    ``result`` waits for its end, and never raises an error of the attempt: an audit does not lose its verdict to one.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._found, self._dropped = plan, dict[str, Any](), False
+        self._thread: threading.Thread | None = None
+        attempt = None if plan.store.recalls(PROOF) else _attempt_for(plan)
+        if attempt is not None:
+            self._thread = threading.Thread(target=self._run, args=(attempt,), daemon=True)
+            self._thread.start()
+
+    def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
+        with _ONE_AT_A_TIME:
+            if self._dropped:
+                return
+            try:
+                self._found = attempt()
+            except BaseException as error:  # of the mechanism, of its process or of the prover
+                why = f"the attempt ended in an error, {type(error).__name__}: {error}"
+                self._found = asdict(ProofFound(str(Status.NOT_PROVED), None, str(Scope.DOMAIN), reason=why))
+
+    def drop(self) -> None:
+        """Let nobody wait for the result."""
+        self._dropped = True
+
+    def result(self) -> ProofFound | None:
+        """Return how the attempt ended; None without one, and if a brief one did not prove the claim for all data sets.
+
+        The result is kept in the plan's store, and a resumed or replayed run reports the same.
+        """
+        if not self._plan.settings.prove:
+            return None
+        kept: dict[str, Any] = self._plan.store.recall(PROOF, self._waited, {})
+        return ProofFound(**kept) if kept else None
+
+    def _waited(self) -> dict[str, Any]:
+        if self._thread is not None:
+            self._thread.join()
+        is_brief, proved = self._plan.settings.prove == BRIEFLY, self._found.get("status") == Status.PROVED
+        return {} if is_brief and not proved else self._found
+
+
+def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
+    """Return what attempts the proof of a plan; None if there is nothing to try.
+
+    The mechanism is read in a process of its own, or here if it must not be sent to one. There is no brief attempt under
+    ``seconds``, and none in this process.
+    """
+    settings, source, asked = plan.settings, plan.source, prover()
+    is_brief, isolate = settings.prove == BRIEFLY, settings.execution.isolate
+    if not settings.prove or asked is None or isinstance(source, ProgramSource):
+        return None
+    if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
+        return None
+    if not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
+        return None
+    seconds = SECONDS[settings.prove]
+    question = asked.attempt, plan.claim, plan.domain, seconds
+    if isolate:
+        return lambda: hosted(source, LATE * seconds).apply(_ended, *question)
+    return lambda: _ended(source.drawer(), *question)
+
+
+def _ended(
+    mechanism: Mechanism, attempt: Callable[..., Attempted], claim: Claim, domain: Domain, seconds: float
+) -> dict[str, Any]:
+    end = attempt(mechanism, claim, domain, seconds)
+    scope = str(end.scope) if end.asked is None else f"{end.scope}, {end.asked}"
+    return asdict(ProofFound(str(end.status), end.value, scope, end.rule, end.reason, end.pairs))
+
+
+def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:
+    """Return the result of an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
+    verdict = Verdict.INCONCLUSIVE
+    if proof is None:
+        why = "only privacy claims of Python mechanisms can be proved; without `prove: only`, outputs are drawn"
+    elif proof.proved:
+        verdict, why = Verdict.NO_VIOLATION_FOUND, "the claim is proved; no outputs were drawn"
+    elif proof.reason is None:
+        why = f"the claim is proved for {proof.pairs:,} pairs, and not for all data sets of the domain"
+    else:
+        why = f"not proved: {proof.reason}"
+    return Seen(Judgement(verdict, why), plan.settings.sizes)
