@@ -33,7 +33,7 @@ from auditor.cli import (
     writing,
 )
 from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, refused_by_machine
-from auditor.errors import AuditorError, MachineError, visible
+from auditor.errors import AuditorError, InvalidInputError, MachineError, visible
 
 # Letters of a line of a message.
 LONGEST_LINE = 5_000
@@ -99,6 +99,8 @@ def _run(options: argparse.Namespace) -> int:
         raise
     except Exception as error:  # Python's exit status would be 1, which says that a violation was found
         return _ended_by(error, options.traceback)
+    except SystemExit as error:  # its status would be taken for that of the command
+        return _ended_by(_left_by(error), options.traceback)
     except KeyboardInterrupt as stopped:
         if lost:
             return _ended_by(MemoryError(), options.traceback)
@@ -108,6 +110,14 @@ def _run(options: argparse.Namespace) -> int:
         )
         return TERMINATED if isinstance(stopped, _Terminated) else INTERRUPTED
     return status
+
+
+def _left_by(error: SystemExit) -> InvalidInputError:
+    """Say where code that the auditor called asked Python to end."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return InvalidInputError(
+        f"{last.filename}:{last.lineno} called sys.exit({error.code!r}); no verdict. Code that is audited must return or raise"
+    )
 
 
 def _ended_by(error: Exception, with_traceback: bool) -> int:

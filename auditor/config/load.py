@@ -157,7 +157,7 @@ def _stated(part: "_Part") -> Claim:
         try:
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
-        except Exception as error:  # of the user's own code
+        except (Exception, SystemExit) as error:  # of the user's own code
             raise InvalidInputError(f"{name} raised {type(error).__name__}: {error}") from None
     return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
 

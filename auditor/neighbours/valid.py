@@ -80,7 +80,7 @@ class Valid(Domain):
             try:
                 if not self.is_valid(dataset):
                     return False
-            except Exception as error:  # whatever the user's own code raises
+            except (Exception, SystemExit) as error:  # whatever the user's own code raises
                 raise InvalidInputError(
                     f"the function that says which data sets are valid raised {type(error).__name__}: {error}; it must return true "
                     f"or false for each data set of the domain, such as {pair.code(side)}"
