@@ -67,7 +67,8 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     """Return the changes of all audits, matched by name: first the audits of the new run in its order, then the audits that
     vanished.
 
-    Without ``remeasure`` there are only the two reports. A loss may rise by ``may_rise`` times the claim, which is a note then.
+    Without ``remeasure`` there are only the two reports. A loss may rise by ``may_rise`` times the claim, but not above it. That
+    is a note.
     """
     before = {audit.name: audit for audit in old.audits}
     within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure)
@@ -160,8 +161,12 @@ def _loss(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
         return
     moved = _moved(old, before, after)
     if after[0] > before[1]:
-        allowed = after[0] <= before[1] + within.may_rise * _size(new.claim)
-        yield (ChangeKind.NOTE, f"{moved}, which is allowed") if allowed else (ChangeKind.WORSE, moved)
+        if after[0] > _most(new.claim):
+            yield ChangeKind.WORSE, f"{moved}, above the claimed {new.claim}"
+        elif after[0] <= before[1] + within.may_rise * _size(new.claim):
+            yield ChangeKind.NOTE, f"{moved}, which is allowed"
+        else:
+            yield ChangeKind.WORSE, moved
     elif after[1] < before[0]:
         yield ChangeKind.BETTER, moved
     if today is not new and after[0] <= before[1] and _is_above(shown(new, within.error), before):
@@ -240,6 +245,11 @@ def _range(limits: Interval) -> str:
 def _size(claim: Claim) -> float:
     """Return the number of a claim of which a share may be allowed; of a profile, its smallest ε."""
     return min(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else claim.value
+
+
+def _most(claim: Claim) -> float:
+    """Return the loss that a claim allows, in the units of ``shown``."""
+    return -claim.value if isinstance(claim, Probability) and not claim.at_most else claim.value
 
 
 def _is_above(one: Interval | None, other: Interval) -> bool:

@@ -465,6 +465,23 @@ def test_how_far_a_loss_may_rise_decides_the_exit_status(
     assert f"{line}  first: privacy loss (ε) on the earlier event rose from " in capsys.readouterr().out
 
 
+def test_a_loss_above_the_claim_is_worse_whatever_rise_is_allowed() -> None:
+    """The search of today sees data sets that do not show the violation: they have people."""
+
+    def count(records: Any, size: int, rng: np.random.Generator, leak: float = 1.0) -> Any:
+        return len(records) + rng.laplace(0, 1.25 if len(records) else leak, size)
+
+    def plan(people: tuple[int, int], leak: float) -> auditing.Plan:
+        domain = auditor.Records((0, 1), size=people, relation="add_remove")
+        return planned(count, auditor.PureDP(1), domain, 1, 20_000, leak=leak)
+
+    before, after = plan((0, 1), 1.25), plan((3, 4), 0.1)
+    assert auditing.run(after).verdict == "no_violation_found"
+    for allowed in (0.0, 10.0, np.inf):
+        [(kind, what)] = losses(before, after, may_rise=allowed)
+        assert (kind, what.rpartition(", ")[2]) == ("worse", "above the claimed ε = 1")
+
+
 @pytest.mark.parametrize("share", ["-1", "nan", "x", ""])
 def test_a_share_that_is_no_number_is_refused(config: Path, capsys: pytest.CaptureFixture[str], share: str) -> None:
     for command in (["run", "some.yaml", "--baseline"], ["compare", "baseline.json"]):
