@@ -1,4 +1,4 @@
-"""False alarms on the sound twins of the faults in tests/escapes.py and tests/more_escapes.py, at confidence 90 %.
+"""False alarms on the sound twins of the faults in tests/test_escapes.py, at confidence 90 %.
 
 Audits are small, so that there can be many: search, selection and bound draw a few thousand outputs. "upper limit" is that of the
 rate of alarms, at 95 % for each twin; the rate of all twins together should not pass 10 %.
@@ -18,25 +18,17 @@ RUNS, SAMPLES, CONFIDENCE = 1_000, 1_000, 0.9
 
 
 def _alarms(name: str) -> int:
-    from escapes import ESCAPES
-    from more_escapes import MORE
+    from test_escapes import FAULTS
 
-    case = {**ESCAPES, **MORE}[name]
-    settings: dict[str, Any] = {
-        "samples": SAMPLES,
-        "confidence": CONFIDENCE,
-        "shrink": False,
-        "workers": 1,
-        "isolate": False,
-    }
+    case = FAULTS[name]
+    settings: dict[str, Any] = {"samples": SAMPLES, "confidence": CONFIDENCE, "workers": 1, "isolate": False}
     return sum(case.audit(case.sound, seed, **settings).verdict == "violation" for seed in range(RUNS))
 
 
 def measure(only: str = "") -> dict[str, Any]:
-    from escapes import ESCAPES
-    from more_escapes import MORE
+    from test_escapes import FAULTS
 
-    names = [name for name in (*ESCAPES, *MORE) if only in name]
+    names = [name for name in FAULTS if only in name]
     rows = {}
     found = Parallel(n_jobs=-1, return_as="generator")(delayed(_alarms)(name) for name in names)
     for name, alarms in zip(names, found, strict=True):

@@ -1,6 +1,7 @@
 """Events that one side alone shows."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from auditor.blackbox.canonical import from_batch
 from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.bounds.prospect import HINT
-from auditor.claims import PureDP
+from auditor.claims import ApproximateDP, PureDP
 from auditor.events.cells import LEFT
 from auditor.events.features import Place
 from auditor.events.rare import RareChoice, rare_choice, some_end
@@ -71,3 +72,59 @@ def test_an_end_is_a_hint_if_its_run_is_longer_than_odds_of_the_claim_explain(cl
 
 def values(outputs: np.ndarray) -> Outputs:
     return from_batch(outputs, len(outputs))
+
+
+def sides(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> tuple[SortedColumn, SortedColumn]:
+    joined = map(np.concatenate, (left, right))
+    columns = [SortedColumn.of(from_batch(side, len(side)).column("output")) for side in joined]
+    return columns[0], columns[1]
+
+
+STRICT = Guesses(PureDP(1.0), 0.001, 100_000)
+
+
+def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_event() -> None:
+    rng = np.random.default_rng(1)
+    noise = [rng.laplace(size=2_000) for _ in range(4)]
+    noise[0][:4], noise[2][:3], noise[1][:1], noise[3][:2] = 7.25, 7.25, 3.0, 3.0
+    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), STRICT)
+    assert choice is not None
+    assert choice.forecast > 1.0
+    assert choice.test.describe(1.0) == "output is 7.25"
+    assert choice.test.describe(-1.0) == "output is 3"
+
+
+@pytest.mark.parametrize(("times", "most"), [(2, math.log(3)), (5, math.log(9)), (30, math.log(59))])
+def test_a_value_that_repeats_on_one_side_may_do_so_by_luck(times: int, most: float) -> None:
+    """Where noise is cut off, its ends are such values: often seen twice on one side of a look, and never on the other."""
+    rng = np.random.default_rng(1)
+    noise = [rng.laplace(size=300) for _ in range(4)]
+    noise[0][:times] = 3.4
+    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), STRICT)
+    assert choice is not None
+    assert choice.forecast == pytest.approx(most)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_values_that_repeat_on_both_sides_show_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    noise = [rng.laplace(size=2_000) for _ in range(4)]
+    for half in noise:
+        half[rng.random(2_000) < 0.004] = 5.5
+    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), STRICT)
+    assert choice is None or choice.forecast < 1.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_ends_of_sound_noise_are_no_rare_event(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    halves = [rng.laplace(shift, size=5_000) for shift in (0, 1, 0, 1)]
+    choice = rare_choice(Place("output"), *sides(halves[::2], halves[1::2]), STRICT)
+    assert choice is None or choice.forecast < 1.1
+
+
+def test_what_delta_allows_to_be_rare_is_no_evidence() -> None:
+    """A value seen as often as δ allows is not forecast to refute, however often it was not seen on the other side."""
+    method = Guesses(ApproximateDP(1.0, 0.01), 0.001, 100_000)
+    assert method.forecast_unbeaten(100, 20_000, 1) == -np.inf
+    assert method.forecast_unbeaten(200, 20_000, 1) > 1.0

@@ -298,3 +298,8 @@ def test_where_floats_are_few_each_is_tried_as_the_value_of_all_records() -> Non
     domain = Records((low, low + 1.0), size=(64, 64), relation="substitute")
     alike = {pair.left[0] - low for pair in domain.simplest() if len({*pair.left}) == 1}
     assert alike == {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+def test_each_of_a_few_values_is_tried_alone() -> None:
+    pairs = Records((0, 99), integer=True, size=(0, 10)).simplest()
+    assert {pair.right[0] for pair in pairs if not len(pair.left)} == set(range(100))
