@@ -139,19 +139,6 @@ def test_the_reference_has_every_command_key_and_name_there_is() -> None:
     assert [name for name in auditor.__all__ if f"### {name}\n" not in python and name != "__version__"] == []
 
 
-def test_this_file_notices_output_that_is_not_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for page in (
-        "```console\n$ auditor check nowhere.yaml\n```\n",
-        "<!-- exits 2 -->\n```console\n$ auditor check nowhere.yaml\nauditor: all is well\n```\n",
-        "```python\nassert False\n```\n",
-    ):
-        with session(tmp_path, monkeypatch), pytest.raises(AssertionError):
-            run_page(page, tmp_path)
-    right = "<!-- exits 2 -->\n```console\n$ auditor check nowhere.yaml\nauditor: … no file nowhere.yaml\n```\n"
-    with session(tmp_path, monkeypatch):
-        run_page(right, tmp_path)
-
-
 @pytest.mark.parametrize(
     "page",
     [

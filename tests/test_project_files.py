@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import yaml
-from durations import listed, property_of
 
 import auditor
 
@@ -90,9 +89,3 @@ def test_an_installation_needs_no_library_that_only_some_audits_use() -> None:
         "hypothesis",
     }
     assert {"plots", "intervals", "frames", "dask", "ray"} <= project["optional-dependencies"].keys()
-
-
-def test_tests_that_are_listed_as_slow_are_there() -> None:
-    for test in listed():
-        file, *_, name = property_of(test).split("::")
-        assert f"def {name}(" in (PROJECT / file).read_text(encoding="utf-8"), test

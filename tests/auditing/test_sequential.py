@@ -121,16 +121,6 @@ def test_the_mean_wealth_under_the_claim_is_at_most_one(claim: Any, parameters: 
     assert passed <= binom.isf(1e-7, games, 0.01)
 
 
-def test_this_file_would_notice_a_bound_that_is_looked_at_too_often() -> None:
-    """The mistake, made on purpose: a fixed-size bound after every 20 of 1,000 guesses."""
-    from auditor.bounds.intervals import clopper_pearson_lower
-
-    rng, most = np.random.default_rng(0), 1 / (1 + math.exp(-1))
-    wins = (rng.random((RUNS, 1000)) < most).cumsum(axis=1)[:, 19::20]
-    alarms = (clopper_pearson_lower(wins, np.arange(20, 1001, 20), ALPHA) > most).any(axis=1).sum()
-    assert alarms > MOST_ALARMS
-
-
 # --- what is broken is found, and early ---
 
 BROKEN: list[tuple[Callable[..., Any], Any, dict[str, float]]] = [

@@ -186,16 +186,6 @@ def test_the_mechanism_s_stream_does_not_tell_the_labels(skip: int) -> None:
     assert binom.ppf(5e-7, n, 0.5) <= right_guesses <= binom.isf(5e-7, n, 0.5)
 
 
-def test_this_file_would_notice_a_mechanism_that_is_handed_the_coin() -> None:
-    """The test above on the mistake it stands against: labels and outputs from one stream."""
-    agree = 0
-    for number in range(200):
-        address = np.random.SeedSequence(0, spawn_key=(1, 2, number, 0))
-        coin, stream = (np.random.Generator(np.random.PCG64(address)) for _ in range(2))
-        agree += (coin.random() < 0.5) == (stream.random() < 0.5)
-    assert agree == 200
-
-
 def test_a_mechanism_is_told_its_data_set_the_size_and_a_generator_only() -> None:
     seen: list[dict[str, Any]] = []
 

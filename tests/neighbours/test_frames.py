@@ -20,7 +20,7 @@ from auditor.neighbours.columns import TYPES, Column
 from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frame_forms import FORMS
 from auditor.neighbours.frames import Frame
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import simpler
 from auditor.neighbours.strategies import drawn_pairs
 from auditor.results.fields import PairField
@@ -151,14 +151,6 @@ def test_all_that_is_made_of_a_pair_is_a_pair(seed: int, place: int) -> None:
         assert repr(further.left) == repr(pair.right)
     for smaller in itertools.islice(simpler(pair, domain), 60):
         check(smaller, domain)
-
-
-def test_this_file_notices_two_persons_who_differ() -> None:
-    domain = Frame(FEW, id="user")
-    rows = [{"user": i, "city": "a", "sum": 0.0} for i in range(3)]
-    assert are_neighbours(Pair(rows, rows[1:], Relation.ADD_REMOVE), domain)
-    assert not are_neighbours(Pair(rows, rows[2:], Relation.ADD_REMOVE), domain)
-    assert not are_neighbours(Pair(rows, rows[:0:-1], Relation.ADD_REMOVE), domain)
 
 
 # --- The simplest pairs, and rows in another order ---

@@ -73,14 +73,6 @@ def test_a_long_name_without_blanks_is_broken(tmp_path: Path, width: int) -> Non
     assert (over, wide) == ("0", "0"), which
 
 
-def test_this_file_would_notice_what_is_too_wide_and_what_is_complained_of(page: str, tmp_path: Path) -> None:
-    page = page.replace("<main>", '<main><p style="width: 500px">x</p><script>1</script>')
-    [over, wide, *_], complaints = framed(page, tmp_path, 400)
-    assert int(over) > 0
-    assert int(wide) > 0
-    assert any("Content Security Policy" in line for line in complaints)
-
-
 def test_a_page_is_dark_where_the_reader_wants_it_so(page: str, tmp_path: Path) -> None:
     [*_, light, _], _ = framed(page, tmp_path, 400)
     [*_, dark, _], _ = framed(page, tmp_path, 400, "--blink-settings=preferredColorScheme=0")
