@@ -64,6 +64,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --config dp_prover/contracts.toml
 	$(BIN)/python -m pytest -q -m "$(QUICK)" -x
 
 bench: $(READY)

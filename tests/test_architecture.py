@@ -69,9 +69,15 @@ def test_what_a_page_on_the_code_names_is_there(page: str) -> None:
     assert {name for name in named if not any((PROJECT / root / name).is_file() for root in ("", "auditor"))} == set()
 
 
-def test_imports_keep_the_contracts() -> None:
-    """Those of pyproject.toml on rooms, as `make check` runs them."""
-    assert lint_imports(str(PROJECT / "pyproject.toml"), no_cache=True) == 0
+CONTRACTS = [PROJECT / "pyproject.toml", *PROJECT.glob("*/contracts.toml")]
+
+
+@pytest.mark.parametrize(
+    "file", CONTRACTS, ids=lambda file: file.parent.name if file.name == "contracts.toml" else "auditor"
+)
+def test_imports_keep_the_contracts(file: Path) -> None:
+    """As `make check` runs them."""
+    assert lint_imports(str(file), no_cache=True) == 0
 
 
 def test_the_facade_imports_nothing_until_it_is_asked() -> None:
