@@ -142,7 +142,9 @@ def plain(data: Any) -> Any:
     if type(data) in SINGLE:
         return data
     if isinstance(data, np.ndarray | np.generic):
-        return plain(data.tolist())
+        listed = data.tolist()
+        # Numbers longer than Python's list as themselves.
+        return repr(listed) if isinstance(listed, np.generic) else plain(listed)
     if isinstance(data, list | tuple):
         # A search calls this for every record of thousands of pairs, most of which are single values.
         return [item if type(item) in SINGLE else plain(item) for item in data]
