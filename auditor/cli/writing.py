@@ -40,16 +40,15 @@ def _init(options: argparse.Namespace) -> int:
         raise InvalidInputError(
             f"{options.out} exists already; give another name by `-o`, or `--force` to overwrite it"
         )
-    written = scaffold(options.mechanism, options.out)
-    write_to(str(options.out), written.text)
+    text, audits = scaffold(options.mechanism, options.out)
+    write_to(str(options.out), text)
     say(f"written: {options.out}")
-    for audit in written.audits:
-        for words in (audit.outputs, audit.doubt, audit.before and f"with other data sets: {audit.before}"):
-            if words:
-                say(f"  {audit.name}: {words}")
-        if guesses := audit.guesses():
-            say(f"  {audit.name}: guessed, so set it: {', '.join(guesses)}")
-    problems = [audit for audit in written.audits if audit.problem]
+    for audit in audits:
+        for note in audit.notes:
+            say(f"  {audit.name}: {note}")
+        if audit.guessed:
+            say(f"  {audit.name}: guessed, so set it: {', '.join(audit.guessed)}")
+    problems = [audit for audit in audits if audit.problem]
     for audit in problems:
         say(f"  {audit.name}: it does not pass `auditor check` yet: {audit.problem}")
     say(f"next: auditor {'check' if problems else 'run'} {options.out}")

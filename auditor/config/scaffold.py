@@ -1,143 +1,294 @@
-"""A first configuration for mechanisms: data sets are tried, one kind after another, as `auditor check` does.
+"""A first configuration for mechanisms: their signatures say what they can, and trial calls the rest.
 
-The text marks each guess, and says what the first outputs were.
+A mechanism is called on one kind of data set after another, as `auditor check` calls it.
 """
 
-import itertools
+import inspect
 import json
+import math
 import os
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
+import numpy as np
+
+from auditor.adapters import Adapted, adapt
 from auditor.auditing.check import CHECK_SECONDS, draw_once, raised_words
 from auditor.blackbox.command import LONGER
+from auditor.blackbox.mechanism import find, load, signature_of
 from auditor.blackbox.process import TimedOut
-from auditor.config.load import load_configuration
-from auditor.config.mechanism_guess import MechanismGuess, guess_of_program, guess_of_python
-from auditor.errors import AuditorError, InvalidInputError, NoAnswerError, visible
+from auditor.config.load import load_configuration, search_path
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError, visible
 
-GUESS = "  # a guess: set it"
-# Frames with other types that are tried at most; each starts a process.
-MOST_TYPES = 12
+# The most kinds of data sets that are tried for a mechanism, and the seconds after which no other is tried.
+MOST_KINDS, MOST_SECONDS = 60, 60.0
+# Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
+# forgets to multiply or divide by such a number would else go unnoticed.
+_BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
+_BY_KIND: dict[str, Any] = {"bool": True, "int": 3, "str": "text"}
+_OTHER = 3.0
+# First parameters of these names or annotations are one value rather than many records, or a frame.
+_ONE_VALUE = ("value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float")
+_FRAMES = ("df", "frame", "table", "data_frame", "dataframe")
+# Forms of a frame by the annotation or the name, in the order in which they are tried if neither says it.
+_FORMS = {
+    "rows": r"\[(dict|Mapping)\b",
+    "columns": r"^(dict|Mapping)\b",
+    "pandas": r"^(?!pl\b|polars\b).*\bDataFrame\b",
+    "polars": r"^(?!pd\b|pandas\b).*\bDataFrame\b",
+    "lazy": r"\bLazyFrame\b|^lf$|^lazyframe$",
+    "arrow": r"\bTable\b",
+}
+# Types of a column, in the order in which they are tried.
+_TYPES = (
+    "{type: categorical, choices: [a, b, c], null: true}",
+    "{type: number, low: 0, high: 10}",
+    "{type: integer, low: 0, high: 10}",
+    "{type: datetime}",
+    "{type: date}",
+    "{type: boolean}",
+)
+# Columns that say whose row it is.
+_PERSON = re.compile(r"(^|_)(id|uid|uuid|user|person|patient|customer|client|member|household|voter|student)s?$", re.I)
+# What is missing; columns of pandas are attributes as well.
+_MISSING = re.compile(
+    r"(?:(?:KeyError|ColumnNotFoundError): .*?|'(?:DataFrame\w*|Series)' object has no attribute )['\"]([^'\"\[\]]*\w)['\"]",
+    re.DOTALL,
+)
+_VALUE = "{domain: value, values: [0, 1]}"
+_LISTS = "{pairs: [{left: [1, 2, 3], right: [1, 2]}], relation: add_remove}"
+_TOTALS = "{domain: totals, contributions: [[1, 0], [0, 1]], people: {low: 0, high: 100}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Frames to try: their form, which is the key ``as``; the columns that are known, with the places of their types in _TYPES; and
+    the column that says whose row it is.
+    """
+
+    form: str
+    columns: tuple[tuple[str, int], ...] = ()
+    owner: str = ""
+
+    def __str__(self) -> str:
+        columns = ", ".join(f"{in_yaml(name)}: {_TYPES[i]}" for name, i in self.columns)
+        columns = columns or ("" if self.owner else f"value: {_TYPES[1]}")
+        owner = f"id: {in_yaml(self.owner)}, rows_per_person: {{low: 1, high: 3}}, " if self.owner else ""
+        return f"{{domain: frame, columns: {{{columns}}}, {owner}size: {{low: 0, high: 20}}, as: {self.form}}}"
+
+    def order(self) -> tuple[Any, ...]:
+        """Return what is tried first: the frame with the most known columns, and then with the earliest types."""
+        places = [i for _, i in self.columns]
+        return -len(places) - bool(self.owner), sum(places), places
+
+    def after(self, problem: str) -> "Iterator[Frame]":
+        """Yield the frame with the column that the problem says is missing, or else frames with the next type of a column."""
+        found = _MISSING.search(problem)
+        if found is None or found[1] in {self.owner, *dict(self.columns)}:
+            for k, (name, i) in enumerate(self.columns):
+                if i + 1 < len(_TYPES):
+                    yield replace(self, columns=(*self.columns[:k], (name, i + 1), *self.columns[k + 1 :]))
+        elif _PERSON.search(found[1]) and not self.owner:
+            yield replace(self, owner=found[1])
+        else:
+            yield replace(self, columns=(*self.columns, (found[1], 0)))
+
+
+def in_yaml(value: Any) -> str:
+    """Return a value in YAML: as JSON, which is YAML, but words without quotes."""
+    if isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null"):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstAudit:
-    """An audit of a first configuration. ``outputs`` are words for what it drew, with a ``doubt`` about these. ``problem`` says why
-    it does not pass `auditor check`; it is empty if it does. ``before`` says why the first data sets that were tried did not.
+    """An audit of a first configuration. ``data`` are data sets to try, in this order, and ``guessed`` are keys. ``notes`` say what
+    the mechanism made of its ``neighbours``, and ``problem`` why these do not pass `auditor check`.
     """
 
-    found: MechanismGuess
-    neighbours: tuple[str, str]
-    outputs: str = ""
-    doubt: str = ""
+    name: str
+    mechanism: str
+    kind: str
+    data: Sequence[str | Frame]
+    guessed: Sequence[str]
+    samples: str = "100_000"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    claim: Mapping[str, Any] = field(default_factory=lambda: {"epsilon": 1.0})
+    adapted: Adapted | None = None
+    is_session: bool = False
+    neighbours: str | Frame = ""
+    notes: tuple[str, ...] = ()
     problem: str = ""
-    before: str = ""
-
-    @property
-    def name(self) -> str:
-        """The name of the audit."""
-        return self.found.name
-
-    def guesses(self) -> list[str]:
-        """Return the keys that are guesses."""
-        found, said = self.found, self.found.adapted
-        guessed = [name for name, (_, is_guess) in found.parameters.items() if is_guess]
-        guessed += ["claim"] * (not found.claim and not (said and said.claim))
-        return guessed + ["neighbours"] * (not (said and said.neighbours))
 
 
-@dataclass(frozen=True, slots=True)
-class Scaffold:
-    """The text of a configuration, and its audits."""
+def of_program(words: Sequence[str]) -> FirstAudit:
+    """Return what is known of a program and its arguments."""
+    name = Path(next((word for word in reversed(words) if not word.startswith("-")), words[0])).name
+    mechanism = f"{{command: {json.dumps(list(words), ensure_ascii=False)}}}"
+    kind, data = "a program: reads requests and answers with outputs, JSON lines both", (_LISTS, _VALUE, _TOTALS)
+    return FirstAudit(name, mechanism, kind, data, ["epsilon", "claim", "neighbours"], parameters={"epsilon": 1.0})
 
-    text: str
-    audits: tuple[FirstAudit, ...]
+
+def of_python(name: str, file: Path) -> FirstAudit:
+    """Return what is known of a function or an object, for a configuration to be put in ``file``.
+
+    Raises MechanismError if it cannot be imported, if it is a class without sessions, and if it takes no data set.
+    """
+    place, _, attribute = name.rpartition(":")
+    name = f"{os.path.relpath(place, file.parent)}:{attribute}" if place.endswith(".py") else name
+    thing = find(name, search_path(file))
+    if said := adapt(thing, {}):
+        mechanism, kind = f"{{object: {json.dumps(name)}}}", "an object, which says itself what the file leaves out"
+        data, missing = _data(0, 10), [key for key in ("claim", "neighbours") if getattr(said, key) is None]
+        return FirstAudit(attribute, mechanism, kind, data, missing, adapted=said)
+    taken = dict(signature_of(load(name, search_path(file)), name).parameters)
+    if (is_class := inspect.isclass(thing)) and "rng" not in [*taken][1:]:
+        raise MechanismError(
+            f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name if it '
+            "can be called; else give a function of data and rng that calls it, or returns it, if `ask` says what it may be asked"
+        )
+    if not taken:
+        raise MechanismError(f'mechanism "{name}" takes no arguments; it must take a data set: f(dataset, rng)')
+    dataset = taken.pop(next(iter(taken)))
+    batched, takes_rng = (taken.pop(key, None) is not None for key in ("size", "rng"))
+    parameters = dict(_parameters(taken))
+    numbers = {key: v for key, v in parameters.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    claim = _claim(numbers, is_query=not batched and not takes_rng)
+    kind = "many outputs a call" if batched else "one output a call; a parameter `size`, for many, would be faster"
+    kind = "a session: what it answers to a script of questions is the output" if is_class else kind
+    guessed = [key for key in parameters if taken[key].default is inspect.Parameter.empty]
+    return FirstAudit(
+        name=attribute,
+        mechanism=json.dumps(name, ensure_ascii=False),
+        kind=kind if takes_rng else f"{kind}; no `rng` parameter: runs are not reproducible",
+        data=_data_for(dataset, numbers),
+        guessed=[*guessed, *["claim"] * (not claim), "neighbours"],
+        samples="1_000_000" if batched else "100_000",
+        parameters=parameters,
+        claim=claim or {"epsilon": 1.0},
+        is_session=is_class,
+    )
 
 
-def scaffold(words: Sequence[str], file: Path) -> Scaffold:
-    """Return a configuration, to be put in ``file``, for names "file.py:function" or "module:object", or for one command of several
-    words.
+def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[str | Frame]:
+    """Return data sets to try, by the annotation and the name of their parameter, and by parameters that are bounds."""
+    is_annotated = dataset.annotation is not dataset.empty
+    words = inspect.formatannotation(dataset.annotation).strip("'\"") if is_annotated else dataset.name
+    if named := [Frame(form) for form, mark in _FORMS.items() if re.search(mark, words)]:
+        return [*named]
+    data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _FORMS)]
+    if dataset.name.lower() in _FRAMES:
+        return [*frames[2:], *frames[:2], *data]
+    return [*[_VALUE] * (dataset.name in _ONE_VALUE or words in _ONE_VALUE), *data, *frames[:4]]
 
-    Each mechanism is called a few times to see which data sets it takes. Raises InvalidInputError for a folder that does not
+
+def _data(low: float, high: float) -> list[str]:
+    records = f"{{domain: records, record: {{low: {low:g}, high: {high:g}}}, size: "
+    added = records + "{low: 1, high: 5}, relation: add_remove"
+    # The number of outputs of a mechanism that answers each record must not say how many records there are.
+    replaced = records + "{low: 5, high: 5}, relation: substitute}"
+    return [added + "}", added + ", container: list}", _LISTS, _VALUE, replaced, _TOTALS]
+
+
+def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:
+    """Yield the name of each parameter, with its default or a guess. A default that YAML cannot hold is left to the mechanism."""
+    for name, parameter in taken.items():
+        kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+        guess = _BY_NAME.get(name, _BY_KIND.get(kind, _OTHER))
+        value = guess if parameter.default is parameter.empty else parameter.default
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) and _is_plain(value):
+            yield name, value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _claim(numbers: Mapping[str, float], *, is_query: bool) -> dict[str, float]:
+    """Return the claim that the names of parameters give; empty if they give none."""
+    numbers = {{"eps": "epsilon"}.get(name, name): value for name, value in numbers.items()}
+    forms = [("order", "epsilon"), ("epsilon", "delta"), ("epsilon",), ("rho",), ("mu",), ("sensitivity",) * is_query]
+    # With a delta of 0 the claim is pure privacy.
+    return next(({key: numbers[key] for key in form} for form in forms if all(numbers.get(k, 0) > 0 for k in form)), {})
+
+
+def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
+    """Return the text of a configuration, to be put in ``file``, and its audits.
+
+    ``words`` are names "file.py:function" or "module:object", or one command. Raises InvalidInputError for a folder that does not
     exist or cannot be written to, and for names and a command together; MechanismError if a mechanism cannot be imported.
     """
     if not file.parent.is_dir():
         raise InvalidInputError(f"the folder {file.parent} for {file.name} does not exist; make it first")
     if words[0].endswith(".py") and not os.access(words[0], os.X_OK):
         raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
-    if ":" not in words[0]:
-        audits = [_tried(guess_of_program(words), file)]
-    else:
-        for word in words:
-            if ":" not in word or word.startswith("-"):
-                raise InvalidInputError(
-                    f'"{word}" is no function; after a function, name others only: file.py:function, or module:function'
-                )
-        audits = [_tried(guess_of_python(word, file), file) for word in dict.fromkeys(words)]
-    return Scaffold(_text(audits), tuple(audits))
-
-
-def _tried(found: MechanismGuess, file: Path) -> FirstAudit:
-    """Return the first guess at the data sets that passes `auditor check`; if none does, the best known one."""
-    best = FirstAudit(found, found.neighbours[0])
-    frame = found.frame
+    if wrong := [word for word in words if ":" not in word or word.startswith("-")] if ":" in words[0] else []:
+        raise InvalidInputError(
+            f'"{wrong[0]}" is no function; after a function, name others only: file.py:function, or module:function'
+        )
+    known = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
     try:
-        while frame is not None:
-            best = _look(FirstAudit(found, frame.neighbours()), file)
-            known, frame = frame, frame.after(best.problem)
-            if not best.problem:
-                return best
-        others = [*itertools.islice(known.others(), MOST_TYPES)] if found.frame else []
-        for neighbours in [*(other.neighbours() for other in others), *found.neighbours]:
-            tried = _look(FirstAudit(found, neighbours), file)
-            if not tried.problem:
-                return replace(tried, before=best.problem)
-            best = best if best.problem else tried
-    except NoAnswerError as error:  # each wait costs time, and another data set is unlikely to help
-        return replace(best, problem=best.problem or str(error))
-    return best
-
-
-def _look(audit: FirstAudit, file: Path) -> FirstAudit:
-    """Return the audit with its first outputs; or with the reason why it fails `auditor check`, or why these suggest other data
-    sets.
-    """
-    try:
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".first-", suffix=".yaml")
+        trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as written:
-            written.write(_text([audit]))
-        [plan] = load_configuration(Path(name)).plans
-        first = draw_once(plan)
-        doubt = first.doubt()
-    except NoAnswerError:
-        raise
-    except AuditorError as error:
-        return replace(audit, problem=str(error).replace(name, str(file)))
-    finally:
-        Path(name).unlink()
+    with trial:
+        audits = [_tried(audit, Path(trial.name), file) for audit in known]
+    return _text(audits), audits
+
+
+def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
+    """Return the audit with the first data sets that pass `auditor check`; if none do, with those of which most is known."""
+    queue, seen, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
+    end = time.monotonic() + MOST_SECONDS
+    while queue and len(failed) < MOST_KINDS and time.monotonic() < end:
+        queue.sort(key=lambda each: (each[0], each[1].order() if isinstance(each[1], Frame) else ()))
+        kind, data = queue.pop(0)
+        tried = replace(audit, neighbours=data)
+        try:
+            before = (f"with other data sets: {failed[0].problem}",) if kind else ()
+            return replace(tried, notes=(*_looked_at(tried, trial), *before))
+        except NoAnswerError as error:  # each wait costs time, and other data sets are unlikely to help
+            return replace(tried, problem=str(error))
+        except AuditorError as error:
+            problem = str(error).replace(str(trial), str(file))
+        failed.append(replace(tried, problem=problem))
+        others = {*data.after(problem)} - seen if isinstance(data, Frame) else set[Frame]()
+        queue += [(kind, other) for other in others]
+        seen |= others
+    best = max(failed, key=lambda each: len(each.neighbours.columns) if isinstance(each.neighbours, Frame) else 0)
+    advice = f"write data sets that it takes under `neighbours` (kinds tried: {len(failed)})"
+    return replace(best, problem=f"{best.problem}; {advice}")
+
+
+def _looked_at(audit: FirstAudit, trial: Path) -> Iterator[str]:
+    """Yield words for the first outputs, and a doubt about them. Raises AuditorError where they suggest other data sets."""
+    trial.write_text(_text([audit]), encoding="utf-8")
+    [plan] = load_configuration(trial).plans
+    first = draw_once(plan)
     for failure in first.failures:
         if isinstance(failure, TimedOut):
             raise NoAnswerError(f"on a first data set the mechanism gave no answer in {CHECK_SECONDS:g} s{LONGER}")
-        problem = f"on a first data set the mechanism raises {raised_words(failure)}"
-        return replace(audit, problem=f"{problem}; write data sets that it takes under `neighbours`")
+        raise MechanismError(f"on a first data set the mechanism raises {raised_words(failure)}")
     pairs = ((first.left, first.pair.left), (first.right, first.pair.right))
-    sizes = [(_length(output), _length(data)) for output, data in pairs]
-    if all(answer == records is not None for answer, records in sizes) and len(set(sizes)) > 1:
-        problem = "it returns one number for each record of the data set, which reveals their number"
-        return replace(audit, problem=problem)
-    return replace(audit, outputs=str(first), doubt=doubt)
+    sizes = [{_length(each) for each in pair} for pair in pairs]
+    if all(len(size) == 1 and None not in size for size in sizes) and sizes[0] != sizes[1]:
+        raise MechanismError("it returns one number for each record of the data set, which reveals their number")
+    yield str(first)
+    if doubt := first.doubt():
+        yield f"look at this: {doubt}"
 
 
 def _length(data: Any) -> int | None:
-    return len(data) if hasattr(data, "__len__") and not isinstance(data, str) else None
+    return len(data) if isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim) else None
 
 
 def _text(audits: Sequence[FirstAudit]) -> str:
@@ -145,16 +296,4 @@ def _text(audits: Sequence[FirstAudit]) -> str:
 
     template = files("auditor.config").joinpath("audit.yaml.jinja").read_text(encoding="utf-8")
     reader = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    return reader.from_string(template).render(audits=audits, yaml=_yaml, said=visible, claim=_claim, guess=GUESS)
-
-
-def _claim(audit: FirstAudit) -> str:
-    numbers = (audit.found.claim or {"epsilon": 1.0}).items()
-    return f"{{{', '.join(f'{key}: {_yaml(value)}' for key, value in numbers)}}}"
-
-
-def _yaml(value: Any) -> str:
-    """Return a value in YAML: as JSON, which is YAML, but words without quotes."""
-    if isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null"):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+    return reader.from_string(template).render(audits=audits, yaml=in_yaml, said=visible)

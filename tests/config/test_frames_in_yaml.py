@@ -265,7 +265,7 @@ def test_init_finds_the_columns_that_a_function_reads(tmp_path: Path, library: s
     assert f"as: {library}}}" in text
     assert "id: user, rows_per_person: {low: 1, high: 3}" in text
     assert "city: {type: categorical, choices: [a, b, c], null: true}" in text
-    assert ("day: {type: integer" in text) is (body == "distinct rows")
+    assert ("day: {type: categorical" in text) is (body == "distinct rows")
 
 
 def test_init_learns_columns_from_errors(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_check_and_the_command_line_take_sessions(file: Path, capsys: pytest.Cap
     assert "1. " in capsys.readouterr().out
 
 
-def test_init_sees_a_session_and_the_questions_in_its_code(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_sees_a_session(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = """
 class Session:
     def __init__(self, dataset, rng, epsilon=1.0):
@@ -168,7 +168,7 @@ def factory(dataset, rng):
     module.write_text(source, encoding="utf-8")
     assert main(["init", f"{module}:Session", "-o", str(made)]) == 0
     text = made.read_text(encoding="utf-8")
-    assert 'ask: [count, half, "two words"]  # a guess: set it\n    rounds: 4' in text
+    assert "ask: [count]  # a guess: set it\n    rounds: 4" in text
     assert "claim: {epsilon: 1.0}\n" in text
     [plan] = load_configuration(made).plans
     assert isinstance(plan.domain, Dialogues)

@@ -340,7 +340,7 @@ def test_what_cannot_be_looked_at_is_an_error_and_writes_nothing(
 def test_a_mechanism_that_takes_none_of_the_data_sets_is_written_with_what_is_missing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("odd.py").write_text("def f(cube, rng):\n    return cube.volume + rng.laplace()\n", encoding="utf-8")
+    Path("odd.py").write_text("def f(cube, rng):\n    return len(cube.faces.edges)\n", encoding="utf-8")
     assert main(["init", "odd.py:f"]) == 2
     assert "it does not pass `auditor check` yet: on a first data set the mechanism raises" in capsys.readouterr().out
     assert Path("audit.yaml").is_file()
