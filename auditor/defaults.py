@@ -20,7 +20,7 @@ FEWEST = 100
 MOST = 10**15
 
 MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
-BackendName = Literal["loky", "threading", "dask", "ray"]
+BackendName = Literal["loky", "threading", "dask"]
 EventKind = Literal["values", "bits"]
 ObserveKind = Literal["attributes", "stdout", "log", "warnings", "files"]
 Prove = bool | Literal["only", "briefly"]
@@ -51,13 +51,13 @@ class ExecutionKeywords(TypedDict, total=False):
     backend: Annotated[
         BackendName,
         About(
-            "How workers run: processes of this machine (loky), threads, a Dask or Ray cluster.",
+            "How workers run: processes of this machine (loky), threads, a Dask cluster.",
             "loky",
             option="NAME",
         ),
     ]
     address: Annotated[
-        str | None, About("Where the scheduler of a cluster is, such as tcp://scheduler:8786.", option="ADDRESS")
+        str | None, About("Where the scheduler of a Dask cluster is, such as tcp://scheduler:8786.", option="ADDRESS")
     ]
     workers: Annotated[
         int, About("How many workers there are; -1 is one for each core. Changes no result.", WORKERS, option="N")

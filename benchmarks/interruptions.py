@@ -47,7 +47,7 @@ version: 1
 seed: 5
 samples: 5_000
 prove: false
-execution: {{workers: 2, backend: {backend}}}
+execution: {{workers: 2}}
 audits:
   - {{name: searched, mechanism: {mechanism}, claim: {{epsilon: 1.0}}, expect: violation,
       neighbours: {{domain: records, record: {{low: 0, high: 1}}, size: {{low: 0, high: 3}}, relation: add_remove}}}}
@@ -55,22 +55,20 @@ audits:
       neighbours: {{pairs: [{{left: [], right: [1]}}], relation: add_remove}}}}
 """
 KINDS = {
-    "Python": ("loky", "m.py:noisy"),
-    "program": ("loky", f"{{command: [{sys.executable}, p.py]}}"),
-    "Dask": ("dask", "m.py:noisy"),
+    "Python": "m.py:noisy",
+    "program": f"{{command: [{sys.executable}, p.py]}}",
 }
 # Which processes are hit, by a word of their command lines: the auditor itself has none of these.
-VICTIMS = {"worker": b"LokyProcess", "program": b"p.py", "Dask worker": b"spawn_main"}
-WAYS = [("Python", "worker"), ("program", "program"), ("Dask", "Dask worker"), *((kind, "auditor") for kind in KINDS)]
+VICTIMS = {"worker": b"LokyProcess", "program": b"p.py"}
+WAYS = [("Python", "worker"), ("program", "program"), *((kind, "auditor") for kind in KINDS)]
 
 
 def _configuration(folder: Path, kind: str) -> Path:
-    backend, mechanism = KINDS[kind]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "m.py").write_text(MECHANISM)
     (folder / "p.py").write_text(PROGRAM)
     file = folder / "audits.yaml"
-    file.write_text(AUDITS.format(backend=backend, mechanism=mechanism))
+    file.write_text(AUDITS.format(mechanism=KINDS[kind]))
     return file
 
 

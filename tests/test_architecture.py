@@ -140,12 +140,10 @@ def test_what_is_shown_to_users_is_public() -> None:
 
 # Who alone may import a library.
 ONLY: dict[str, tuple[str, ...]] = {
-    "joblib": ("auditor.blackbox.clusters",),
+    "joblib": ("auditor.blackbox.workers",),
     "loky": ("auditor.blackbox.workers",),
     "cloudpickle": ("auditor.blackbox.host", "auditor.blackbox.workers"),
-    "dask": ("auditor.blackbox.clusters",),
-    "distributed": ("auditor.blackbox.clusters",),
-    "ray": ("auditor.blackbox.clusters",),
+    "distributed": ("auditor.blackbox.workers",),
     "concurrent": ("auditor.blackbox",),
     "sqlite3": ("auditor.blackbox.store",),
     "yaml": ("auditor.config",),
@@ -221,9 +219,7 @@ def test_every_library_is_declared() -> None:
     # Only the pytest plugin, backends, frames, plots and one method may lean on what is optional.
     assert used - declared <= optional & {
         "pytest",
-        "dask",
         "distributed",
-        "ray",
         "pandas",
         "polars",
         "pyarrow",

@@ -85,7 +85,6 @@ def test_an_installation_needs_no_library_that_only_some_audits_use() -> None:
         "pyarrow",
         "dask",
         "distributed",
-        "ray",
         "hypothesis",
     }
-    assert {"plots", "intervals", "frames", "dask", "ray"} <= project["optional-dependencies"].keys()
+    assert {"plots", "intervals", "frames", "dask"} <= project["optional-dependencies"].keys()

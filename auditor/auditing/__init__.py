@@ -80,8 +80,8 @@ def audit(
             and without any outputs; or "briefly", for 3 and without a message if it fails.
         seed (int): the root of all randomness.
         workers (int): how many workers; -1, the default, is one for each core. Changes no result.
-        backend (str): "loky", processes of this machine; "threading"; "dask"; "ray".
-        address (str | None): where the scheduler of a Dask or Ray cluster is.
+        backend (str): "loky", processes of this machine; "threading"; "dask".
+        address (str | None): where the scheduler of a Dask cluster is.
         batch (int): outputs asked for in one call, 65,536 by default.
         timeout (float | None): seconds for a batch; a timeout is an output of its own kind.
         isolate (bool): whether the mechanism runs in a process of its own. A crash is then an output.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from auditor.auditing.outcome import Ended
 from auditor.auditing.plan import Listener, Plan
-from auditor.blackbox.clusters import close_all, processes
 from auditor.blackbox.process import kill_all
+from auditor.blackbox.workers import close_all, processes
 
 # Audits under way, each of which keeps in memory what it learns from.
 AT_ONCE = 6

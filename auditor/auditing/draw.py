@@ -15,7 +15,6 @@ from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
-from auditor.blackbox.workers import Share
 from auditor.methods.method import Test
 from auditor.neighbours.pair import Pair, plain
 from auditor.results.result import OutputsSpent, Stage
@@ -58,7 +57,6 @@ class Draw:
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
-    share: Share = field(default_factory=Share)
     pace: Pace = field(default_factory=Pace)
     observed: dict[LookedAt, list[Any]] = field(
         default_factory=dict
@@ -75,7 +73,7 @@ class Draw:
         if not self.reproducible:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = replace(execution, workers=1)
-        shared = self.guard, plan.store, self.share, self.pace
+        shared = self.guard, plan.store, self.pace
         return Sampler(plan.source, plan.name, plan.settings.seed, execution, *shared)
 
     def aside(self) -> "Draw":

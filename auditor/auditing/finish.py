@@ -56,9 +56,9 @@ def _without_harm(plan: Plan, find: Callable[[], Smallest | None]) -> tuple[Smal
     """
     try:
         return find(), []
-    except (MechanismError, TimeoutError) as error:
-        if plan.settings.execution.isolate and isinstance(error, TimeoutError | WorkerLostError):
+    except MechanismError as error:
+        if plan.settings.execution.isolate and isinstance(error, WorkerLostError):
             raise
-        message = str(error) or "a batch took longer than the time limit"
+        message = str(error)
         plan.store.end(message)
         return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]

@@ -34,6 +34,8 @@ def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -
 
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Ended]:
     """Carry out plans, several at a time, and yield their results in order. A refused mechanism is inconclusive."""
+    for plan in plans:
+        plan.settings.execution.reach()  # before any other audit takes its time
     return run_concurrently(plans, functools.partial(carry_out, refuse=True), listener)
 
 
@@ -43,6 +45,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
     that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
     """
+    plan.settings.execution.reach()
     with held(plan.source):
         proof = ProofJob(plan)
         try:
@@ -60,12 +63,11 @@ def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> E
     try:
         with plan.store.blamed():
             return Ended.of(_outcome(plan, draw, proof), draw)
-    except (TimeoutError, WorkerLostError) as error:
+    except WorkerLostError as error:
         how = plan.settings.execution
         if not how.isolate:
-            why = str(error) or f"a batch took longer than the time limit of {how.timeout} s"
-            plan.store.end(why)
-            return without_answer(why)
+            plan.store.end(str(error))
+            return without_answer(str(error))
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
         return _sampled(plan.with_settings(execution=how.protected()), listener, proof, refuse)

@@ -38,7 +38,7 @@ FOLLOW_UP = 2
 def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim on pairs of neighbours.
 
-    Raises MechanismError when the mechanism breaks the protocol of a batch, and TimeoutError.
+    Raises MechanismError when the mechanism breaks the protocol of a batch.
     """
     sizes = sizes_in_time(plan, draw, find_pair)
     found = find_pair(plan, sizes, draw)

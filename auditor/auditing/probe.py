@@ -93,7 +93,6 @@ class DrawWithFault(Draw):
             draw.reproducible,
             guard=RepeatGuard(),
             pace=draw.pace,
-            share=draw.share,
             fault=fault,
             facts=facts,
             known=draw.observed,

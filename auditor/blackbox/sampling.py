@@ -4,23 +4,22 @@ The size of a batch follows from the number of outputs asked for, and outputs de
 from their measured time. It decides when and where a batch is drawn, and nothing else.
 """
 
+import contextlib
 import hashlib
 import itertools
 import math
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, draw_all, draws_the_same_twice
-from auditor.blackbox.clusters import CLUSTERS, processes, workers_for
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
-from auditor.blackbox.workers import Share, Task, Workers
+from auditor.blackbox.workers import Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.neighbours.pair import Pair
@@ -39,12 +38,12 @@ GROWTH = 4
 class Execution:
     """How outputs are drawn. Only ``batch`` changes numbers in a report.
 
-    ``backend`` is loky (processes of this machine), threading, dask or ray. ``workers`` follows joblib: −1 is
-    one for each core. ``batch`` is the most outputs drawn at once. ``timeout`` is the seconds for a batch, or for a single output
-    where they are drawn one by one. A timeout is an output, and so is a crash, so mechanisms run in processes of their own.
-    ``isolate`` False runs Python mechanisms in the calling process, with one worker or threads, for debuggers and for objects
-    that cannot be pickled. Nothing limits their time there, and a crash ends the run. ``address`` is the address of a cluster's
-    scheduler. ``lost`` says that a worker was lost or late before.
+    ``backend`` is loky (processes of this machine), threading, or dask, with the ``address`` of a cluster's scheduler.
+    ``workers`` follows joblib: −1 is one for each core; a cluster has a number of its own. ``batch`` is the most outputs drawn at
+    once. ``timeout`` is the seconds for a batch, or for a single output where they are drawn one by one. A timeout is an output,
+    and so is a crash, so mechanisms run in processes of their own. ``isolate`` False runs Python mechanisms in the calling
+    process, with one worker or threads, for debuggers and for objects that cannot be pickled. Nothing limits their time there,
+    and a crash ends the run. ``lost`` says that a worker was lost before.
     """
 
     backend: BackendName = "loky"
@@ -66,21 +65,42 @@ class Execution:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None and not self.timeout > 0:
             raise InvalidInputError(f"timeout is {self.timeout}; it must be above 0 seconds")
-        if self.address is not None and self.backend not in CLUSTERS:
+        if self.address is not None and self.backend != "dask":
             raise InvalidInputError(
-                f"address is {self.address!r}, but backend is {self.backend}; an address goes with {' or '.join(CLUSTERS)}"
+                f"address is {self.address!r}, but backend is {self.backend}; an address goes with dask"
+            )
+        if self.address is None and self.backend == "dask":
+            raise InvalidInputError(
+                "backend is dask, but there is no address; give that of the scheduler, such as tcp://scheduler:8786"
+            )
+        if not self.isolate and (self.backend == "dask" or self.timeout is not None):
+            chosen = "backend is dask" if self.backend == "dask" else f"timeout is {self.timeout}"
+            raise InvalidInputError(
+                f"{chosen}, but isolate is false; it needs mechanisms in processes of their own, so leave out isolate"
             )
 
     @property
     def on_cluster(self) -> bool:
         """Whether workers may be on other machines."""
-        return self.backend in CLUSTERS and self.workers != 1
+        return self.backend == "dask" and self.workers != 1
 
     @property
     def in_processes(self) -> bool:
-        """Whether worker processes draw. A mechanism that crashes or hangs ends such a worker, and its outputs are lost."""
-        local = self.backend == "loky" and processes(self.workers) > 1
-        return not self.lost and (local or self.on_cluster)
+        """Whether worker processes draw, without a time limit. A mechanism that crashes ends such a worker."""
+        return self.backend == "loky" and processes(self.workers) > 1 and not self.lost and self.timeout is None
+
+    def workers_for(self, *, waiting: bool) -> Workers:
+        """Return the workers; ``waiting`` if tasks only wait for processes of mechanisms. Raises InvalidInputError without a
+        cluster at the address.
+        """
+        if self.on_cluster:
+            return workers_for("dask", self.workers, self.address)
+        return workers_for("threading" if waiting or self.backend == "threading" else "loky", self.workers)
+
+    def reach(self) -> None:
+        """Raise InvalidInputError if there is no cluster at the address."""
+        if self.on_cluster:
+            self.workers_for(waiting=True)
 
     def protected(self) -> "Execution":
         """Return the settings with a process of its own for the mechanism. Then a crash is an output, but outputs take longer to
@@ -94,7 +114,7 @@ class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
 
     ``guard`` has seen all earlier batches; no address may be drawn twice under one guard. ``store`` keeps batches. Batches that
-    it has are not drawn again. ``share`` is the audit's share of the workers, ``pace`` their measured speed.
+    it has are not drawn again. ``pace`` is the measured speed of the workers.
     """
 
     source: Source
@@ -103,14 +123,13 @@ class Sampler:
     execution: Execution
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     store: AuditStore = field(default_factory=AuditStore)
-    share: Share = field(default_factory=Share)
     pace: Pace = field(default_factory=Pace)
 
     def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
         """Draw each batch and yield its observation by ``observe``, in order.
 
-        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. If worker processes draw,
-        raises TimeoutError past the limit, and WorkerLostError if a worker ends.
+        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself, and WorkerLostError if
+        worker processes draw and one ends.
         """
         done = 0
         for drawn in self.recall(batches, observe):
@@ -163,13 +182,9 @@ class Sampler:
         arguments = origin, self.seed, audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
         if processes(how.workers) == 1:
             return draws_the_same_twice(*arguments)
-        workers, here = self._workers(origin)
-        task = Task(draws_the_same_twice, arguments, here, limit=None if origin.isolated else how.timeout)
-        try:
-            return bool(workers.submit(self.share, task).result())
-        except TimeoutError:
-            workers.drop(self.share)
-            raise
+        checking = draws_the_same_twice, arguments
+        [same] = how.workers_for(waiting=origin.isolated).run(iter([checking]), 1)
+        return bool(same)
 
     def seconds_each(self, pair: Pair, most: float) -> float:
         """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.
@@ -217,12 +232,6 @@ class Sampler:
         first = replace(first, size=size, share=min(1.0, size / max(1, outputs)))
         return Batches(first, outputs, range(math.ceil(outputs / size)))
 
-    def _workers(self, origin: Origin) -> tuple[Workers, bool]:
-        """Return the workers, and whether a task is only a thread that waits for a process of this machine."""
-        how = self.execution
-        workers = workers_for(how.backend, how.workers, how.address)
-        return workers, not how.on_cluster and (how.backend == "threading" or origin.isolated)
-
     def _run(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
         common = self.origin(), self.seed, audit_key(self.name), observe
@@ -243,29 +252,23 @@ class Sampler:
     def _run_by_workers(
         self, common: tuple[Any, ...], batches: Sequence[Batch]
     ) -> "Generator[_Group[Any], None, None]":
-        how, pace, at = self.execution, self.pace, 0
-        workers, here = self._workers(common[0])
-        limit = None if common[0].isolated else how.timeout
-        worker = "process" if not here or how.isolate else "thread"
-        worker = f"{how.backend.capitalize()} worker" if how.on_cluster else worker
-        pace.open(workers.pool.size, worker, one_at_a_time=limit is not None)
-        asked = deque[tuple[Task, int]]()
-        try:
-            while asked or at < len(batches):
-                while at < len(batches) and len(asked) < pace.ahead:
-                    many = pace.next_task(len(batches) - at)
-                    drawing = *common, batches[at : at + many]
-                    task = Task(draw_all, drawing, here, pace.expected(many), limit)
-                    asked.append((workers.submit(self.share, task), many))
-                    at += many
-                task, many = asked.popleft()
-                group, error, seconds = task.result()
-                pace.note(many, seconds)
+        how, pace = self.execution, self.pace
+        is_own = not common[0].isolated  # else workers only wait for the processes of the mechanism
+        workers = how.workers_for(waiting=not is_own)
+        kind = "process" if how.isolate or (is_own and how.backend == "loky") else "thread"
+        pace.open(workers.size, "Dask worker" if how.on_cluster else kind)
+
+        def tasks() -> Iterator[Task]:
+            begun = 0
+            while begun < len(batches):
+                ends = begun + pace.next_task(len(batches) - begun)
+                yield draw_all, (*common, batches[begun:ends])
+                begun = ends
+
+        with contextlib.closing(workers.run(tasks(), pace.ahead)) as results:
+            for group, error, seconds in results:
+                pace.note(max(1, len(group)), seconds)
                 yield group, error
-        except BaseException:  # also of the consumer: a mechanism is refused, or the time is over
-            # This is needed even if no task is left to submit: a late one is still at work, and would keep its worker.
-            workers.drop(self.share)
-            raise
 
 
 _Group = tuple[list[DrawnBatch[T]], MechanismError | None]

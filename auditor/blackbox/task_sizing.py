@@ -17,12 +17,11 @@ class Pace:
 
     workers: int = 1
     worker: str = "worker"  # what a worker is, in words
-    one_at_a_time: bool = False
     seconds: float | None = None  # of a batch, while all workers are busy
 
-    def open(self, workers: int, worker: str, *, one_at_a_time: bool = False) -> None:
+    def open(self, workers: int, worker: str) -> None:
         """Forget the seconds, for batches that may take longer or shorter than those before."""
-        self.workers, self.worker, self.one_at_a_time, self.seconds = workers, worker, one_at_a_time, None
+        self.workers, self.worker, self.seconds = workers, worker, None
 
     @property
     def ahead(self) -> int:
@@ -31,15 +30,11 @@ class Pace:
 
     def next_task(self, left: int) -> int:
         """Return how many of the remaining batches the next task draws."""
-        if self.seconds is None or self.one_at_a_time:
+        if self.seconds is None:
             return 1
         fair = left if self.workers == 1 else max(1, left // (2 * self.workers))
         length = max(TASK, self.workers / A_SECOND)
         return max(1, min(fair, int(length / max(self.seconds, 1e-9))))
-
-    def expected(self, batches: int) -> float | None:
-        """Return the seconds that a task is likely to take; None if unknown."""
-        return None if self.seconds is None else batches * self.seconds
 
     def drawn_by(self) -> str:
         """Say who draws.

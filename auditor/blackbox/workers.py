@@ -1,35 +1,36 @@
-"""Workers, shared by all audits that run at once: processes on this machine or a cluster, and threads that wait for processes.
+"""Workers, shared by all audits that run at once: processes or threads of this machine, or those of a Dask cluster.
 
-A free worker goes to the audit that has used the least time of workers, so that a slow audit does not hold the others back.
-What a task computes does not depend on when or where it runs.
+Tasks start in the order of the library that runs them. What a task computes does not depend on when or where it runs.
 """
 
 import contextlib
-import functools
 import gc
 import os
 import pickle
 import signal
 import sys
 import threading
-import time
+import warnings
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Protocol
 
 from auditor.blackbox.process import lead_a_group, print_nowhere
-from auditor.errors import MachineError, WorkerLostError
+from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 
-# A task that is expected to take less (s) is queued at a busy worker, which then need not wait for its next task. A longer one is
-# not queued there: the tasks behind it would wait for it.
-QUICK = 0.5
+# A function and its arguments.
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
 # New workers that are started for a task, if others ended before they took it.
 ATTEMPTS = 10
 # Seconds after which an idle worker ends.
 IDLE = 300
+# Seconds for tasks that nobody waits for to end.
+MOMENT = 0.5
+# Seconds for a Dask scheduler to answer, and for its first worker.
+WAIT = 30
 # There is a worker for each core, so libraries must not start threads of their own. The memory of one batch is kept for the next
 # (glibc; bytes): to return it and get it again takes a tenth of the time of a fast mechanism.
 ENVIRONMENT = {
@@ -40,186 +41,75 @@ ENVIRONMENT = {
 LOST = "a worker process ended while it ran the mechanism: it crashed, or memory ran out"
 
 
-class Pool(Protocol):
-    """A pool that runs tasks, ``size`` of them at once. Futures raise WorkerLostError if a worker ended."""
+class Workers(Protocol):
+    """Workers that run tasks, ``size`` of them at once."""
 
     size: int
 
+    def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
+        """Yield the results of tasks, in order. ``ahead`` tasks are taken before their results are asked for.
+
+        Raises what a task raises, WorkerLostError if a worker of this machine ended, and KeyboardInterrupt after ``close``.
+        """
+
+    def close(self) -> None:
+        """End the workers, in the middle of a task if need be."""
+
+
+class Threads:
+    """Threads of this process, which wait for processes of mechanisms."""
+
+    lost: tuple[type[BaseException], ...] = (CancelledError,)
+
+    def __init__(self, size: int) -> None:
+        self.size, self._closed = size, False
+        self._threads = ThreadPoolExecutor(size)
+        self._runs, self._left, self._counting = 0, list[Future[Any]](), threading.Lock()
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         """Start a task."""
+        return self._threads.submit(function, *arguments)
+
+    def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
+        """See Workers."""
+        asked = deque[Future[Any]]()
+        with self._counting:
+            self._runs += 1
+        try:
+            while True:
+                for function, arguments in islice(tasks, ahead - len(asked)):
+                    if self._closed:
+                        raise KeyboardInterrupt
+                    asked.append(self.submit(function, *arguments))
+                if not asked:
+                    return
+                try:
+                    result = asked.popleft().result()
+                except self.lost:
+                    raise (KeyboardInterrupt() if self._closed else WorkerLostError(LOST)) from None
+                yield result
+        except KeyboardInterrupt:
+            self.stop()  # a task may never end
+            raise
+        finally:
+            self._leave(asked)
+
+    def _leave(self, asked: Iterable["Future[Any]"]) -> None:
+        """Cancel tasks. Those at work that never end would occupy a worker, and hold up the end of Python."""
+        with self._counting:
+            self._runs -= 1
+            self._left = [one for one in (*self._left, *asked) if not (one.cancel() or one.done())]
+            if self._left and not self._runs and wait(self._left, MOMENT).not_done:
+                self.stop()
 
     def stop(self) -> None:
-        """End the workers, in the middle of a task if need be; new ones start with the next task."""
+        """Threads cannot be stopped: the processes that they wait for are."""
 
     def close(self) -> None:
-        """Part with the workers for good."""
-
-
-@dataclass(eq=False)
-class Share:
-    """The seconds of workers that one audit has used, and its tasks."""
-
-    seconds: float = 0.0
-    at_work: "list[Task]" = field(default_factory=list)
-    waiting: "deque[Task]" = field(default_factory=deque)
-
-    def used(self, seconds: float) -> None:
-        """Add seconds that a worker spent."""
-        self.seconds += seconds
-
-    def begins_at(self, seconds: float) -> None:
-        """An audit that starts later must not be preferred because others used time before it."""
-        self.seconds = max(self.seconds, seconds)
-
-
-@dataclass(eq=False)
-class Task:
-    """A function to run: in a thread of this process if ``here``, and else by the pool.
-
-    ``expected`` is how long it takes (s), if known. ``limit`` is how long it may take.
-    """
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    here: bool = False
-    expected: float | None = None
-    limit: float | None = None
-    answer: "Future[Any]" = field(default_factory=Future)
-    started: float | None = None
-    stops: int = 0  # how often the pool was stopped before the task started
-    dropped: bool = False
-
-    def starts(self, stops: int) -> None:
-        """Note that the task starts now, and how often the pool was stopped before."""
-        self.started, self.stops = time.monotonic(), stops
-
-    def starts_again(self) -> None:
-        """Note that the task waits once more."""
-        self.started = None
-
-    def drop(self) -> None:
-        """Note that nobody waits for the task."""
-        self.dropped = True
-
-    def result(self) -> Any:
-        """Wait for the result of the function. Raises the function's own exception, WorkerLostError if a worker ended,
-        KeyboardInterrupt if the workers were closed, and TimeoutError past the limit.
-        """
-        if self.limit is None:
-            return self.answer.result()
-        while not self.answer.done():
-            if self.started is not None and time.monotonic() - self.started > self.limit:
-                raise TimeoutError
-            time.sleep(min(0.02, self.limit))
-        return self.answer.result()
-
-
-class Workers:
-    """Gives the tasks of all audits to a pool. The audit with the least time used goes first.
-
-    Each audit submits its tasks from a thread of its own.
-    """
-
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-        self._threads = ThreadPoolExecutor(pool.size)
-        self._lock, self._shares, self._busy = threading.RLock(), list[Share](), 0
-        self._stops, self._closed = 0, False
-
-    def submit(self, share: Share, task: Task) -> Task:
-        """Queue a task. Raises KeyboardInterrupt if the workers were closed."""
-        with self._lock:
-            if self._closed:
-                raise KeyboardInterrupt
-            if share not in self._shares:
-                share.begins_at(min((other.seconds for other in self._shares), default=0.0))
-                self._shares.append(share)
-            share.waiting.append(task)
-        self._start_some()
-        return task
-
-    def _start_some(self) -> None:
-        while True:
-            with self._lock:
-                share = self._next()
-                if share is None:
-                    return
-                task = share.waiting.popleft()
-                share.at_work.append(task)
-                self._busy += 1
-                task.starts(self._stops)
-            try:
-                pool: Any = self._threads if task.here else self.pool
-                drawn = pool.submit(task.function, *task.arguments)
-            except Exception as error:  # whatever an object's own pickling raises
-                self._finish(share, task)
-                task.answer.set_exception(error)
-            else:
-                drawn.add_done_callback(lambda drawn, share=share, task=task: self._done(share, task, drawn))
-
-    def _next(self) -> Share | None:
-        """Return the share whose first task starts next, if a worker is free for it."""
-        if self._closed:
-            return None
-        self._shares = [share for share in self._shares if share.waiting or share.at_work]
-        able = [share for share in self._shares if share.waiting and self._has_room(share.waiting[0])]
-        return min(able, key=lambda share: share.seconds + QUICK * len(share.at_work), default=None)
-
-    def _has_room(self, task: Task) -> bool:
-        is_quick = task.expected is not None and task.expected < QUICK
-        return self._busy < (2 if is_quick else 1) * self.pool.size
-
-    def _done(self, share: Share, task: Task, drawn: "Future[Any]") -> None:
-        self._finish(share, task)
-        error = drawn.exception()
-        with self._lock:
-            stopped_for_another = isinstance(error, WorkerLostError) and task.stops < self._stops
-            if again := stopped_for_another and not (task.dropped or self._closed):
-                task.starts_again()
-                share.waiting.appendleft(task)
-                self._shares += [share] * (share not in self._shares)
-        if self._closed:
-            task.answer.set_exception(KeyboardInterrupt())
-        elif error is not None and not again:
-            task.answer.set_exception(error)
-        elif not again:
-            task.answer.set_result(drawn.result())
-        self._start_some()
-
-    def _finish(self, share: Share, task: Task) -> None:
-        with self._lock:
-            self._busy -= 1
-            share.at_work.remove(task)
-            share.used(time.monotonic() - (task.started or 0.0))
-
-    def drop(self, share: Share) -> None:
-        """Give up the tasks of a share.
-
-        Tasks at work have a moment to end. If any do not, all workers are stopped, and the tasks of others run again.
-        """
-        with self._lock:
-            share.waiting.clear()
-            for task in share.at_work:
-                task.drop()
-        moment = time.monotonic() + QUICK
-        while share.at_work and time.monotonic() < moment:
-            time.sleep(0.01)
-        with self._lock:
-            must_stop = any(not task.here for task in share.at_work)
-            self._stops += must_stop
-        if must_stop:
-            self.pool.stop()
-
-    def close(self) -> None:
-        """Stop at once. All tasks raise KeyboardInterrupt, and the workers end."""
-        with self._lock:
-            self._closed = True
-            waiting = [task for share in self._shares for task in share.waiting]
-        for task in waiting:
-            task.answer.set_exception(KeyboardInterrupt())
+        """See Workers."""
+        self._closed = True
+        self.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        self.pool.stop()
-        self.pool.close()
 
 
 def _begin() -> None:
@@ -230,9 +120,8 @@ def _begin() -> None:
 def _work(search_path: list[str], task: bytes) -> Any:
     # The process may have been started when other folders were searched for modules, which the task may need to be read.
     sys.path[:] = search_path
-    function, arguments = pickle.loads(task)
     try:
-        return function(*arguments)
+        return _call(task)
     finally:
         # Python's collector would walk again and again through the libraries that were imported for the first task. That is a
         # tenth of the time of a mechanism that returns dicts.
@@ -240,21 +129,26 @@ def _work(search_path: list[str], task: bytes) -> Any:
             gc.freeze()
 
 
-class Processes:
-    """Processes on this machine, kept from one audit to the next."""
+def _call(task: bytes) -> Any:
+    function, arguments = pickle.loads(task)
+    return function(*arguments)
+
+
+class Processes(Threads):
+    """Processes of this machine, kept from one audit to the next. After ``stop`` new ones start with the next task."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        from loky.process_executor import ShutdownExecutorError
+
+        super().__init__(size)
+        self.lost = CancelledError, BrokenProcessPool, ShutdownExecutorError
         self._executor: Any = None
         self._changing = threading.Lock()
         self._started = dict[int, Any]()  # all workers, by process id
-        # Callbacks run in a thread of our own: loky's threads, which end workers, must not start new ones.
-        self._callbacks = ThreadPoolExecutor(1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         import cloudpickle
         from loky import ProcessPoolExecutor
-        from loky.process_executor import ShutdownExecutorError
 
         task = cloudpickle.dumps((function, arguments))
         for _ in range(ATTEMPTS):
@@ -268,15 +162,15 @@ class Processes:
                         raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None
                 executor = self._executor
             try:
-                drawn = executor.submit(_work, list(sys.path), task)
-            except (BrokenProcessPool, ShutdownExecutorError):  # a worker ended, or all were stopped meanwhile
+                drawn: Future[Any] = executor.submit(_work, list(sys.path), task)
+            except self.lost:  # a worker ended, or all were stopped meanwhile
                 with self._changing:
                     if self._executor is executor:
                         self._executor = None
                 continue
             with self._changing:
                 self._started |= executor._processes or {}
-            return translated(drawn, BrokenProcessPool, ShutdownExecutorError, through=self._callbacks.submit)
+            return drawn
         raise WorkerLostError(LOST)
 
     def stop(self) -> None:
@@ -291,25 +185,91 @@ class Processes:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(worker.pid, signal.SIGKILL)
 
-    def close(self) -> None:
-        """Let the last callbacks run; no worker is left after ``stop``."""
-        self._callbacks.shutdown(wait=False)
 
+class Dask:
+    """The workers of a Dask cluster, by joblib. Dask runs a task again if its worker was lost.
 
-def translated(drawn: Any, *lost: type[BaseException], through: Callable[..., Any] | None = None) -> "Future[Any]":
-    """Return a future of this process for a future of a library, with WorkerLostError for errors of the kinds ``lost``.
-
-    Callbacks run in the library's own thread, or by ``through``.
+    Raises InvalidInputError if Dask is not installed, or nothing answers at the address.
     """
-    answer: Future[Any] = Future()
 
-    def pass_on(drawn: Any) -> None:
+    def __init__(self, address: str) -> None:
         try:
-            answer.set_result(drawn.result())
-        except lost:
-            answer.set_exception(WorkerLostError(LOST))
-        except BaseException as error:  # it is not of this thread
-            answer.set_exception(error)
+            import distributed as library
+        except ImportError:
+            raise InvalidInputError(
+                "backend dask needs a library that is not installed; install it with: pip install 'dp-auditor[dask]'"
+            ) from None
+        distributed: Any = library  # it has no types
+        try:
+            self._client = distributed.Client(address, timeout=WAIT, set_as_default=False)
+            self._client.submit(_call, pickle.dumps((int, ()))).result(timeout=WAIT)
+        except Exception as error:  # whatever the versions of Dask and of the auditor there raise
+            raise InvalidInputError(
+                f"no Dask cluster with auditor at {address} ({type(error).__name__}: {error}); start one by `dask scheduler` and "
+                f"`dask worker {address}`, with the same packages as here"
+            ) from None
+        self.size = sum(self._client.nthreads().values())
+        self._lost = distributed.KilledWorker, CancelledError
 
-    drawn.add_done_callback(pass_on if through is None else functools.partial(through, pass_on))
-    return answer
+    def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
+        """See Workers. Raises MachineError if the cluster gives a task up."""
+        import cloudpickle
+        from joblib import Parallel, delayed
+
+        # An audit may end before all its tasks.
+        warnings.filterwarnings("ignore", ".*(successfully executed +but not used|have been cancelled)", UserWarning)
+        parallel = Parallel(backend=self._backend(), return_as="generator", batch_size=1, pre_dispatch=ahead)
+        try:
+            # Bytes travel with their task. Joblib would put an object on one worker, and lose it with that worker.
+            yield from parallel(delayed(_call)(cloudpickle.dumps(task)) for task in tasks)
+        except self._lost as error:
+            raise MachineError(f"the Dask cluster gave up a task: {error}") from None
+
+    def _backend(self) -> Any:
+        """Return joblib's backend. Joblib 1.6 waits without end for a task that Dask gives up; this one reports it."""
+        from joblib import parallel_config
+        from joblib.parallel import get_active_backend
+
+        with parallel_config(backend="dask", client=self._client):
+            kind: Any = type(get_active_backend()[0])
+
+        class Reporting(kind):  # type: ignore[misc]
+            def submit(self, func: Any, callback: Any = None) -> "Future[Any]":
+                drawn: Future[Any] = super().submit(func, callback)
+                drawn.add_done_callback(lambda drawn: (error := drawn.exception()) and callback(error))
+                return drawn
+
+        return Reporting(client=self._client)
+
+    def close(self) -> None:
+        """Leave the cluster. Its workers finish the tasks that they have begun, since others may use it."""
+        with contextlib.suppress(TimeoutError):
+            self._client.close(timeout=1)
+
+
+_STARTED: dict[tuple[str, int | str], Workers] = {}
+_STARTING = threading.Lock()
+
+
+def workers_for(kind: str, workers: int, address: str | None = None) -> Workers:
+    """Return workers, which are started once: "loky", "threading", or "dask" at an address, whose number is the cluster's."""
+    with _STARTING:
+        key = kind, address or workers
+        if key not in _STARTED:
+            _STARTED[key] = (
+                Dask(address) if address else (Threads if kind == "threading" else Processes)(processes(workers))
+            )
+        return _STARTED[key]
+
+
+def close_all() -> None:
+    """Stop all workers at once. Whoever waits for them gets a KeyboardInterrupt."""
+    while _STARTED:
+        _STARTED.popitem()[1].close()
+
+
+def processes(workers: int) -> int:
+    """Return the number of processes on this machine for ``workers``, where −1 means one for each core."""
+    from joblib import cpu_count
+
+    return workers if workers > 0 else max(1, cpu_count() + 1 + workers)

@@ -136,7 +136,7 @@ AUDITS = {
     "too slow": audit(
         "slow",
         "slow",
-        more="execution: {workers: 2, batch: 300, timeout: 0.1, isolate: false, backend: threading}",
+        more="execution: {workers: 2, batch: 300, timeout: 0.1, backend: threading}",
     ),
     "crashing": audit("crashing", "crashes"),
     "a program": audit("program", f"{{command: [{sys.executable}, program.py]}}"),

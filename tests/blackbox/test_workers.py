@@ -1,11 +1,11 @@
-"""Who gets the workers, and how much at a time: a fair share of time for each audit, every batch once, whatever it costs."""
+"""Workers of this machine, and how much they get at a time: every batch once, in order, whatever it costs."""
 
 import importlib
 import math
 import os
 import threading
 import time
-from concurrent.futures import Future
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,98 +22,18 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
 from auditor.blackbox.sampling import LEAST, PIECES, Execution, Sampler
 from auditor.blackbox.task_sizing import TASK, Pace
-from auditor.blackbox.workers import Processes, Share, Task, Workers
+from auditor.blackbox.workers import Processes, Task, Threads, Workers
 from auditor.bounds.evidence import ScoreCounts
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
 
 
-class ByHand:
-    """A pool whose tasks end when the test says so."""
-
-    size = 2
-
-    def __init__(self) -> None:
-        self.at_work: list[tuple[str, Future[Any]]] = []
-
-    def submit(self, function: Any, *arguments: Any) -> "Future[Any]":
-        self.at_work.append((arguments[0], Future()))
-        return self.at_work[-1][1]
-
-    def stop(self) -> None:
-        at_work, self.at_work = self.at_work, []
-        for _, future in at_work:
-            future.set_exception(WorkerLostError("stopped"))
-
-    def close(self) -> None:
-        """Nothing is left."""
-
-    def names(self) -> str:
-        return "".join(name for name, _ in self.at_work)
-
-    def end(self, name: str) -> None:
-        i = self.names().index(name)
-        self.at_work.pop(i)[1].set_result(name)
+def leave_or_nap(leaves: bool) -> float:
+    return leave() if leaves else nap(0.05)
 
 
-def ask(workers: Workers, share: Share, name: str, times: int = 1, expected: float | None = None) -> list[Task]:
-    return [workers.submit(share, Task(str, (name,), expected=expected)) for _ in range(times)]
-
-
-def test_a_slow_audit_leaves_a_worker_to_the_others() -> None:
-    pool = ByHand()
-    workers, slow, quick = Workers(pool), Share(), Share()
-    ask(workers, slow, "s", 1)
-    ask(workers, quick, "q", 50)
-    ask(workers, slow, "s", 50)
-    assert pool.names() == "sq"
-    slow.seconds = 10.0  # as when the first of its tasks was long
-    for _ in range(49):
-        pool.end("q")
-        assert pool.names() == "sq"
-    pool.end("q")
-    assert pool.names() == "ss", "alone, it has all of them"
-
-
-def test_quick_tasks_are_queued_at_busy_workers_and_long_ones_are_not() -> None:
-    for expected, started in ((0.01, 4), (10.0, 2), (None, 2)):
-        pool = ByHand()
-        ask(Workers(pool), Share(), "t", 9, expected)
-        assert len(pool.at_work) == started
-
-
-def test_what_is_lost_for_another_s_sake_is_done_again() -> None:
-    pool = ByHand()
-    workers, hung, other = Workers(pool), Share(), Share()
-    ask(workers, hung, "h")
-    [task] = ask(workers, other, "o")
-    workers.drop(hung)
-    assert pool.names() == "o"
-    pool.end("o")
-    assert task.result() == "o"
-
-
-def test_a_worker_that_is_lost_is_told_to_the_audit() -> None:
-    pool = ByHand()
-    [task] = ask(Workers(pool), Share(), "t")
-    pool.stop()
-    with pytest.raises(WorkerLostError):
-        task.result()
-
-
-def test_closed_workers_interrupt_whoever_waits() -> None:
-    workers, share = Workers(ByHand()), Share()
-    tasks = ask(workers, share, "t", 5)
-    workers.close()
-    for task in tasks:
-        with pytest.raises(KeyboardInterrupt):
-            task.result()
-    with pytest.raises(KeyboardInterrupt):
-        ask(workers, share, "t")
-
-
-def leave() -> None:
+def leave() -> float:
     os._exit(3)
 
 
@@ -122,48 +42,70 @@ def nap(seconds: float) -> float:
     return seconds
 
 
-def told(tasks: list[Task]) -> list[Any]:
-    answers = []
-    for task in tasks:
-        try:
-            answers.append(task.answer.result(60))
-        except WorkerLostError:
-            answers.append("lost")
-    return answers
+@pytest.mark.parametrize("kind", ["threading", "loky"])
+def test_results_are_in_the_order_of_their_tasks_and_tasks_are_taken_as_they_are_needed(kind: str) -> None:
+    taken = list[float]()
 
+    def tasks() -> Iterator[Task]:
+        for seconds in (0.2, 0.0, 0.1, 0.0, 0.0, 0.0):
+            taken.append(seconds)
+            yield nap, (seconds,)
 
-def test_workers_look_for_modules_where_their_caller_does_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = Processes(1)
-    pool.submit(nap, 0.0).result(60)
-    (tmp_path / "came_later.py").write_text("def answer(): return 42")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert pool.submit(importlib.import_module("came_later").answer).result(60) == 42
-    pool.stop()
-
-
-def test_a_process_that_ends_is_lost_and_others_go_on() -> None:
-    """Those at work beside it may be lost with it, which their audits see to; nothing else may happen to them."""
-    workers, share, other = Workers(Processes(2)), Share(), Share()
-    before = [workers.submit(other, Task(nap, (0.05,), expected=0.05)) for _ in range(3)]
-    ends = workers.submit(share, Task(leave, ()))
-    after = [workers.submit(other, Task(nap, (0.05,), expected=0.05)) for _ in range(20)]
-    assert told([ends]) == ["lost"]
-    answers = told(before + after)
-    assert set(answers) <= {0.05, "lost"}
-    assert answers.count("lost") <= 3, "as many as are given to two processes at once, less one"
+    workers = made(kind)
+    results = workers.run(tasks(), 3)
+    assert (next(results), len(taken)) == (0.2, 3)
+    assert (next(results), len(taken)) == (0.0, 4)
+    assert list(results) == [0.1, 0.0, 0.0, 0.0]
     workers.close()
 
 
-def test_processes_are_stopped_for_one_audit_while_others_wait_for_them() -> None:
-    """New ones must not be asked for by a thread for whose end the stop waits: that would be for ever."""
-    workers, hung, other = Workers(Processes(2)), Share(), Share()
-    workers.submit(hung, Task(nap, (1000.0,)))
-    tasks = [workers.submit(other, Task(nap, (1.0,))) for _ in range(3)]
-    dropping = threading.Thread(target=workers.drop, args=(hung,), daemon=True)
-    dropping.start()
-    dropping.join(60)
-    assert not dropping.is_alive()
-    assert told(tasks) == [1.0] * 3
+@pytest.mark.parametrize("kind", ["threading", "loky"])
+def test_closed_workers_interrupt_whoever_waits(kind: str) -> None:
+    workers, caught = made(kind), list[BaseException]()
+
+    def wait() -> None:
+        try:
+            list(workers.run(iter([(nap, (2.0,))] * 100), 6))
+        except BaseException as error:
+            caught.append(error)
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    time.sleep(0.5)
+    workers.close()
+    waiting.join(60)
+    assert [type(error) for error in caught] == [KeyboardInterrupt]
+    with pytest.raises(KeyboardInterrupt):
+        list(workers.run(iter([(nap, (0.0,))]), 1))
+
+
+def made(kind: str) -> Workers:
+    return Threads(2) if kind == "threading" else Processes(2)
+
+
+def test_workers_look_for_modules_where_their_caller_does_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Processes(1)
+    assert list(workers.run(iter([(nap, (0.0,))]), 1)) == [0.0]
+    (tmp_path / "came_later.py").write_text("def answer(): return 42")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert list(workers.run(iter([(importlib.import_module("came_later").answer, ())]), 1)) == [42]
+    workers.close()
+
+
+def test_a_process_that_ends_is_told_and_new_ones_start() -> None:
+    workers = Processes(2)
+    with pytest.raises(WorkerLostError):
+        list(workers.run(((leave_or_nap, (i == 5,)) for i in range(20)), 6))
+    assert list(workers.run(iter([(nap, (0.05,))] * 5), 6)) == [0.05] * 5
+    workers.close()
+
+
+def test_a_task_that_nobody_waits_for_does_not_keep_its_worker() -> None:
+    workers = Processes(2)
+    results = workers.run(iter([(nap, (0.0,)), (nap, (1000.0,)), (nap, (1000.0,))]), 3)
+    assert next(results) == 0.0
+    results.close()
+    assert list(workers.run(iter([(nap, (0.05,))] * 5), 6)) == [0.05] * 5
     workers.close()
 
 
