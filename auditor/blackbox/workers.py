@@ -5,6 +5,7 @@ Tasks start in the order of the library that runs them. What a task computes doe
 
 import contextlib
 import gc
+import logging
 import os
 import pickle
 import signal
@@ -243,6 +244,8 @@ class Dask:
 
     def close(self) -> None:
         """Leave the cluster. Its workers finish the tasks that they have begun, since others may use it."""
+        for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # they log that connections and tasks end
         with contextlib.suppress(TimeoutError):
             self._client.close(timeout=1)
 
