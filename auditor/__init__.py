@@ -17,8 +17,6 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from auditor.adapters import claim_of as claim_of
     from auditor.auditing import audit as audit
-    from auditor.auditing import measure as measure
-    from auditor.auditing.measuring import Measured as Measured
     from auditor.blackbox.command import Command as Command
     from auditor.claims import ApproximateDP as ApproximateDP
     from auditor.claims import GaussianDP as GaussianDP
@@ -52,8 +50,7 @@ if TYPE_CHECKING:
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
 _NAMES = {
     "auditor.adapters": ("claim_of",),
-    "auditor.auditing": ("audit", "measure"),
-    "auditor.auditing.measuring": ("Measured",),
+    "auditor.auditing": ("audit",),
     "auditor.blackbox.command": ("Command",),
     "auditor.claims": (
         "ApproximateDP",

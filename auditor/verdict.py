@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim, PrivacyClaim
+from auditor.claims import Claim, PrivacyClaim, Unclaimed
 from auditor.errors import InvalidInputError
 
 
@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     VIOLATION = "violation"
     NO_VIOLATION_FOUND = "no_violation_found"
     INCONCLUSIVE = "inconclusive"
+    MEASURED = "measured"
 
 
 def alpha_for_each(confidence: float, audits: int) -> float:
@@ -55,12 +56,20 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
     return levels
 
 
+def expected_of(claim: Claim, expected: Verdict = Verdict.NO_VIOLATION_FOUND) -> Verdict:
+    """Return how an audit should end: as ``expected``, and without a claim as MEASURED."""
+    return Verdict.MEASURED if isinstance(claim, Unclaimed) else expected
+
+
 def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
     """Return VIOLATION only if the bound lies strictly beyond the claim; INCONCLUSIVE if it is NaN.
 
-    INCONCLUSIVE also if no violation ``could_refute`` the claim by this number of outputs, however large.
+    INCONCLUSIVE also if no violation ``could_refute`` the claim by this number of outputs, however large. Without a claim it is
+    MEASURED.
     """
     excess = claim.excess(bound.value)
+    if isinstance(claim, Unclaimed) and excess <= 0:
+        return Verdict.MEASURED
     if excess > 0:
         return Verdict.VIOLATION
     return Verdict.NO_VIOLATION_FOUND if excess <= 0 and could_refute else Verdict.INCONCLUSIVE

@@ -40,7 +40,7 @@ the arguments of `audit`.
 """
 # Headings, what is said below them, and the names that follow.
 PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Audits", "", ("audit", "measure", "Measured")),
+    ("Audits", "", ("audit",)),
     (
         "Claims",
         "",

@@ -102,11 +102,6 @@ def test_what_is_given_replaces_what_the_object_says(coins: ModuleType) -> None:
     assert planned(coins.Coin(), auditor.PureDP(3.0), None).claim == auditor.PureDP(3.0)
 
 
-def test_a_measurement_of_the_loss_needs_no_neighbours(coins: ModuleType) -> None:
-    found = auditor.measure(coins.Coin(), outputs=20_000, workers=1, isolate=False, seed=1)
-    assert 0.9 < found.bound.value < 1.0987
-
-
 @pytest.mark.parametrize("thing", [print, lambda data: data, 3, "name", {"a": 1}, Path()])
 def test_other_objects_have_none(thing: object) -> None:
     assert adapt(thing, {}) is None
@@ -120,8 +115,6 @@ def test_what_cannot_be_is_refused_in_words(coins: ModuleType) -> None:
         adapt(coins.Coin(), {"value": [0, 1]})
     with pytest.raises(InvalidInputError, match="needs a claim; say `epsilon`"):
         auditor.audit(coins.Coin(None), **QUICK)
-    with pytest.raises(InvalidInputError, match="needs a claim; only objects of libraries"):
-        auditor.audit(lambda data, rng: data, **QUICK)
     with pytest.raises(InvalidInputError, match="cannot be called and has no adapter"):
         auditor.audit(object(), auditor.PureDP(1.0), [(0, 1)], **QUICK)
     with pytest.raises(InvalidInputError, match="dict of builtins cannot be called"):
@@ -230,7 +223,7 @@ def test_the_keys_of_the_file_come_before_what_the_object_says(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("mechanism", "message"),
     [
-        ("own.py:right", 'audits needs the key "claim"'),
+        ("own.py:right", 'audits needs the key "neighbours"'),
         ("{command: [node]}", 'audits needs the key "neighbours"'),
         ("{object: own.py:silent}", "own.py:silent: say `epsilon`"),
         ("{object: own.py:no_adapter}", "own.py:no_adapter is of no library that has an adapter"),

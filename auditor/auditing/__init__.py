@@ -1,12 +1,11 @@
 """The whole flow of one audit. Nothing here prints; progress is reported through a callback."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from auditor.adapters import RELATIONS, adapt, claim_of
 from auditor.auditing.check import check, draw_once
 from auditor.auditing.flow import carry_out, run, run_all
-from auditor.auditing.measuring import OUT_OF_REACH, Measured, measured
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.plan import Plan, Progress, as_audited
 from auditor.auditing.settings import Settings
@@ -14,13 +13,13 @@ from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import Store, history
-from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
+from auditor.claims import Unclaimed
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.results.result import AuditResult
-from auditor.verdict import alpha_for_each
+from auditor.verdict import alpha_for_each, expected_of
 
 __all__ = [
     "Ended",
@@ -34,7 +33,6 @@ __all__ = [
     "check",
     "draw_once",
     "history",
-    "measure",
     "planned",
     "run",
     "run_all",
@@ -59,7 +57,8 @@ def audit(
             "module:function"; or a program, ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter,
             such as a measurement of OpenDP. For Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
         claim: the claim to test, such as ``PureDP(1.0)``; or an event or accountant of dp-accounting, which states it for the
-            relation of the neighbours; by default that of the object.
+            relation of the neighbours; by default that of the object. A mechanism that is no object is measured without a claim:
+            the bound says how large ε is at least.
         neighbours: a domain, or a list of (left, right) pairs; by default those of the object.
         parameters: passed on to the mechanism as keywords; for an object, what it does not say, such as ``{"size": (0, 9)}``.
         name: the audit's name; part of the seed of every output.
@@ -128,11 +127,9 @@ def planned(
             f"the mechanism is a {type(mechanism).__name__} of {type(mechanism).__module__}, which cannot be called and has no "
             "adapter; give a function that calls it"
         )
-    if claim is None or (neighbours is None and adapted is not None):
+    if adapted is not None and (claim is None or neighbours is None):
         missing = "a claim" if claim is None else "neighbours"
-        raise InvalidInputError(
-            f"{source.name} needs {missing}; {(adapted and adapted.wanting) or 'only objects of libraries say it themselves'}"
-        )
+        raise InvalidInputError(f"{source.name} needs {missing}; {adapted.wanting}")
     if neighbours is None or not (isinstance(neighbours, Sequence | Canaries) or hasattr(neighbours, "corners")):
         raise InvalidInputError(
             f"neighbours is {neighbours!r}; it must be a list of pairs (left, right), or a domain such as "
@@ -140,7 +137,7 @@ def planned(
         )
     settings = Settings.of(given)
     relation = str(getattr(neighbours, "relation", ""))
-    claim = claim_of(claim, relation if relation in RELATIONS else None)
+    claim = Unclaimed() if claim is None else claim_of(claim, relation if relation in RELATIONS else None)
     return Plan(
         name=name or source.name,
         source=as_audited(source, neighbours, settings),
@@ -148,37 +145,9 @@ def planned(
         neighbours=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
         alpha=alpha_for_each(CONFIDENCE if confidence is None else confidence, 1),
         settings=settings,
+        expect=expected_of(claim),
         assumptions=assumptions,
     )
-
-
-def measure(
-    mechanism: object,
-    neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None = None,
-    quantity: Literal["epsilon", "mu", "rho"] = "epsilon",
-    *,
-    delta: float = 0.0,
-    **options: Unpack[AuditKeywords],
-) -> Measured:
-    """Prove the largest lower bound that outputs allow, without a claim: ε at ``delta``, μ, or ρ.
-
-    The options are those of ``audit``; ``outputs`` is the number of outputs of search, selection and bound together. Raises as
-    ``audit`` does.
-
-    >>> import auditor
-    >>> def noisy(dataset, size, rng):
-    ...     return rng.laplace(dataset, 0.5, size)  # ε = 2
-    >>> found = auditor.measure(noisy, [(0, 1)], outputs=50_000, workers=1)
-    >>> 1.8 < found.bound.value < 2
-    True
-    """
-    if quantity not in ("epsilon", "mu", "rho"):
-        raise InvalidInputError(f'quantity is {quantity!r}; it must be "epsilon", "mu" or "rho"')
-    if delta and quantity != "epsilon":
-        raise InvalidInputError(f"delta is {delta!r}; only epsilon is measured at a delta")
-    claims: dict[str, Claim] = {"epsilon": ApproximateDP(OUT_OF_REACH, delta) if delta else PureDP(OUT_OF_REACH)}
-    claims |= {"mu": GaussianDP(OUT_OF_REACH), "rho": ZeroConcentratedDP(OUT_OF_REACH)}
-    return measured(planned(mechanism, claims[quantity], neighbours, **options))
 
 
 def _name_of(function: object) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
-from auditor.claims import PrivacyClaim, Probability
+from auditor.claims import PrivacyClaim, Probability, Unclaimed
 from auditor.methods import game_for, method_for
 from auditor.neighbours.canaries import Canaries
 
@@ -37,8 +37,8 @@ class Foresight:
 
 
 def foresee(plan: Plan) -> list[Foresight]:
-    """Return the violations that a plan is expected to detect; empty for claims about deterministic queries."""
-    if not isinstance(plan.claim, PrivacyClaim | Probability):
+    """Return the violations that a plan is expected to detect; empty for deterministic queries and without a claim."""
+    if not isinstance(plan.claim, PrivacyClaim | Probability) or isinstance(plan.claim, Unclaimed):
         return []
     if isinstance(canaries := plan.neighbours, Canaries):
         claim = plan.claim

@@ -241,6 +241,9 @@ def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResul
     The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all audits
     that share the budget, also audits that were not run or ended without an answer. Audits of deterministic queries spend no
     error.
+
+    The bound of an audit without a claim holds at its level too: it errs if a test of the true loss rejects. Holm counts that test
+    with a p-value of 1, since it is not known. So all bounds hold together with the chance stated.
     """
     levels = levels_of([one.p_value for one in ended], alpha, audits)
     return [one.result(level) for one, level in zip(ended, levels, strict=True)]

@@ -24,7 +24,7 @@ from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.bounds.prospect import some_hint
-from auditor.claims import ApproximateDP, Claim, PureDP
+from auditor.claims import ApproximateDP, Claim, PureDP, Unclaimed
 from auditor.events.histogram import Histogram
 from auditor.events.rare import some_end, some_repeat
 from auditor.methods.method import AnyMethod, Learned, Test
@@ -147,12 +147,13 @@ class CountEvidence(Evidence):
         method, test, counts = replace(self.method, alpha=alpha), self.test, self.looks[-1][1]
         bound = method.proved(test, counts)
         power = {name: method.detectable(test, counts, chance) for name, chance in CHANCES}
+        is_measured = isinstance(self.claim, Unclaimed)
         return Judgement(
             judge(self.claim, bound, could_refute=self._could_refute(method, power)),
             self.reason,
             bound,
             test.report(counts),
-            power,
+            None if is_measured else power,
             self.p_value(),
             alpha,
             Illustration(

@@ -10,7 +10,7 @@ from auditor.blackbox.observing import observing
 from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
-from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
+from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
 from auditor.errors import InvalidInputError
 from auditor.events.selection import ANSWERS
 from auditor.methods import method_for
@@ -60,7 +60,8 @@ class Plan:
         if isinstance(self.claim, PrivacyClaim):
             self.method(self.settings.samples)
         one_run = self.settings.method == "one-run"
-        if one_run != isinstance(self.neighbours, Canaries) or (one_run and not isinstance(self.claim, PrivacyClaim)):
+        is_claim = isinstance(self.claim, PrivacyClaim) and not isinstance(self.claim, Unclaimed)
+        if one_run != isinstance(self.neighbours, Canaries) or (one_run and not is_claim):
             raise InvalidInputError(
                 f"method is {self.settings.method}, the claim {self.claim}, and neighbours are "
                 f"{self.neighbours}; `method: one-run`, `domain: canaries` "

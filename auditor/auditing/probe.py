@@ -16,6 +16,7 @@ from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample
+from auditor.claims import Unclaimed
 from auditor.defaults import PLANTED
 from auditor.events.selection import VALUES
 from auditor.results.result import Probed
@@ -39,7 +40,7 @@ def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
     Raises what sampling raises.
     """
     # What is planted shows in values.
-    asked = plan.settings.planted > 0 and VALUES in plan.settings.events
+    asked = plan.settings.planted > 0 and VALUES in plan.settings.events and not isinstance(plan.claim, Unclaimed)
     # A time limit leaves none for this.
     if (
         not asked

@@ -10,7 +10,7 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.host import hosted
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sources import ProgramSource
-from auditor.claims import Claim, PrivacyClaim
+from auditor.claims import Claim, PrivacyClaim, Unclaimed
 from auditor.neighbours.domains import Domain
 from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
@@ -83,7 +83,7 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
         return None
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
         return None
-    if not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
+    if isinstance(plan.claim, Unclaimed) or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
         return None
     seconds = SECONDS[settings.prove]
     question = asked.attempt, plan.claim, plan.domain, seconds

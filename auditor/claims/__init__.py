@@ -15,6 +15,7 @@ from auditor.claims.privacy import PrivacyClaim as PrivacyClaim
 from auditor.claims.privacy import PrivacyProfile as PrivacyProfile
 from auditor.claims.privacy import PureDP as PureDP
 from auditor.claims.privacy import RenyiDP as RenyiDP
+from auditor.claims.privacy import Unclaimed as Unclaimed
 from auditor.claims.privacy import ZeroConcentratedDP as ZeroConcentratedDP
 from auditor.claims.queries import Monotone as Monotone
 from auditor.claims.queries import Norm as Norm

@@ -65,6 +65,33 @@ class PureDP(PrivacyClaim):
         return f"ε = {self.epsilon:g}"
 
 
+# No number of outputs refutes an ε of this size: bounds stay below the logarithm of that number. So it does not say where to look.
+OUT_OF_REACH = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed(PureDP):
+    """The claim of an audit that has none: it measures ε, and is searched as an audit of a claim that is out of reach."""
+
+    epsilon: float = field(default=OUT_OF_REACH, init=False)
+
+    @property
+    def value(self) -> float:
+        """The ε that stands for no claim."""
+        return self.epsilon
+
+    def with_value(self, value: float) -> PureDP:  # type: ignore[override]
+        """See PrivacyClaim; a claim that states a value is one of ε."""
+        return PureDP(value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return nothing, which is what a configuration without a claim states."""
+        return {}
+
+    def __str__(self) -> str:
+        return "nothing"
+
+
 @dataclass(frozen=True, slots=True)
 class ApproximateDP(PrivacyClaim):
     """(ε, δ)-differential privacy: P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] + δ.

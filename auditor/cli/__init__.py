@@ -23,7 +23,6 @@ import shtab
 
 from auditor import __version__
 from auditor.cli import (
-    measure,
     plan_command,
     prove_command,
     release,
@@ -39,11 +38,12 @@ from auditor.errors import AuditorError, InvalidInputError, MachineError, visibl
 LONGEST_LINE = 5_000
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
-    "probe": "auditor run --planted 20",
-    "recount": "auditor replay DIR --check REPORT.json",
-    "sweep": "python -m auditor.libraries",
-    "list": "python -m mechanisms",
-    "self-check": "python -m benchmarks self_check",
+    "probe": "`auditor run --planted 20`",
+    "measure": "`auditor run` on an audit without a `claim`",
+    "recount": "`auditor replay DIR --check REPORT.json`",
+    "sweep": "`python -m auditor.libraries`",
+    "list": "`python -m mechanisms`",
+    "self-check": "`python -m benchmarks self_check`",
 }
 
 
@@ -77,7 +77,7 @@ def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | N
         parser = _parser()
         command = next((word for word in given if not word.startswith("-")), "")
         if command in INSTEAD:
-            parser.error(f'there is no command "{command}"; write `{INSTEAD[command]}`')
+            parser.error(f'there is no command "{command}"; write {INSTEAD[command]}')
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         hint = ""
@@ -196,7 +196,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (
         run_command,
-        measure,
         show,
         plan_command,
         prove_command,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from auditor.auditing import Plan
-    from auditor.claims import Claim
     from auditor.config import Configuration
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
@@ -126,16 +125,13 @@ def write_to(target: str, text: str) -> None:
         raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
 
 
-def load_all(options: argparse.Namespace, unclaimed: "Claim | None" = None) -> "list[Configuration]":
-    """Read all configurations. Raises InvalidInputError if two have one name: reports are named after them.
-
-    ``unclaimed`` is the claim of audits that state none, if they may.
-    """
+def load_all(options: argparse.Namespace) -> "list[Configuration]":
+    """Read all configurations. Raises InvalidInputError if two have one name: reports are named after them."""
     from auditor.config.load import load_configuration
 
     given = {name: getattr(options, name, None) for name in OPTIONS}
     overrides: Any = {name: value for name, value in given.items() if value is not None}
-    configurations = [load_configuration(file, unclaimed=unclaimed, **overrides) for file in options.configs]
+    configurations = [load_configuration(file, **overrides) for file in options.configs]
     names = [configuration.name for configuration in configurations]
     for name in names:
         if names.count(name) > 1:

@@ -64,6 +64,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace) -> int:
     from auditor.auditing.foresight import EXCESS, foresee
+    from auditor.claims import QueryClaim
     from auditor.neighbours.canaries import Canaries
     from auditor.report.phrases import number
     from auditor.report.terminal import escaped
@@ -76,7 +77,11 @@ def _plan(options: argparse.Namespace) -> int:
             audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
             if not rows:
-                table.add_row(*audit, "–", "–", "–", "one counterexample refutes the claim", "–")
+                is_query = isinstance(plan.claim, QueryClaim)
+                said = (
+                    "one counterexample refutes the claim" if is_query else "nothing is claimed: the loss is measured"
+                )
+                table.add_row(*audit, "–", "–", "–", said, "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"

@@ -79,9 +79,13 @@ def _prove(options: argparse.Namespace) -> int:
 
 def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | None":
     from auditor.blackbox.sources import ProgramSource
-    from auditor.claims import PrivacyClaim
+    from auditor.claims import PrivacyClaim, Unclaimed
 
-    if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
+    if (
+        isinstance(plan.source, ProgramSource)
+        or not isinstance(plan.claim, PrivacyClaim)
+        or isinstance(plan.claim, Unclaimed)
+    ):
         return None
     return asked.attempt(plan.source.drawer(), plan.claim, plan.domain, seconds)
 

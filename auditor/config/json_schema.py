@@ -15,10 +15,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # The auditor reads 1_000_000 as a number, as YAML 1.1 did; for editors, which follow YAML 1.2, it is text.
 _WITH_UNDERSCORES = r"^[-+]?[0-9][0-9_]*$"
 
-# An object says its claim and neighbours itself. For all else both are required.
+# An object says its claim and neighbours itself. All else needs neighbours, and is measured without a claim.
 OBJECTS_SAY_THE_REST = {
     "anyOf": [
-        {"required": ["claim", "neighbours"]},
+        {"required": ["neighbours"], "dependentRequired": {"expect": ["claim"]}},
         {"properties": {"mechanism": {"description": "An object.", "type": "object", "required": ["object"]}}},
     ]
 }

@@ -16,7 +16,7 @@ from auditor.auditing.plan import as_audited
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource, find, load
 from auditor.blackbox.sources import ProgramSource, Source
-from auditor.claims import Claim, QueryClaim, claim_from_dict
+from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml_file
@@ -27,7 +27,7 @@ from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.totals import groups
 from auditor.neighbours.valid import Valid
-from auditor.verdict import Verdict, alpha_for_each
+from auditor.verdict import Verdict, alpha_for_each, expected_of
 
 # The keys of a claim that comes from code.
 CLAIM_FROM = ("from", "relation")
@@ -61,13 +61,10 @@ def load_configuration(
     file: Path,
     *,
     runs_code: bool = True,
-    unclaimed: Claim | None = None,
     claims: Mapping[str, Mapping[str, Any]] | None = None,
     **overrides: Unpack[RunKeywords],
 ) -> Configuration:
     """Read a configuration and build its domains; mechanisms are not imported yet.
-
-    ``unclaimed`` is the claim of audits that state none; without it, they must state one.
 
     Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
     is code as well, so a stand-in with one pair is in the place of its domain. ``claims`` are claims that came from code when they
@@ -88,9 +85,7 @@ def load_configuration(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
     known = claims or {}
-    parts = [
-        _part(config, i, document, runs_code, unclaimed, known.get(audit.name)) for i, audit in enumerate(config.audits)
-    ]
+    parts = [_part(config, i, document, runs_code, known.get(audit.name)) for i, audit in enumerate(config.audits)]
     each = [_claims(part) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several)
     confidence = overrides.get("confidence", config.confidence)
@@ -128,7 +123,7 @@ def _claims(part: "_Part") -> list[Claim]:
         if part.known is not None:
             return [claim_from_dict(part.known)]
         if audit.claim is None:
-            claim = part.adapted.claim if part.adapted else part.unclaimed
+            claim = part.adapted.claim if part.adapted else Unclaimed()
             assert claim is not None
             return [claim]
         if part.claim_is_stated:
@@ -187,7 +182,6 @@ class _Part:
     number: int
     document: Document
     runs_code: bool
-    unclaimed: Claim | None = None
     known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
 
@@ -238,19 +232,23 @@ def _part(
     number: int,
     document: Document,
     runs_code: bool,
-    unclaimed: Claim | None,
     known: Mapping[str, Any] | None,
 ) -> _Part:
     """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
     audit = config.audits[number]
-    part = _Part(config, number, document, runs_code, unclaimed, known)
+    part = _Part(config, number, document, runs_code, known)
     missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
-    if not missing or (missing == ["claim"] and unclaimed and not isinstance(audit.mechanism, schema.ObjectKeys)):
-        return part
     if not isinstance(audit.mechanism, schema.ObjectKeys):
-        raise InvalidInputError(
-            *(f'{document.at("audits", number, key)}: audits needs the key "{key}"' for key in missing)
-        )
+        if "neighbours" in missing:
+            raise InvalidInputError(f'{document.at("audits", number, "neighbours")}: audits needs the key "neighbours"')
+        if missing and "expect" in audit.model_fields_set:
+            raise InvalidInputError(
+                f"{document.at('audits', number, 'expect')}: expect is {audit.expect}; it goes with a claim, and an audit without "
+                "one ends as measured"
+            )
+        return part
+    if not missing:
+        return part
     with document.naming("audits", number, "mechanism"):
         name = audit.mechanism.object
         if not runs_code and known is not None:
@@ -303,7 +301,7 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
                 neighbours=group,
                 alpha=alpha,
                 settings=settings,
-                expect=Verdict(audit.expect),
+                expect=expected_of(claim, Verdict(audit.expect)),
                 rerun=(str(file), "--only", name, *seeded),
                 assumptions=part.adapted.assumptions if part.adapted else (),
             )

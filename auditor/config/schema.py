@@ -110,7 +110,8 @@ class Audit(Shared):
     parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords; of an object, what it does not say, such as {size: [0, 9]}."""
     claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
-    """The promise; or a list of claims, one for each contribution of totals; by default that of an object."""
+    """The promise; or a list of claims, one for each contribution of totals; by default that of an object. Without a
+    claim the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
     """The data sets it may see, and which of them are neighbours; by default those of an object."""
     valid: str | None = None
@@ -126,7 +127,7 @@ class Audit(Shared):
     """{at: e} ends a dialogue before the answer by which the session's `spent` passes e; {at: e, of: epsilon} before the question
     by which the sum of these parts of questions does."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
-    """How the audit should end; anything else fails the run."""
+    """How the audit should end; anything else fails the run. Without a claim it is "measured"."""
 
 
 class File(Shared):

@@ -11,6 +11,7 @@ from auditor.claims import (
     Probability,
     PureDP,
     RenyiDP,
+    Unclaimed,
     ZeroConcentratedDP,
 )
 from auditor.errors import InvalidInputError
@@ -38,6 +39,7 @@ METHODS: dict[type[Claim], Methods] = {
     PureDP: Methods(Guesses, GuessGame, TwoIntervals),
     ApproximateDP: Methods(Guesses, GuessGame, TwoIntervals),
     GaussianDP: Methods(GaussianGuesses, GuessGame),
+    Unclaimed: Methods(fixed=Guesses, two_intervals=TwoIntervals),
     PrivacyProfile: Methods(ProfileGuesses),
     RenyiDP: Methods(Divergence, DivergenceGame),
     ZeroConcentratedDP: Methods(Divergence, DivergenceGame),

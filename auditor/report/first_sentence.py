@@ -44,6 +44,8 @@ def first_sentence(audit: AuditResult) -> str:
     cause = _cause(pair, event, audit)
     if audit.verdict is Verdict.VIOLATION:
         return f"{cause}: {proved}, claimed {claim}."
+    if audit.verdict is Verdict.MEASURED:
+        return f"{cause}: {proved}."
     caught = (audit.power or {}).get("95%", math.inf) if isinstance(audit.claim, PrivacyClaim) else math.inf
     would = f" There, {audit.claim.symbol} = {number(caught)} would be noticed." if math.isfinite(caught) else ""
     return f"No violation of {claim} found. Nearest to one: {cause[:1].lower()}{cause[1:]}; {proved}.{would}"

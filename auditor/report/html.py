@@ -13,7 +13,7 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
-from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
+from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim, Unclaimed
 from auditor.errors import visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
@@ -98,7 +98,8 @@ def style(*names: str) -> Markup:
 
 def tone(shown: AuditResult | RunResult) -> str:
     """Return the classes that give a verdict its colour."""
-    return shown.verdict if shown.passed else f"{shown.verdict} unexpected"
+    verdict = Verdict.NO_VIOLATION_FOUND if shown.verdict is Verdict.MEASURED else shown.verdict
+    return verdict if shown.passed else f"{verdict} unexpected"
 
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
@@ -150,8 +151,11 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
             else "Only the last point is a result; the others show the way to it."
         )
         exact = " The dotted line is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
-        caption = f"The bound after each part of the outputs; the dashed line is the claim.{exact} {looked}"
+        dashed = "" if isinstance(audit.claim, Unclaimed) else "; the dashed line is the claim"
+        caption = f"The bound after each part of the outputs{dashed}.{exact} {looked}"
         yield (growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
+    if isinstance(audit.claim, Unclaimed):
+        return
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield (plot, "Privacy profile", _profile_caption(audit.claim))
@@ -200,6 +204,8 @@ def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
 def _bound_caption(audit: AuditResult) -> str:
     if isinstance(audit.claim, QueryClaim):
         return "A query is deterministic: one pair above the claim refutes it. The diamond is the largest value found."
+    if isinstance(audit.claim, Unclaimed):
+        return "The true value is proved to lie in the range of the bar."
     alone = isinstance(audit.claim, Probability)
     ranges = (
         "The claim allows the first bar; the true value on this data set is proved to lie in the second."

@@ -174,6 +174,8 @@ def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
     if audit.verdict is Verdict.VIOLATION:
         proved = f"this proves {bound}, above the claimed {audit.claim}"
         return f"On the neighbours {pair}, {_event_words(event)}; {proved}.{_smallest_words(audit)}"
+    if audit.verdict is Verdict.MEASURED:
+        return f"The mechanism loses at least {bound}: on the neighbours {pair}, {_event_words(event)}."
     within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}"
     if not audit.power:
         return f"{within}."
@@ -357,17 +359,21 @@ def run_headline(result: RunResult) -> str:
     broken = [audit.name for audit in result.audits if audit.verdict is Verdict.VIOLATION]
     silent = [audit.name for audit in result.audits if audit.verdict is Verdict.INCONCLUSIVE]
     surprising = [audit.name for audit in result.audits if not audit.passed]
-    total = len(result.audits)
+    measured = [audit.name for audit in result.audits if audit.verdict is Verdict.MEASURED]
+    total = len(result.audits) - len(measured)
     answered = "the claim" if total == 1 else f"{total - len(silent) if silent else 'any'} of {total} claims"
     if broken:
         what = f"{len(broken)} of {total} claims {'is' if len(broken) == 1 else 'are'} violated: {_few(broken)}"
+    elif total == 0:
+        what = "No claim was tested"
     elif len(silent) < total:
         what = f"No violation of {answered} was found, which does not prove privacy"
     else:
         what = "Nothing is known"
     no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
     ended = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
-    return f"{what}{no_answer}. {ended}"
+    without_claim = f"; measured without a claim: {_few(measured)}" if measured else ""
+    return f"{what}{no_answer}{without_claim}. {ended}"
 
 
 def _few(names: list[str], most: int = 4) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
-from auditor.claims import Claim, Probability, QueryClaim
+from auditor.claims import Claim, Probability, QueryClaim, Unclaimed
 from auditor.errors import visible
 from auditor.events.histogram import Histogram
 from auditor.results.result import AuditResult
@@ -270,7 +270,8 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
             else:  # a single value, or an arrow to what lies beyond the end of the line
                 sign, at = (">", high) if start > high else ("D", start)
                 axes.plot([at], [place], marker=sign, color=colour, markersize=5, lw=0, clip_on=False)
-        axes.axvline(min(audit.claim.value, high), **CLAIMED)
+        if not isinstance(audit.claim, Unclaimed):
+            axes.axvline(min(audit.claim.value, high), **CLAIMED)
         axes.set_yticks(range(len(rows)), [row.label for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlim(low, high)
@@ -286,6 +287,8 @@ def _rows(audit: AuditResult) -> list[_Row]:
     claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
     is_query = isinstance(audit.claim, QueryClaim)
     rows = [_Row("claimed", *_beyond(claimed, "lower" if refuting_side(audit.claim) == "upper" else "upper"), CLAIM)]
+    if isinstance(audit.claim, Unclaimed):
+        rows.clear()
     if not is_query:
         rows.append(_Row("proved", *_beyond(found, audit.bound.side), colour))
     if audit.exact is not None:
@@ -324,11 +327,13 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
     """Return the bound after each part of the outputs, with the claim and, where it is known, the exact value."""
     growth, claimed = audit.illustration.growth, audit.claim.value
     outputs, bounds = zip(*growth, strict=True)
-    top = max([*filter(math.isfinite, bounds), claimed, 1e-9])
+    is_claimed = not isinstance(audit.claim, Unclaimed)
+    top = max([*filter(math.isfinite, bounds), claimed if is_claimed else 0.0, 1e-9])
 
     def draw(figure: "Figure") -> None:
         axes = _axes(figure, 0.45, HEIGHT - 0.1, 0.68, ("outputs", f"proved {audit.claim.symbol}"))
-        axes.axhline(claimed, **CLAIMED)
+        if is_claimed:
+            axes.axhline(claimed, **CLAIMED)
         if audit.exact is not None and math.isfinite(audit.exact.value):
             axes.axhline(audit.exact.value, color=MUTED, lw=1.0, dashes=(1, 2))
         values = [min(bound, 1.1 * top) for bound in bounds]
@@ -342,9 +347,8 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
         axes.margins(y=0.12)
 
     (first, at_first), (last, at_last) = growth[0], growth[-1]
-    described = (
-        f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}; claimed is {claimed:.4g}."
-    )
+    described = f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}"
+    described += f"; claimed is {claimed:.4g}." if is_claimed else "."
     return svg(name, "How the bound grew with outputs", described, HEIGHT, draw)
 
 

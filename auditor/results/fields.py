@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Plai
 from typing_extensions import TypeAliasType
 
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim, claim_from_dict
+from auditor.claims import Claim, Unclaimed, claim_from_dict
 from auditor.errors import InvalidInputError
 from auditor.events.observed import (
     ObservedBets,
@@ -41,7 +41,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _claim(value: Any) -> Claim:
-    return claim_from_dict(_object(value))
+    return Unclaimed() if value is None else claim_from_dict(_object(value))
 
 
 def _pair(value: Any) -> Pair:
@@ -81,7 +81,7 @@ def _both_chances(power: Mapping[str, float]) -> Mapping[str, float]:
 Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0, lt=2**63)])
 PowerField = TypeAliasType("PowerField", Annotated[Mapping[str, float], AfterValidator(_both_chances)])
 ClaimField = TypeAliasType(
-    "ClaimField", Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict())]
+    "ClaimField", Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict() or None)]
 )
 PairField = TypeAliasType(
     "PairField", Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]

@@ -395,9 +395,9 @@ class RunResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of all: a violation, else inconclusive, else none found."""
-        order = (Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
-        return max((audit.verdict for audit in self.audits), key=order.index, default=order[0])
+        """The worst verdict of all: a violation, else inconclusive, else none found, else measured."""
+        order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
+        return max((audit.verdict for audit in self.audits), key=order.index, default=order[1])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole of report.json."""

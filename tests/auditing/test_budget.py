@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.measuring import OUT_OF_REACH
 from auditor.auditing.settings import Settings
+from auditor.claims import Unclaimed
+from auditor.claims.privacy import OUT_OF_REACH
 from auditor.cli import main
 from auditor.config import load_configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.records import Records
+from auditor.results.files import to_json
+from auditor.results.reader import read_report
 
 Rng = np.random.Generator
 E1 = auditor.PureDP(1.0)
@@ -146,48 +149,49 @@ def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)
 
-    found = auditor.measure(noisy, PEOPLE, outputs=400_000, **ONCE)
+    found = auditor.audit(noisy, neighbours=PEOPLE, outputs=400_000, **ONCE)
     assert found.bound is not None
+    assert (found.verdict, found.passed, found.planted, found.power) == ("measured", True, None, None)
     assert 0.75 * true < found.bound.value <= true
     assert sum(found.outputs.to_dict().values()) <= 400_000
-
-
-@pytest.mark.parametrize(("quantity", "true"), [("epsilon", 4.377), ("mu", 1.0), ("rho", 0.5)])
-def test_gaussian_noise_is_measured_in_its_units(quantity: Any, true: float) -> None:
-    def noisy(value: Any, size: int, rng: Rng) -> Any:
-        return rng.normal(value, 1.0, size)
-
-    delta = 1e-5 if quantity == "epsilon" else 0.0
-    found = auditor.measure(noisy, [(0.0, 1.0)], quantity, delta=delta, outputs=400_000, **ONCE)
-    assert found.bound is not None
-    assert (found.bound.quantity, found.bound.value <= true) == (quantity, True)
-    assert found.bound.value > 0.55 * true
+    assert f"loses at least ε ≥ {math.floor(1000 * found.bound.value) / 1000:.3f} with 99.90 % confidence" in str(found)
 
 
 def test_what_cannot_be_measured_is_said() -> None:
-    with pytest.raises(InvalidInputError, match='quantity is "sigma"; it must be'.replace('"', "'")):
-        auditor.measure(count, PEOPLE, "sigma")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match=r"delta is 0\.1; only epsilon"):
-        auditor.measure(count, PEOPLE, "mu", delta=0.1)
+    with pytest.raises(InvalidInputError, match="method sequential has no bets against a claim of nothing"):
+        auditor.audit(count, neighbours=PEOPLE, method="sequential")
+    with pytest.raises(InvalidInputError, match="a privacy claim go together"):
+        auditor.audit(count, neighbours=auditor.Canaries([1, 2], lambda output, canary: 0.0), method="one-run")
 
 
 def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
     """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
     result = auditor.audit(
-        lambda records, size, rng: np.full(size, float(len(records))),
-        auditor.PureDP(OUT_OF_REACH),
-        PEOPLE,
-        samples=20_000,
-        **ONCE,
+        lambda records, size, rng: np.full(size, float(len(records))), neighbours=PEOPLE, samples=20_000, **ONCE
     )
     assert result.bound is not None
+    assert result.verdict == "measured"
     assert result.bound.value < math.log(20_000) < OUT_OF_REACH
 
 
-def test_the_command_measures_a_file(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["measure", str(config), "--outputs", "20000", "--workers", "1"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("ε ≥ 0.") == 2
-    assert "a query" in said
-    assert "no loss to measure" in said
-    assert "no claim was judged" in said
+def test_a_file_has_audits_with_and_without_a_claim(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A report says what is measured, and is read back. The level of the measured bound is no larger than Holm leaves."""
+    text = CONFIG.replace("    claim: {epsilon: 1.0}\n    samples", "    samples").replace(
+        "outputs: 30_000", "outputs: 9_000"
+    )
+    config.write_text(text, encoding="utf-8")
+    out = config.parent / "out"
+    both = ["--only", "as the file says", "--only", "samples of its own"]
+    assert main(["run", str(config), *both, "--workers", "1", "--out", str(out)]) == 0
+    assert "samples of its own: The mechanism loses at least ε ≥ 0." in " ".join(capsys.readouterr().out.split())
+    report = read_report(out / "budget" / "report.json")
+    claimed, measured = report.audits
+    assert (measured.claim, measured.verdict, measured.alpha) == (Unclaimed(), "measured", claimed.alpha)
+    assert to_json(report.to_dict()) == (out / "budget" / "report.json").read_text(encoding="utf-8")
+    assert report.to_dict()["audits"][1]["claim"] is None
+    for form in ("--html", "--markdown", "--junit"):
+        assert main(["show", str(out / "budget" / "report.json"), form, "-"]) == 0
+        assert "loses at least ε ≥ 0." in capsys.readouterr().out
+    config.write_text(f"{text}    expect: violation\n".replace("    claim: {sensitivity: 1}\n", ""), encoding="utf-8")
+    assert main(["check", str(config)]) == 2
+    assert "expect is violation; it goes with a claim" in capsys.readouterr().err

@@ -93,8 +93,10 @@ def changed(*path: Any, value: Any) -> dict[str, Any]:
 
 
 AUDIT = ("audits", 0)
+UNCLAIMED = {key: value for key, value in GOOD["audits"][0].items() if key != "claim"}
 FINE = {
     "as it is": GOOD,
+    "without a claim": changed(*AUDIT, value=UNCLAIMED),
     "pure": changed(*AUDIT, "claim", value={"epsilon": 1}),
     "totals": changed(*AUDIT, "neighbours", value={"domain": "totals", "contributions": [[1]], "people": ENDS}),
     "a profile": changed(*AUDIT, "claim", value={"profile": [[1, 0.1], [2, 1e-5]]}),
@@ -128,7 +130,7 @@ BROKEN = {
     "an order that is none": changed(*AUDIT, "claim", value={"order": 1, "epsilon": 1}),
     "a misspelt claim": changed(*AUDIT, "claim", value={"epsilom": 1}),
     "a probability of no side": changed(*AUDIT, "claim", value={"probability": 0.5}),
-    "a function without a claim": changed(*AUDIT, "claim", value=...),
+    "an end without a claim": changed(*AUDIT, value={**UNCLAIMED, "expect": "violation"}),
     "a function without neighbours": changed(*AUDIT, "neighbours", value=...),
     "a number without a distance": changed(*AUDIT, "neighbours", value={"domain": "number", "range": [0, 9]}),
     "no neighbours": changed(*AUDIT, "neighbours", value={}),
