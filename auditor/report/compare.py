@@ -133,7 +133,8 @@ def _claim(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def _verdict(old: AuditResult, new: AuditResult) -> _Found:
-    if old.verdict is new.verdict:
+    was_answered = old.verdict is not Verdict.INCONCLUSIVE
+    if old.verdict is new.verdict or (new.verdict is Verdict.MEASURED and was_answered):
         return
     if new.verdict is Verdict.INCONCLUSIVE:
         yield ChangeKind.WORSE, f"now inconclusive: {new.stop_reason}"

@@ -19,7 +19,7 @@ from auditor import auditing
 from auditor.auditing.earlier import remeasured
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import Bound, ScoreCounts
-from auditor.claims import Claim
+from auditor.claims import Claim, Unclaimed
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 from auditor.events.observed import BothAnswers, Hits, ObservedBets, ObservedReport, ObservedRule, QueryAnswers
@@ -74,6 +74,7 @@ SMALL, SMALL_RISE = {"event": event(51_000, 100_000)}, {"event": event(52_400, 1
 OF_ANOTHER_RELATION = {"pair": Pair(0, 1, Relation.ADD_REMOVE)}
 AT_ANOTHER_THRESHOLD = {**HIGHER, "event": event(70_000, 100_000, description="output ≤ 0.4")}
 TWIN = {**VIOLATION, "expected": Verdict.VIOLATION}
+MEASURED = {"claim": Unclaimed(), "verdict": Verdict.MEASURED, "expected": Verdict.MEASURED, "power": None}
 FEWER = OutputsSpent(0, 2_000, 20_000)
 
 
@@ -94,6 +95,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("a known violation", VIOLATION, VIOLATION, []),
     ("a twin that breaks more", TWIN, {**TWIN, **HIGHER}, []),
     ("a violation that is gone", VIOLATION, {}, [("better", "the violation is gone")]),
+    ("a claim taken away", VIOLATION, MEASURED, [("worse", "claim changed from ε = 1 to nothing; not comparable")]),
+    ("a measured loss", MEASURED, MEASURED, []),
     ("a twin not caught", TWIN, {"expected": Verdict.VIOLATION}, [("worse", "the expected violation is no longer found")]),
     ("no answer", {}, {**NO_ANSWER, "stop_reason": "it hangs"}, [("worse", "now inconclusive: it hangs")]),
     ("an answer", NO_ANSWER, {}, [("better", "there is an answer now")]),
