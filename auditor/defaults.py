@@ -106,7 +106,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
             "fixed",
         ),
     ]
-    search: Annotated[int | Mapping[str, Any] | None, About("The budget of the search over pairs.", option="N")]
+    search: Annotated[int | None, About("Outputs for the search, all pairs together.", least=0, option="N")]
     events: Annotated[
         Sequence[EventKind],
         About(

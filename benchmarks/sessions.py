@@ -16,7 +16,6 @@ from joblib import Parallel, delayed
 
 from auditor.auditing import run
 from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Search
 from auditor.auditing.sizes import largest_bound
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
@@ -38,7 +37,7 @@ RESULTS = ROOT / "results" / "sessions.json"
 def _plans(verdict: Verdict) -> dict[str, Plan]:
     plans = load_configuration(ROOT.parent / "configs" / "sessions.yaml").plans
     return {
-        plan.name: replace(plan.with_settings(search=Search(), planted=0, execution=HERE), alpha=1 - CONFIDENCE)
+        plan.name: replace(plan.with_settings(search=None, planted=0, execution=HERE), alpha=1 - CONFIDENCE)
         for plan in plans
         if plan.expect == verdict
     }
@@ -66,7 +65,7 @@ def found(plan: Plan) -> dict[str, Any]:
 
 def _alarms(name: str, seeds: range) -> int:
     plan = replace(_plans(Verdict.NO_VIOLATION_FOUND)[name], alpha=1 - SMALL_CONFIDENCE)
-    small = plan.with_settings(search=Search(SEARCHED), samples=largest_bound(OUTPUTS, SEARCHED), shrink=False)
+    small = plan.with_settings(search=SEARCHED, samples=largest_bound(OUTPUTS, SEARCHED), shrink=False)
     return sum(run(small.with_settings(seed=seed)).verdict == Verdict.VIOLATION for seed in seeds)
 
 

@@ -134,7 +134,7 @@ def configuration() -> str:
         "",
         *_keys(_own(definitions["Audit"])),
     ]
-    for name in ("Execution", "Search"):
+    for name in ("Execution",):
         lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]
     lines += ["", "## Claims", "", "| keys | what is promised |", "|---|---|"]
     for form in definitions["Claim"]["anyOf"]:

@@ -9,7 +9,6 @@ import pytest
 
 from auditor.auditing import Plan, run
 from auditor.auditing.oracle import exact_value
-from auditor.auditing.settings import Search
 from auditor.blackbox.sampling import Execution
 from auditor.config import load_configuration
 from auditor.neighbours.domains import Domain
@@ -36,7 +35,7 @@ def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
 
 
 def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
-    search = Search(min(6000, plan.settings.sizes.search))
+    search = min(6000, plan.settings.sizes.search)
     settings = replace(plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1))
     return replace(plan, alpha=alpha, settings=settings)
 

@@ -1,4 +1,4 @@
-"""Audits and searches that must end in time, with a bound that holds.
+"""Audits that must end in time, with a bound that holds.
 
 What drawing and learning take is measured first, on outputs that serve for nothing else: by single outputs, small searches, and
 tests learned from few outputs. The numbers of outputs for search, selection and bound follow from the clock alone. So the
@@ -7,9 +7,6 @@ bound is on a number of trials that is fixed in advance.
 The mechanism may become slower. If the time is over before the bound is done, the bound ends with the batches that were counted
 by then, in their order. This rule looks at the clock and at no output: given how long batches take, the number of trials is fixed.
 It holds for mechanisms whose time does not depend on their outputs. The report says how many outputs were drawn of how many.
-
-A search with seconds of its own is fitted in the same way. From then on it is the search of that number of outputs. The report
-states it.
 """
 
 import itertools
@@ -33,8 +30,6 @@ OF_SEARCH, OF_SELECTION = 0.25, 0.1
 BELIEVED, PLANNED = 0.1, 0.8
 # The outputs of the first trial, and the factor by which trials grow until one is believed.
 FIRST, GROWTH = 512, 2
-# A search has at most this share of the seconds of its audit.
-MOST_FOR_SEARCH = 0.5
 # Under which the numbers are kept, for a run that is resumed and for a replay.
 FITTING_SEARCH, FITTING_SELECTION = "outputs that fit into the search", "outputs that fit into the selection"
 FITTING_BOUND, EACH = "outputs that fit", "seconds of an output"
@@ -56,11 +51,10 @@ def sizes_in_time(plan: Plan, draw: Draw, search: Searching) -> Sizes:
         seconds, drawn = (1 - OF_SEARCH - OF_SELECTION) * settings.seconds, _drawn_in_a_second(plan, draw)
         bound = max(FEWEST, min(sizes.bound, math.floor(PLANNED * seconds * drawn)))
         sizes = replace(sizes, bound=bound, selection=sizes_for(bound).selection)
-    seconds_of_search = _seconds_of_search(plan)
-    if seconds_of_search is not None:
-        fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, sizes, draw, search, seconds_of_search))
-        own = settings.search.seconds is not None
-        sizes = replace(sizes, search=fit if own else min(fit, sizes.search), fitted=fit if own else None)
+    if settings.seconds is not None and settings.search is None:
+        of_search = OF_SEARCH * settings.seconds
+        fit = plan.store.recall(FITTING_SEARCH, lambda: _fit_search(plan, sizes, draw, search, of_search))
+        sizes = replace(sizes, search=min(fit, sizes.search))
     if settings.seconds is not None and plan.kind == "pairwise":
         fit = plan.store.recall(FITTING_SELECTION, lambda: _fit_selection(plan, sizes, draw))
         sizes = replace(sizes, selection=max(FEWEST, min(sizes.selection, fit)))
@@ -77,17 +71,9 @@ def with_all_that_is_left(plan: Plan, sizes: Sizes, draw: Draw) -> Sizes:
     return replace(sizes, bound=max(FEWEST, left))
 
 
-def _seconds_of_search(plan: Plan) -> float | None:
-    seconds, asked = plan.settings.seconds, plan.settings.search
-    if seconds is None or asked.outputs is not None:
-        return asked.seconds
-    return OF_SEARCH * seconds if asked.seconds is None else min(asked.seconds, MOST_FOR_SEARCH * seconds)
-
-
 def _drawn_in_a_second(plan: Plan, draw: Draw) -> float:
     """Return how many outputs all workers draw in a second, if they do nothing else."""
-    seconds = plan.settings.seconds or plan.settings.search.seconds or 0.0
-    most = BELIEVED * OF_SELECTION * seconds
+    most = BELIEVED * OF_SELECTION * (plan.settings.seconds or 0.0)
     each = plan.store.recall(EACH, lambda: draw.sampler().seconds_each(plan.domain.corners()[0], most))
     return draw.pace.workers / float(each)
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Search
 from auditor.blackbox.store import AuditStore
 from auditor.claims import PrivacyClaim
 from auditor.defaults import FEWEST
@@ -50,7 +49,7 @@ def _measuring(plan: Plan, earlier: AuditResult, outputs: int) -> Plan:
         samples=max(FEWEST, outputs),
         outputs=None,
         seconds=None,
-        search=Search(),
+        search=None,
         method="two-intervals" if plan.settings.method == "two-intervals" else "fixed",
         shrink=False,
         prove=False,

@@ -124,7 +124,7 @@ def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
         warnings.append(
             f"weak: only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds"
         )
-    pairs = len(plan.domain.corners()) if not spent.search and settings.search.outputs is None else 1
+    pairs = len(plan.domain.corners()) if not spent.search and settings.search is None else 1
     if pairs > 1:
         warnings.append(
             "weak: there were too few outputs for a search, so only one pair was looked at: raise "

@@ -111,7 +111,7 @@ class Ended:
         settings = plan.settings
         stages = _by_name(draw.stages)
         looked_at, pairs = str(plan.neighbours), max(1, len(draw.pairs))
-        tried = Tried(looked_at, pairs, settings.events, seen.sizes.fitted, stages, outcome.planted, settings.observe)
+        tried = Tried(looked_at, pairs, settings.events, stages, outcome.planted, settings.observe)
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, tried, seconds, seen.drawn_by))
 

@@ -6,16 +6,14 @@ proof as well as the first.
 
 import functools
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
-from auditor.auditing.deadline import FITTING_SEARCH
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
@@ -29,9 +27,8 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.events.observed import BothAnswers, QueryAnswers
-from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Side, data_words, plain, same
-from auditor.neighbours.search import Budget, Evaluate, search_pairs
+from auditor.neighbours.search import Budget, search_pairs
 from auditor.neighbours.shrink import Screening, shrink_pair
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
@@ -99,11 +96,7 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    seconds, sizes = plan.settings.search.seconds, plan.settings.sizes
-    if seconds is not None:
-        fit = store.recall(FITTING_SEARCH, lambda: math.floor(seconds / _seconds_each(plan.domain, evaluate)))
-        sizes = replace(sizes, search=fit, fitted=fit)
-        seen.clear()
+    sizes = plan.settings.sizes
     rng = rng_at(plan.settings.seed)
     search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, sizes.search), least_each=1), rng)
     if not seen:
@@ -121,15 +114,6 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
         found.event,
     )
     return Seen(judgement, sizes, found.pair, shrink=smallest)
-
-
-def _seconds_each(domain: Domain, evaluate: Evaluate) -> float:
-    """Return how long a query takes on a pair, by a few of them, without the first, for which its process is started."""
-    first, *some = domain.corners()[: 1 + PAIRS_TO_MEASURE]
-    evaluate([first], 1)
-    started = time.monotonic()
-    evaluate(some, 1)
-    return max(1e-6, (time.monotonic() - started) / max(1, len(some)))
 
 
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:

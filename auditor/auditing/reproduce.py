@@ -16,8 +16,7 @@ def command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
     ``sizes`` are the numbers of outputs. None if there is neither a command nor a pair.
     """
     if plan.rerun:
-        search = () if sizes.fitted is None else ("--search", str(sizes.fitted))
-        return shlex.join(["auditor", "run", *plan.rerun, *search])
+        return shlex.join(["auditor", "run", *plan.rerun])
     if pair is None:
         return None
     confidence = round(1 - plan.alpha, 12)

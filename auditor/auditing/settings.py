@@ -1,6 +1,5 @@
 """How an audit is carried out, for every kind of audit: settings that were checked. They are declared in ``auditor.defaults``."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, get_args
@@ -8,31 +7,8 @@ from typing import Any, get_args
 from auditor.auditing.sizes import Sizes, largest_bound, sizes_for
 from auditor.blackbox.sampling import Execution
 from auditor.defaults import FEWEST, MOST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
-from auditor.errors import InvalidInputError, did_you_mean, require_number
+from auditor.errors import InvalidInputError, did_you_mean
 from auditor.events.selection import VALUES
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The budget of the search over pairs: outputs, or seconds; by default a share of the bound's outputs."""
-
-    outputs: int | None = None
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.outputs is not None:
-            _require_integer("search", self.outputs, 0, MOST)
-        if self.seconds is not None:
-            require_number("search: seconds", self.seconds, 0, math.inf, low_open=True)
-
-    @classmethod
-    def of(cls, given: int | Mapping[str, Any] | None) -> "Search":
-        """Return the search that is written as a number of outputs, {outputs: n}, or {seconds: s}."""
-        if not isinstance(given, Mapping):
-            return cls(given)
-        if set(given) not in ({"outputs"}, {"seconds"}):
-            raise InvalidInputError(f"search is {dict(given)!r}; it must be {{outputs: n}} or {{seconds: s}}")
-        return cls(**given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +16,8 @@ class Settings:
     """How an audit is carried out.
 
     ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
-    if they are planned together. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
+    if they are planned together. ``search`` counts those of the search; by default they are a share of the
+    bound's. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
     smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
     for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass.
     ``observe`` is what outputs hold in addition to the value. ``seed`` is the root of all randomness.
@@ -48,7 +25,7 @@ class Settings:
 
     samples: int = SAMPLES
     method: MethodName = "fixed"
-    search: Search = field(default_factory=Search)
+    search: int | None = None
     seconds: float | None = None
     events: tuple[EventKind, ...] = (VALUES,)
     shrink: bool = True
@@ -72,6 +49,8 @@ class Settings:
         _require_integer("samples", self.samples, FEWEST, MOST)
         if self.outputs is not None:
             _require_integer("outputs", self.outputs, FEWEST, MOST)
+        if self.search is not None:
+            _require_integer("search", self.search, 0, MOST)
         _require_integer("seed", self.seed, 0)
         _require_integer("planted", self.planted, 0)
 
@@ -90,7 +69,6 @@ class Settings:
         chosen = {name: value for name, value in given.items() if name not in of_execution}
         for name in {"events", "observe"} & chosen.keys():
             chosen[name] = tuple(chosen[name])
-        chosen["search"] = Search.of(chosen.get("search"))
         if "samples" in chosen and chosen.get("outputs") is not None:
             raise InvalidInputError(
                 "samples and outputs are both given; give one. `samples` counts the outputs of the bound. `outputs` counts those "
@@ -99,7 +77,7 @@ class Settings:
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
             return settings
-        samples = largest_bound(settings.outputs, settings.search.outputs)
+        samples = largest_bound(settings.outputs, settings.search)
         if samples < FEWEST:
             raise InvalidInputError(
                 f"outputs is {settings.outputs}; search and selection leave {samples} of them for the bound, which "
@@ -110,7 +88,7 @@ class Settings:
     @property
     def sizes(self) -> Sizes:
         """How many outputs search, selection and bound have if nothing limits their time."""
-        return sizes_for(self.samples, self.search.outputs)
+        return sizes_for(self.samples, self.search)
 
     @property
     def shrinks(self) -> bool:

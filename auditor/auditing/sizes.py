@@ -25,15 +25,11 @@ ENOUGH = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The outputs of search, selection and bound, both sides together.
-
-    If the search has a time limit of its own, ``fitted`` is the number of outputs that fits into it.
-    """
+    """The outputs of search, selection and bound, both sides together."""
 
     search: int
     selection: int
     bound: int
-    fitted: int | None = None
 
     @property
     def learning(self) -> int:
@@ -45,7 +41,7 @@ def sizes_for(bound: int, search: int | None = None) -> Sizes:
     """Return the sizes for a bound of this number of outputs. ``search`` is the number for the search, if given.
 
     >>> sizes_for(1_000_000)
-    Sizes(search=150000, selection=150000, bound=1000000, fitted=None)
+    Sizes(search=150000, selection=150000, bound=1000000)
     """
     learning = min(bound, ENOUGH)
     selection = max(FEWEST, round(SELECTION_SHARE * learning), min(LEAST_SELECTION, bound // 4))

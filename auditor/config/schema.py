@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import Discriminator, Field, Tag, create_model
 
 from auditor.config.domain_schema import Neighbours
 from auditor.config.strict import Strict, limited
@@ -43,18 +43,7 @@ class ExecutionKeys(Strict):
     """How outputs are drawn."""
 
 
-class SearchKeys(Strict):
-    """The budget of the search over pairs: outputs or seconds. Sequential audits search as they go, and ignore both."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
-
-    outputs: Annotated[int | None, limited(minimum=0)] = None
-    """Outputs for the search, all pairs together."""
-    seconds: Annotated[Number | None, limited(exclusiveMinimum=0)] = None
-    """Instead of outputs: the outputs that fit into these seconds. The report says how many; that number repeats the search."""
-
-
-@with_settings(SettingsKeywords, but=ExecutionKeywords.__annotations__, search=SearchKeys | None)
+@with_settings(SettingsKeywords, but=ExecutionKeywords.__annotations__)
 class Shared(Strict):
     """Keys of the file, which an audit may set anew for itself."""
 

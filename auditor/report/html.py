@@ -245,9 +245,6 @@ def tried(audit: AuditResult) -> list[str]:
         lines += [f"{words}." for words in canary_words(audit.event)]
     else:
         lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
-    if (fitted := audit.tried.search) is not None:
-        repeats = f"search: {{outputs: {fitted}}} repeats this search"
-        lines.append(f"The time limit allowed {fitted:,} search outputs; {repeats}.")
     if isinstance(audit.claim, PrivacyClaim):
         lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
     if BITS in audit.tried.events:

@@ -156,15 +156,13 @@ class Probed:
 class Tried:
     """The scope of an audit: the neighbours in words, the number of pairs tried, and the kinds of events.
 
-    ``search`` is the number of outputs of the search, if a time limit set it. The same number repeats the search. ``planted`` says
-    which faults the search finds that are planted in the mechanism; None if none were. ``observed`` is what outputs held in
-    addition to the value.
+    ``planted`` says which faults the search finds that are planted in the mechanism; None if none were. ``observed`` is what
+    outputs held in addition to the value.
     """
 
     neighbours: str
     pairs: Count
     events: Sequence[str]
-    search: Annotated[Count | None, Field(exclude_if=lambda outputs: outputs is None)] = None
     stages: Annotated[Sequence[Stage], Field(exclude_if=lambda stages: not stages)] = ()
     planted: Annotated[Probed | None, Field(exclude_if=lambda planted: planted is None)] = None
     observed: Annotated[Sequence[str], Field(exclude_if=lambda observed: not observed)] = ()

@@ -126,10 +126,8 @@ AUDITS = {
     ),
     "a probability that is too large": audit("wrong", "coin", "{probability: 0.1, at_most: true}", TOTALS),
     "a query that ends while it is shrunk": audit(
-        "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: {outputs: 0}"
+        "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: 0"
     ),
-    "a search with seconds": audit("timed", "laplace", neighbours=TOTALS, more="search: {seconds: 0.3}"),
-    "a query with seconds": audit("timed query", "total", "{sensitivity: 1}", QUERIED, more="search: {seconds: 0.3}"),
     "failing": audit("failing", "failing"),
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.auditing.settings import Search, Settings
+from auditor.auditing.settings import Settings
 from auditor.blackbox.sampling import Execution
 from auditor.claims import ApproximateDP, PureDP
 from auditor.config import Configuration, load_configuration
@@ -30,7 +30,7 @@ method: fixed
 execution:
   workers: 1
 search:
-  outputs: 500
+  500
 audits:
   - name: first
     mechanism: somewhere:f
@@ -82,7 +82,7 @@ def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
     assert (plan.name, plan.source.name, plan.source.parameters) == ("first", "somewhere:f", {"scale": 2})
     assert (plan.claim, plan.expect) == (PureDP(1.0), Verdict.NO_VIOLATION_FOUND)
     execution = Execution(workers=1)
-    assert plan.settings == Settings(1000, "fixed", Search(500), prove="briefly", seed=5, execution=execution)
+    assert plan.settings == Settings(1000, "fixed", search=500, prove="briefly", seed=5, execution=execution)
     assert plan.alpha == pytest.approx(0.1)
 
 
@@ -90,11 +90,11 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
     kept = [
         line for line in PLAIN.splitlines() if line.split(":")[0] not in {"seed", "confidence", "samples", "method"}
     ]
-    text = "\n".join(kept).replace("execution:\n  workers: 1\nsearch:\n  outputs: 500\n", "")
+    text = "\n".join(kept).replace("execution:\n  workers: 1\nsearch:\n  500\n", "")
     configuration = load(file, text)
     [plan] = configuration.plans
     assert configuration.confidence == 0.999
-    assert plan.settings == Settings(1_000_000, "fixed", Search(None), prove="briefly")
+    assert plan.settings == Settings(1_000_000, "fixed", search=None, prove="briefly")
     assert plan.settings.execution == Execution("loky", -1, 65_536, None)
 
 
@@ -179,16 +179,16 @@ def test_group_wise_claims_are_one_audit_for_each_contribution_under_one_budget(
 
 
 def test_an_audit_may_set_the_file_s_keys_anew(file: Path) -> None:
-    own = "samples: 200\n    seed: 9\n    method: two-intervals\n    search: {outputs: 0}\n    execution: {batch: 7, workers: 2}"
+    own = "samples: 200\n    seed: 9\n    method: two-intervals\n    search: 0\n    execution: {batch: 7, workers: 2}"
     second = (
         PLAIN[PLAIN.index("  - name") :].replace("first", "second").replace("parameters:", f"{own}\n    parameters:")
     )
     first_plan, second_plan = load(file, PLAIN + second).plans
     execution = Execution(workers=1)
-    assert first_plan.settings == Settings(1000, "fixed", Search(500), prove="briefly", seed=5, execution=execution)
+    assert first_plan.settings == Settings(1000, "fixed", search=500, prove="briefly", seed=5, execution=execution)
     execution = Execution(batch=7, workers=2)
     assert second_plan.settings == Settings(
-        200, "two-intervals", Search(0), prove="briefly", seed=9, execution=execution
+        200, "two-intervals", search=0, prove="briefly", seed=9, execution=execution
     )
     assert first_plan.alpha == second_plan.alpha == pytest.approx(0.05)
 
@@ -337,7 +337,6 @@ UNKNOWN: list[tuple[str, str, int, str, str]] = [
     # what is written, what instead, the line, the key, the nearest
     ("samples: 1000", "sampels: 1000", 4, "sampels", "samples"),
     ("  workers: 1", "  wokers: 1", 7, "wokers", "workers"),
-    ("  outputs: 500", "  output: 500", 9, "output", "outputs"),
     ("    mechanism: somewhere:f", "    mechanism: somewhere:f\n    expct: violation", 13, "expct", "expect"),
     ("      epsilon: 1.0", "      epsilom: 1.0", 15, "epsilom", "epsilon"),
     ("      contributions:", "      contribution_s:", 19, "contribution_s", "contributions"),
@@ -418,14 +417,7 @@ WRONG: list[tuple[str, str, int, str]] = [
     ("workers: 1", "backend: lokey", 7, "'lokey'; did you mean \"loky\""),
     ("seed: 5", "seed: -1", 0, "seed is -1"),
     ("samples: 1000", "samples: 99", 0, "samples is 99; it must be an integer of at least 100"),
-    ("outputs: 500", "outputs: -1", 0, "search is -1"),
-    ("outputs: 500", "seconds: -1", 0, "search: seconds is -1; it must be a finite number above 0"),
-    (
-        "outputs: 500",
-        "output: 500",
-        9,
-        'unknown key "output" in search; did you mean "outputs"? Allowed: outputs, seconds',
-    ),
+    ("  500\n", "  -1\n", 0, "search is -1; it must be an integer of at least 0"),
     ("name: first", "name: 5", 11, "audits.0.name is 5; input should be a valid string"),
     ("mechanism: somewhere:f", "mechanism:", 12, "mechanism is None"),
     ("domain: totals", "domain: total", 18, "'total'; did you mean \"totals\""),
