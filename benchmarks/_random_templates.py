@@ -34,54 +34,39 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         {dict}.get('a')   {dict}.get('c', {int})   {dict}.pop('b')   {dict}.pop('c', 0)   {dict}.setdefault('c', {int})
         len({dict}.keys())   sum({dict}.values())   sum(B for A, B in {dict}.items() if A != 'a')   math.floor({float})
         math.ceil({float})   math.trunc({float})   math.floor({int})   math.prod({list})   math.comb(4, {cint})
-        math.perm(3, {cint})   math.factorial(abs({cint}))   math.gcd({cint}, 6)   math.lcm({cint}, 4)
-        math.isqrt(abs({cint}))   (5).bit_length()   (7).bit_count()   int.from_bytes((3).to_bytes(2, 'big'), 'big')
+        math.perm(3, {cint})
+        math.factorial(abs({cint}))   math.gcd({cint}, 6)   math.lcm({cint}, 4)   math.isqrt(abs({cint}))
+        (5).bit_length()   (7).bit_count()   int.from_bytes((3).to_bytes(2, 'big'), 'big')
         int.from_bytes(b'ab', 'little')   len('a b'.split())   len(b'ab') + {int}
         (None if {bool} else {int}) or {const}   next_of({int})   x.size   x.ndim   x.dtype.itemsize   {mat}.shape[0]
-        {arr}.tolist()[0]   {arr}.item({const})   np.size({carr})   np.ndim({carr})   np.shape({arr})[0]   {mat}[0, 1]
-        {mat}[1][0]   len([A for A in {list} if A > {const}])   (not {int}) + 1
-        sum(A * B for A, B in zip({list}, {tup}))   sum(A * B for A, B in enumerate({list}))   list(reversed({list}))[0]
-        sum(A for A in {list} for B in {tup} if A < B)   len({A % 2 for A in (1, 2, 3)})   {1: {int}, 2: {int}}[{pos}]
-        list(map(abs, {list}))[0]   sum(map(lambda A: A - 1, {list}))   len(list(filter(None, {list})))
-        sum(filter(lambda A: A > 0, {list}))   sorted({list})[0]   sorted({list}, key=lambda A: -A)[0]
-        sorted([{int}, {int}, {const}], reverse=True)[1]   sorted({list}, key=abs, reverse=True)[0]
-        [{int}, {int}].index({int})   (1, {int}).count({int})   {npi}.item()   int({npi})   int(np.ceil({float}))
-        int({mask}[0])   int({arr}[0])   int({arr}.sum())   ({list} + [{int}])[2]   ({tup} * 2)[3]
-        (0 < {int}) + ({int} < 2)   np.gcd({cint}, 4)   np.lcm({cint}, 2)   (-1) ** {cint}   sum(x) * 0 + {int}
-        int(x.shape == (2,))
+        {arr}.tolist()[0]   {arr}.item({const})   {mat}[0, 1]   {mat}[1][0]   len([A for A in {list} if A > {const}])
+        (not {int}) + 1   sum(A * B for A, B in zip({list}, {tup}))   sum(A * B for A, B in enumerate({list}))
+        list(reversed({list}))[0]   sum(A for A in {list} for B in {tup} if A < B)   len({A % 2 for A in (1, 2, 3)})
+        {1: {int}, 2: {int}}[{pos}]   list(map(abs, {list}))[0]   sum(map(lambda A: A - 1, {list}))
+        len(list(filter(None, {list})))   sum(filter(lambda A: A > 0, {list}))   sorted({list})[0]
+        sorted({list}, key=lambda A: -A)[0]   sorted([{int}, {int}, {const}], reverse=True)[1]
+        sorted({list}, key=abs, reverse=True)[0]   [{int}, {int}].index({int})   (1, {int}).count({int})   {npi}.item()
+        int({npi})   int(np.ceil({float}))   int({mask}[0])   int({arr}[0])   int({arr}.sum())   ({list} + [{int}])[2]
+        ({tup} * 2)[3]   (0 < {int}) + ({int} < 2)   (-1) ** {cint}   sum(x) * 0 + {int}   int(x.shape == (2,))
     """),
     "npi": several("""
-        np.int64({int})   np.float64({int})   np.float64({float})   np.add({int}, {int})   np.subtract({int}, {const})
-        np.multiply({int}, {const})   np.negative({int})   np.positive({int})   np.maximum({int}, {int})
-        np.maximum({float}, {const})   np.minimum({int}, {const})   np.absolute({int})   np.abs({float})
-        np.sign({int})   np.sign({float})   np.square({int})   np.floor({float})   np.ceil({float})   np.trunc({float})
-        np.rint({float})   np.round({float})   np.round({float}, 1)   np.floor({int})   np.clip({int}, 0, 2)
+        np.int64({int})   np.float64({int})   np.float64({float})   np.subtract({int}, {const})
+        np.maximum({int}, {int})   np.maximum({float}, {const})   np.minimum({int}, {const})   np.absolute({int})
+        np.abs({float})   np.sign({int})   np.sign({float})   np.floor({float})   np.ceil({float})   np.rint({float})
+        np.round({float})   np.round({float}, 1)   np.floor({int})   np.clip({int}, 0, 2)
         np.clip({int}, {const}, None)   np.clip({float}, 0.0, 1.5)   np.clip({int}, {int}, 2)   np.sum({arr})
-        np.sum({mask})   np.prod({arr})   np.mean({arr})   np.max({arr})   np.min({list})   np.ptp({arr})
-        np.argmax({arr})   np.argmin({arr})   np.argmax([{int}, {int}, {int}])   np.argmax({mask})   np.median({arr})
-        np.std({arr})   np.var({arr})   np.quantile({arr}, 0.5)   np.percentile({arr}, 50)   np.linalg.norm({arr})
-        np.linalg.norm({arr}, 1)   np.count_nonzero({arr})   np.count_nonzero({mask})
-        np.searchsorted([0, 1, 2], {int})   np.dot({arr}, {arr})
-        np.searchsorted(np.array([0, 2]), {int}, side='right')   np.where({bool}, {int}, {int})[()]
-        np.divide({int}, {pos})   np.divide({int}, {int})   np.bitwise_xor({int}, 1)   np.bitwise_and({int}, 1)
-        np.bitwise_or({int}, 1)   np.exp({int})   np.exp2({int})   np.expm1({int})   np.sinh({int})   np.cosh({int})
-        np.log({int})   np.log2({pos})   np.log10({int})   np.log1p({int})   np.sqrt({int})   np.sqrt(abs({int}))
-        np.cbrt({int})   np.sin({int})   np.cos({int})   np.tanh({float})   np.arctan({float})   np.arcsinh({int})
-        np.tan({cint})   np.arcsin(0.5)   np.arccos({cint})   np.int8({cint})   np.int16({cint})   np.int32({cint})
-        np.uint8({pos})   np.uint16({pos})   np.uint32({pos})   np.uint64({pos})   np.float32({cint})
-        np.hypot({cint}, 1)   np.arctan2({cint}, 1)   np.logaddexp({cint}, 0)   np.nextafter(1.0, {cint})
-        np.float_power({cint}, 2)   np.power({cint}, 2)   np.floor_divide({cint}, 2)   np.remainder({cint}, 2)
-        np.mod({cint}, 3)   np.copysign({cint}, -1)   np.deg2rad({cint})   np.heaviside({cint}, 0.5)   np.invert({cint})
-        np.nanmax({carr})   np.nanmin({carr})   np.nansum({carr})   np.nanmean({carr})   np.average({carr})
-        np.linalg.det(np.array([[1, {cint}], [0, 2]]))   np.polyval([1, 2], {cint})   np.interp({cint}, [0, 1], [2, 3])
-        np.digitize({cint}, [0, 1])   np.nan_to_num({cint})   np.isin({cint}, [0, 1]) * 1   {arr}[0]   {arr}[-1]
-        {arr}[{const}]   {mat}[1, 0]   {arr}.sum()   {arr}.prod()   {arr}.mean()   {arr}.max()   {arr}.min()
-        {arr}.ptp()   {arr}.argmax()   {arr}.argmin()   {arr}.std()   {arr}.var()   {arr}.dot({arr})
+        np.sum({mask})   np.mean({arr})   np.max({arr})   np.min({list})   np.argmax({arr})   np.argmin({arr})
+        np.argmax([{int}, {int}, {int}])   np.argmax({mask})   np.median({arr})   np.std({arr})   np.var({arr})
+        np.linalg.norm({arr})   np.linalg.norm({arr}, 1)   np.count_nonzero({arr})   np.count_nonzero({mask})
+        np.searchsorted([0, 1, 2], {int})   np.searchsorted(np.array([0, 2]), {int}, side='right')
+        np.where({bool}, {int}, {int})[()]   np.divide({int}, {pos})   np.divide({int}, {int})   np.exp({int})
+        np.expm1({int})   np.sinh({int})   np.log({int})   np.log1p({int})   np.sqrt({int})   np.sqrt(abs({int}))
+        np.arcsinh({int})   np.uint64({pos})   {arr}[0]   {arr}[-1]   {arr}[{const}]   {mat}[1, 0]   {arr}.sum()
+        {arr}.mean()   {arr}.max()   {arr}.min()   {arr}.argmax()   {arr}.argmin()   {arr}.std()   {arr}.var()
         {npi}.astype(float)   {npi}.round()   {npi}.copy()   {npi}.astype(np.int64)   {npi} + {npi}   {npi} * 2   -{npi}
         {npi} / 2   {npi} // 2   {npi} % 2   {npi} ** 2   abs({npi})   {mask}.sum()   {npi}.sum()   {npi}.max()
-        {npi}.min()   {npi}.tolist()   np.add.reduce({carr})   {mat}[0] @ {mat}[:, 1]   {arr} @ {arr}
-        np.matmul({arr}, {arr})   np.array({int})[()]   (np.array({int}) + 1)   np.max({int})
-        np.sum([{int}, {int}, {const}])   np.mean([{int}, {int}])
+        {npi}.min()   {npi}.tolist()   {mat}[0] @ {mat}[:, 1]   {arr} @ {arr}   np.array({int})[()]
+        (np.array({int}) + 1)   np.max({int})   np.sum([{int}, {int}, {const}])   np.mean([{int}, {int}])
     """),
     "float": several("""
         {int} / 2   {int} / {int}   float({int})   float({float})   {float} + {int}   {float} - {float}   {float} * 0.5
@@ -107,66 +92,47 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         any(A > 1 for A in {list})   all(A > 0 for A in {tup})   any({list})   all({tup})   any([{bool}, {bool}])
         isinstance({int}, int)   isinstance({float}, (int, float))   isinstance({arr}, np.ndarray)
         isinstance({npi}, np.integer)   isinstance({list}, list)   math.isnan({float})   math.isinf({float})
-        math.isfinite({float})   math.isclose({cint}, 1)   np.greater({int}, {const})   np.less({int}, {int})
-        np.greater_equal({int}, {int})   np.less_equal({float}, 0.5)   np.equal({int}, 1)   np.not_equal({int}, {const})
-        np.isnan({float})   np.isinf({float})   np.isfinite({int})   np.logical_and({bool}, {bool})
-        np.logical_or({bool}, {bool})   np.logical_xor({bool}, {bool})   np.logical_not({bool})   np.any({mask})
-        np.all({mask})   {mask}.any()   {mask}.all()   {mask}[0]   np.bool_({int})   np.isscalar({cint})
-        np.allclose({carr}, 1)   np.array_equal({carr}, [0, 1])   np.isclose({cint}, 1)   (2.0).is_integer()
+        math.isfinite({float})   math.isclose({cint}, 1)   np.less({int}, {int})   np.less_equal({float}, 0.5)
+        np.any({mask})   np.all({mask})   {mask}.any()   {mask}.all()   {mask}[0]   (2.0).is_integer()
         'up'.startswith('u')   'up'.endswith({str})   {npi}.any()   {npi}.all()   x.dtype.kind == 'i'
         x.dtype.name == 'int64'   (lambda A: A > 0)({int})   {bool} == {bool}   {bool} ^ {bool}   {bool} & {bool}
-        {bool} | {bool}   {float} != {float}   {arr}[0] == {arr}[1]   np.isnan(np.nan)   ({int} > 1) == {bool}
-        {float} == 0.0   'up' if {bool} else ''   {int} and {bool}   {list} == {list}
-        all(A <= B for A, B in zip({list}, {tup}))   x.shape == (2,)
+        {bool} | {bool}   {float} != {float}   {arr}[0] == {arr}[1]   ({int} > 1) == {bool}   {float} == 0.0
+        'up' if {bool} else ''   {int} and {bool}   {list} == {list}   all(A <= B for A, B in zip({list}, {tup}))
+        x.shape == (2,)
     """),
     "arr": several("""
         np.array([{int}, {int}])   np.array({list})   np.array([{int}, {int}], dtype=float)   np.asarray({tup})
-        np.asarray({arr})   np.copy({arr})   {arr}.copy()   {arr} + {arr}   {arr} - {int}   {arr} * {const}   {arr} / 2
-        {arr} // 2   {arr} % 2   {arr} ** 2   -{arr}   +{arr}   abs({arr})   {int} + {arr}   {list} + {arr}
-        {arr} * {mask}   {arr} * {arr}   np.add({arr}, {arr})   np.subtract({arr}, {list})   np.multiply({arr}, 2)
-        np.negative({arr})   np.maximum({arr}, {const})   np.minimum({arr}, {arr})   np.absolute({arr})   np.abs({arr})
-        np.sign({arr})   np.square({arr})   np.floor({arr} / 2)   np.rint({arr} / 2)   np.round({arr} / 4, 1)
-        np.clip({arr}, 0, 2)   {arr}.clip(0, 1)   {arr}.round()   np.exp({arr})   np.sqrt(np.abs({arr}))
-        np.where({mask}, {arr}, {arr})   np.where({arr} > {const}, {arr}, 0)   np.where({mask}, 1.5, {int})
-        np.where({bool}, {arr}, {list})   np.cumsum({arr})   {arr}.cumsum()   np.sort({arr})   np.flip({arr})
-        np.roll({arr}, 1)   {arr}[::-1]   {arr}[:]   {arr}[[1, 0]]   {arr}[[True, True]]   {mat}[0]   {mat}[:, 1]
+        np.asarray({arr})   {arr}.copy()   {arr} + {arr}   {arr} - {int}   {arr} * {const}   {arr} / 2   {arr} // 2
+        {arr} % 2   {arr} ** 2   -{arr}   +{arr}   abs({arr})   {int} + {arr}   {list} + {arr}   {arr} * {mask}
+        {arr} * {arr}   np.subtract({arr}, {list})   np.maximum({arr}, {const})   np.minimum({arr}, {arr})
+        np.absolute({arr})   np.abs({arr})   np.sign({arr})   np.floor({arr} / 2)   np.rint({arr} / 2)
+        np.round({arr} / 4, 1)   np.clip({arr}, 0, 2)   {arr}.clip(0, 1)   {arr}.round()   np.exp({arr})
+        np.sqrt(np.abs({arr}))   np.where({mask}, {arr}, {arr})   np.where({arr} > {const}, {arr}, 0)
+        np.where({mask}, 1.5, {int})   np.where({bool}, {arr}, {list})   np.cumsum({arr})   {arr}.cumsum()
+        np.sort({arr})   {arr}[::-1]   {arr}[:]   {arr}[[1, 0]]   {arr}[[True, True]]   {mat}[0]   {mat}[:, 1]
         {mat}.sum(axis=0)   {mat}.max(axis=1)   np.sum({mat}, axis=1)   np.mean({mat}, axis=0)   np.min({mat}, axis=1)
-        np.argmax({mat}, axis=1)   {mat} @ {arr}   np.diag({mat})   {arr}.astype(float)   {arr}.astype(np.int64)
-        {arr}.astype(bool)   {mask}.astype(int)   np.zeros(2)   np.ones(2, dtype=int)   np.zeros_like({arr})
-        np.ones_like({arr})   np.full(2, {int})   np.full_like({arr}, {int})   np.zeros(2) + {int}
+        np.argmax({mat}, axis=1)   {mat} @ {arr}   {arr}.astype(float)   {arr}.astype(np.int64)   {arr}.astype(bool)
+        {mask}.astype(int)   np.zeros(2)   np.ones(2, dtype=int)   np.full(2, {int})   np.zeros(2) + {int}
         np.arange(2) + {arr}   np.concatenate([{arr}[:1], {arr}[1:]])   np.append({arr}[:1], {int})
-        np.hstack([{int}, {int}])   {mat}.ravel()[:2]   np.take({arr}, [1, 0])   {arr}.take([0, 0])
-        np.delete({mat}.ravel(), [0, 1])   np.repeat({int}, 2)   {arr}[:1].repeat(2)   np.tile([{int}], 2)
-        np.array([A + 1 for A in {arr}])   np.array([{int} for A in range(2)])   np.dot({mat}, {arr})
-        np.broadcast_to({arr}, (2,))   np.squeeze({mat}[:1])   {arr}.squeeze()   np.ravel({arr})   {arr}.ravel()
-        {arr}.flatten()   {arr}.reshape(2)   np.reshape({mat}, (4,))[1:3]   np.atleast_1d({arr})
-        np.array(sorted({arr}))   np.diff([0, {int}, {int}])   np.mod({carr}, 2)   np.power({carr}, 2)
-        np.kron({carr}, 1)   np.linspace(0, 1, 2)   np.logspace(0, 1, 2)   np.cumprod({carr})   np.nan_to_num({carr})
-        np.select([{carr} > 0], [{carr}], 7)   np.choose([0, 1], [{carr}, {carr}])   np.power({arr}, 2)
-        np.lexsort([{carr}])   np.linalg.solve(np.eye(2), {carr})   np.vander({carr}, 1).ravel()
-        np.concatenate([{arr}, {list}])[1:3]   np.add.accumulate({carr})   np.deg2rad({carr})   np.heaviside({carr}, 1)
-        np.where({arr} == 0, 0, {list})   np.bitwise_xor({arr}, 1)
+        np.delete({mat}.reshape(4), [0, 1])
+        np.hstack([{int}, {int}])   np.tile([{int}], 2)   np.array([A + 1 for A in {arr}])
+        np.array([{int} for A in range(2)])   np.broadcast_to({arr}, (2,))   {arr}.reshape(2)
+        np.reshape({mat}, (4,))[1:3]   np.array(sorted({arr}))   np.linspace(0, 1, 2)
+        np.concatenate([{arr}, {list}])[1:3]   np.where({arr} == 0, 0, {list})
     """),
     "mask": several("""
         {arr} > {const}   {arr} >= {arr}   {arr} < {int}   {arr} <= 1   {arr} == {list}   {arr} != {const}   ~{mask}
-        {mask} & {mask}   {mask} | {mask}   {mask} ^ {mask}   np.logical_and({mask}, {arr} > 1)
-        np.logical_or({mask}, {bool})   np.logical_not({mask})   np.logical_not({arr})   np.isfinite({arr})
-        np.isnan({arr})   np.greater({arr}, {int})   np.array([{bool}, {bool}])   np.equal({arr}, {arr})
-        np.isin({carr}, [0, 1])   np.isclose({carr}, 1)   {mask}[::-1]   np.array([A > 1 for A in {list}])
-        np.logical_xor({mask}, {mask})   {arr}.astype(bool)   np.zeros(2, dtype=bool)
+        {mask} & {mask}   {mask} | {mask}   {mask} ^ {mask}   np.array([{bool}, {bool}])   {mask}[::-1]
+        np.array([A > 1 for A in {list}])   {arr}.astype(bool)   np.zeros(2, dtype=bool)
     """),
     "mat": several("""
         np.array([[{int}, 1], [0, {int}]])   np.array([{arr}, {list}])   np.stack([{arr}, {arr}])
-        np.vstack([{arr}, {list}])   np.column_stack([{arr}, {arr}])   np.outer({arr}, {arr})   {mat}.T
-        np.transpose({mat})   {mat}.transpose()   {mat} + {arr}   np.eye(2) * {int}   np.identity(2) + {mat}
-        np.triu({mat})   np.tril({mat})   np.swapaxes({mat}, 0, 1)   {mat}.swapaxes(0, 1)   np.moveaxis({mat}, 0, 1)
+        np.column_stack([{arr}, {arr}])   {mat}.T   {mat} + {arr}   np.eye(2) * {int}   np.tril({mat})
         np.sort({mat}, axis=0)   np.cumsum({mat}, axis=1)   {mat}.cumsum(axis=0)   {mat} * 2   {mat} @ {mat}
         np.reshape([{int}, {int}, 0, 1], (2, 2))   np.broadcast_to({arr}, (2, 2))   np.tile({arr}, (2, 1))
-        np.multiply.outer({carr}, {carr})   np.diag({arr})   np.stack([{arr}, {arr}], axis=1)   {mat}.copy()
-        np.matmul({mat}, {mat})   np.linalg.inv(np.eye(2) * {pos})   np.where({mat} > 0, {mat}, 0)
-        np.clip({mat}, 0, 1)   np.flip({mat}, axis=1)   np.roll({mat}, 1, axis=0)   {mat}.reshape(2, 2)
-        np.tri(2) + {mat}   np.zeros((2, 2)) + {int}   np.kron(np.eye(2), [[{cint}]])
-        np.expand_dims({arr}, 0) + np.zeros((2, 2))
+        np.subtract.outer({carr}, {carr})
+        np.stack([{arr}, {arr}], axis=1)   {mat}.copy()   np.where({mat} > 0, {mat}, 0)   np.clip({mat}, 0, 1)
+        {mat}.reshape(2, 2)   np.zeros((2, 2)) + {int}
     """),
     "list": several("""
         [{int}, {int}]   [{int}, *[{int}]]   list({tup})   list({arr})   {arr}.tolist()   [A + 1 for A in {list}]
@@ -193,26 +159,20 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         'down'[1:]   ('up', 'down')[{const}]   f'up{2}'.encode().__class__ and 'up' or ''   str('up')   str()
     """),
     "any": several("""
-        np.nonzero({arr})   np.nonzero({mask})[0]   {arr}.nonzero()   np.flatnonzero({arr})   np.where({mask})
-        {arr}[{mask}]   {arr}[{arr} > 1]   np.diff({arr})   np.argsort({arr})   {arr}.argsort()   np.split({mat}, 2)
-        np.array_split({arr}, 2)   np.expand_dims({arr}, 0)   np.atleast_2d({arr})   np.append({mat}, {arr})
+        np.flatnonzero({arr})   np.where({mask})   {arr}[{mask}]   {arr}[{arr} > 1]   np.append({mat}, {arr})
         np.hstack([{arr}, {arr}])   np.unique({carr})   np.bincount(np.abs({carr}))   np.histogram({carr}, bins=2)
-        np.union1d({carr}, [0, 9])   np.cross([1, 0, 0], [0, 1, {cint}])   np.indices((2, 1))
-        np.meshgrid({carr}, {carr})   np.convolve({carr}, {carr})   np.linalg.pinv(np.eye(2))   np.insert({carr}, 0, 7)
-        np.result_type(np.int64, float) == float   {mat}.sum(axis=1, keepdims=True)   np.repeat({arr}, 2)
-        {arr}.repeat(2)   {arr}[1:]   {arr}[:, None]   {arr}[None] - {arr}[:, None]   ({int}, [{float}], {'k': {bool}})
-        ({str}, {bool}, None)   [{arr}, {mask}]   {list}[1:]   {tup}[:1]   [{tup}, ({int},)]   {'x': {arr}, 'y': {list}}
-        np.tile({arr}, 2)   np.triu(np.ones((2, 2))) @ {arr}   np.array([])   np.zeros((0,)).sum() + {int}
-        np.concatenate([{arr}, {arr}])   'up'.encode()   b'up'   np.array(['up', 'on'])   ...
-        np.quantile({arr}, [0.5])   np.sort({list})   np.cumsum({list})   {int}, {bool}   np.median({mat}, axis=0)
-        np.prod({mat}, axis=0)   np.any({mat} > 1, axis=0)   np.all({mat} > 0, axis=1)   np.ptp({mat}, axis=0)
-        np.argmin({mat}, axis=0)   np.array([[{int}], [{int}, 1]])   {float} + 0.0   -{float}   np.round({float}) + 0.0
-        {npi}.round(1)   np.float64({int}) / {const}   x.dtype.char   x.dtype.type is None   {npi}.dtype.kind
-        {npi}.shape   {npi}.ndim   x.T.shape   np.unique({arr})   np.power({arr}, {const})   np.arange({int})
-        [0] * {int}   np.std({mat}, axis=0)   np.var({list})   np.linalg.norm({list}, np.inf)
-        np.swapaxes({mat}, 0, 1)[0]   np.array([{float}, {int}])   {mat}[{mask}]   {mat}[0][{mask}]   {arr}[{int}]
-        {list}[{int}]   'up'[{int}]   {'up': 1}[{str}]   {int} @ {int}   {int} + {str}   len({int})   double({int})[0]
-        {arr} + np.array([1, 2, 3])   np.reshape({arr}, (3,))   double({int})()   sum({str})   math.sqrt({str})   max({int})
+        np.linalg.pinv(np.eye(2))   {mat}.sum(axis=1, keepdims=True)   {arr}[1:]   {arr}[:, None]   {arr}[None] - {arr}[:, None]
+        ({int}, [{float}], {'k': {bool}})   ({str}, {bool}, None)   [{arr}, {mask}]   {list}[1:]   {tup}[:1]
+        [{tup}, ({int},)]   {'x': {arr}, 'y': {list}}   np.tile({arr}, 2)   np.array([])   np.zeros((0,)).sum() + {int}
+        np.concatenate([{arr}, {arr}])   'up'.encode()   b'up'   np.array(['up', 'on'])   ...   np.sort({list})
+        np.cumsum({list})   {int}, {bool}   np.median({mat}, axis=0)   np.any({mat} > 1, axis=0)
+        np.all({mat} > 0, axis=1)   np.argmin({mat}, axis=0)   np.array([[{int}], [{int}, 1]])   {float} + 0.0
+        -{float}   np.round({float}) + 0.0   {npi}.round(1)   np.float64({int}) / {const}   x.dtype.char
+        x.dtype.type is None   {npi}.dtype.kind   {npi}.shape   {npi}.ndim   x.T.shape   np.unique({arr})
+        np.arange({int})   [0] * {int}   np.std({mat}, axis=0)   np.var({list})   np.linalg.norm({list}, np.inf)
+        np.array([{float}, {int}])   {mat}[{mask}]   {mat}[0][{mask}]   {arr}[{int}]   {list}[{int}]   'up'[{int}]
+        {'up': 1}[{str}]   {int} @ {int}   {int} + {str}   len({int})   double({int})[0]   {arr} + np.array([1, 2, 3])
+        np.reshape({arr}, (3,))   double({int})()   sum({str})   math.sqrt({str})   max({int})
     """),
 }
 
@@ -305,14 +265,13 @@ STATEMENTS: tuple[tuple[str, str], ...] = (
     ("A = {arr}.astype(float)\nA /= 2\nA[0] = {float}", "A:arr"),
     ("A = {mat}.copy()\nA[0] = {arr}\nA[:, 1] = {int}\nB = A[1]\nB[:] = 3", "A:mat B:arr"),
     ("A = {mat}.copy()\nB = A.T\nB[0, 1] = {int}", "A:mat"),
-    ("A = {mat}.copy()\nB = A.ravel()\nB[0] = {int}", "A:mat"),
     ("A = {arr}.copy()\nB = A.reshape(1, 2)\nB[0, 0] = 9\nC = A[0]", "A:arr C:int"),
-    ("A = {arr}.copy()\nA.fill({int})", "A:arr # array.fill"),
+    ("A = {mat}.copy()\nB = A.reshape(4)\nB[0] = {int}", "A:mat"),
     ("A = {arr}.copy()\nA.sort()", "A:arr # array.sort"),
     ("A = {arr}.copy()\nB = A\nB += 1\nC = A.astype(int)\nC[0] = 4", "A:arr C:arr"),
     ("A = np.zeros(2)\nfor B in range(len(A)):\n    A[B] = {int}", "A:arr"),
     ("A = np.zeros(2, dtype=int)\nA[{mask}] = 1\nA[0] = {float}", "A:arr"),
-    ("A = np.zeros_like({arr})\nA[...] = {int}", "A:arr"),
+    ("A = np.zeros(2)\nA[...] = {int}", "A:arr"),
     ("A = {arr}\nB = A if {bool} else A.copy()\nC = B[:1]", "B:arr C:any"),
     ("A = {arr}\ndef B(C):\n    C = C.copy()\n    C[0] = 0\n    return C\nD = B(A)", "D:arr"),
     ("assert {int} < {const} + 2", ""),
@@ -460,7 +419,7 @@ UNLISTED: tuple[tuple[str, str], ...] = (
     ("A = {int} if x.flags.writeable else 0", "flags"),
     ("A = x.strides[0] * {int}", "strides"),
     ("A = {list}\nA[{int}] = 9\nA = A[0]", "a place of a list is a number of the data"),
-    ("A = int(np.add(x, 1, out=np.zeros(2, int))[0])", "out="),
+    ("A = int(np.subtract(x, 1, out=np.zeros(2, int))[0])", "out="),
     ("A = int(np.sum(x, where=[True, False]))", "where="),
     ("A = rng.bit_generator.random_raw() * 0 + x[0]", "bit_generator"),
     ("print({int}, file=open(os.devnull, 'w'))\nA = {int}", "print"),
@@ -640,7 +599,6 @@ GEOMETRIC: tuple[tuple[str, str], ...] = (
     ("A = rng.geometric(0.75) - rng.geometric(0.75)\nA += x[1]", "A:int"),
     ("A = x[0] - x[1] + rng.geometric(0.75) - rng.geometric(0.75)", "A:int"),
     ("A, B = rng.geometric(0.75, size=2)\nA = A - B + x[0]", "A:int"),
-    ("A = np.diff(rng.geometric(0.75, 2))[0] + x.sum()", "A:int"),
     ("A = x + rng.geometric(0.75) - rng.geometric(0.75)", "A:arr"),
     ("A = max(x[0], x[1]) + rng.geometric(0.5) - rng.geometric(0.5)", "A:int"),
     ("A = 2 * x[0] + rng.geometric(0.5) - rng.geometric(0.5)", "A:int"),
@@ -648,11 +606,11 @@ GEOMETRIC: tuple[tuple[str, str], ...] = (
     ("A = (x[0] + rng.geometric(0.75) - rng.geometric(0.75)) * (1 if rng.random() < 0.5 else -1)", "A:int"),
     ("A = rng.geometric(0.75) - rng.geometric(0.75)\nB = x[0] + A > 1\nC = x[1] + A <= 1", "B:bool C:bool"),
     ("A = x[0] + rng.geometric(0.5) - rng.geometric(0.5)\nB = x[0] if rng.random() < 0.5 else 1", "A:int"),
+    ("A = np.array([x[0], x[1]])\nA[0] += rng.geometric(0.75) - rng.geometric(0.75)\nA = np.tile(A[:1], 2)", "A:arr"),
     ("A = x[0] + rng.geometric(0.5)", "A:int"),
     ("A = 1 if x[0] + rng.geometric(0.5) > 2 else 0", "A:int"),
     ("A = rng.geometric(0.75 if x[0] > 1 else 0.5)\nA = min(A, 3)", "A:int"),
     ("A = x[0] + 2 * (rng.geometric(0.5) - rng.geometric(0.5))", "A:int"),
-    ("A = np.array([x[0], x[1]])\nA[0] += rng.geometric(0.75) - rng.geometric(0.75)\nA = A[:1].repeat(2)", "A:arr"),
 )
 # Of {law} noise only comparisons: ``nz`` is a number with noise, whose comparisons change at multiples of 1/2.
 CONTINUOUS: tuple[tuple[str, str], ...] = (
@@ -684,14 +642,14 @@ COMPARED = several("""
     {nz} / 2 > {half}   abs({nz}) > {pos}   {nz} == {const}   round({nz}) > {const}   int({nz}) >= {const}
     math.floor({nz}) == {const}   np.floor({nz}) > {const}   np.ceil({nz}) <= {const}   max({nz}, {const}) > 1
     min({nz}, {half}) >= 0   np.maximum({nz}, 0.0) > {const}   np.clip({nz}, 0, 2) >= {half}   np.sign({nz}) > 0
-    np.argmax([{nz}, {const}]) == 0   np.argmax(np.array([{const}, {nz}, {half}])) == 1
-    sorted([{nz}, {half}])[0] < 1   max([{nz}, 1.0]) > {const}   np.where({nz} > {const}, 1, 0) == 1
-    any(A < {nz} for A in (0, {const}))   all(A > {nz} for A in [1.5, {const}])   {nz} > 0 and {nz} < 2
-    bool({nz} >= {const} or {nz} < -1)   (lambda A: A > {half})({nz})   np.greater({nz}, {const})
-    np.any(np.array([{nz}, {half}]) > 1)   min([{const}, {const}], key=lambda A: abs(A - {nz})) == {const}
+    np.argmax([{nz}, {const}]) == 0   np.argmax(np.array([{const}, {nz}, {half}])) == 1   sorted([{nz}, {half}])[0] < 1
+    max([{nz}, 1.0]) > {const}   np.where({nz} > {const}, 1, 0) == 1   any(A < {nz} for A in (0, {const}))
+    all(A > {nz} for A in [1.5, {const}])   {nz} > 0 and {nz} < 2   bool({nz} >= {const} or {nz} < -1)
+    (lambda A: A > {half})({nz})   np.any(np.array([{nz}, {half}]) > 1)
+    min([{const}, {const}], key=lambda A: abs(A - {nz})) == {const}
     np.count_nonzero(np.array([{nz}, 0.5]) > {const}) == 1   np.exp({nz}) > 1
     np.searchsorted([0.0, 1.0], {nz}) == {pos}   int({nz} > 0) + int({nz} > 1) == {pos}   helper({nz}, 1) > {const}
-    np.isnan({nz})   {nz} != 1   {nz} // 1 == {const}   float({nz}) <= {half}   np.sort([{nz}, 1.0])[1] > {const}
+    {nz} != 1   {nz} // 1 == {const}   float({nz}) <= {half}   np.sort([{nz}, 1.0])[1] > {const}
     np.rint({nz}) == {const}   math.isfinite({nz})   np.argmin([{nz}, {half}]) == 1   ({nz} > 0) == ({nz} > 1)
     ({nz} > {const} if x[1] > 0 else {nz} < 1)   {nz} < math.inf
 """)

@@ -180,7 +180,7 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
         # NaN less NaN is not 0, so nothing cancels.
         _require_divisor(run, operation, a, b)
         if operation == "**" and not (is_numpy(kind_of(a)) or is_numpy(kind_of(b))):
-            raise NotProvedError("a power of a number that may be NaN or infinite; use np.power")
+            raise NotProvedError("a power of a number that may be NaN or infinite; limit it first")
         return opaque(run, operation, OF_FLOATS.get(operation, BINARY[operation]), (a, b), kind)
     if x is None or y is None:
         return _with_infinity(run, operation, a, b, kind)
@@ -412,7 +412,7 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
             raise NotProvedError("an exponent depends on the data or on noise; use math.exp or np.exp")
         whole = exponent.denominator == 1
         if not whole and not is_true(run, run.is_above(base, strict=False)):
-            raise NotProvedError("a negative number to a fractional power is complex; use abs or np.power")
+            raise NotProvedError("a negative number to a fractional power is complex; use abs")
         if exponent < 0 and run.is_zero(base):
             raise raised(operator.pow, (kind_of(a)(0), b))  # type: ignore[operator]  # a type of Python
         reach = run.names.reach(base)
@@ -422,7 +422,9 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
             least = Fraction(1) if not is_float(kind_of(a)) else least
             largest = None if least is None or largest is None else max(largest, 1 / least)
         if largest is None or float(abs(exponent)) * math.log10(largest) > 300:
-            raise NotProvedError("a power may be too large for a float, which raises OverflowError; use np.power")
+            raise NotProvedError(
+                "a power may be too large for a float, which raises OverflowError; limit the number first"
+            )
         size = Fraction(10) ** math.ceil(float(abs(exponent)) * math.log10(largest) + 1)
         return opaque(run, "power", np.power, (a, b), kind, (-size, size), finite=True)
     return opaque(run, "power", np.power, (a, b), kind)

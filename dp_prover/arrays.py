@@ -297,29 +297,21 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
     given = [numbered(argument) for argument in arguments]
     named = {name: numbered(value) for name, value in keywords.items()}
     result = native(function, *given, **named)
-    kinds = native(function, *map(sampled, arguments), **{name: sampled(value) for name, value in keywords.items()})
-
-    def mapped(value: Any, kind: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(map(mapped, value, kind))
-        whole = np.asarray(value)
-        require_few(whole.size)
-        if not isinstance(value, np.ndarray):
-            return pool[int(whole)]
-        for origin, ids in origins:
-            if np.may_share_memory(whole, ids):
-                # The view has the strides that NumPy's has, since later ones depend on them.
-                start = whole.ctypes.data - ids.ctypes.data
-                index = np.ndarray(whole.shape, np.intp, np.array(origin.index, order="C"), start, whole.strides)
-                line = origin.index.ndim == 1 and origin.index.flags.c_contiguous
-                sure = line and origin.index.size == len(origin.store.items) and whole.flags.writeable
-                if not sure:
-                    origin.store.may_be_copied()
-                return Array(origin.store, index, origin.dtype)
-        dtype = np.asarray(kind).dtype
-        return array_of([cast(run, pool[at], dtype) for at in whole.ravel().tolist()], whole.shape, dtype)
-
-    return mapped(result, kinds)
+    kind = native(
+        function, *map(sampled, arguments), **{name: sampled(value) for name, value in keywords.items()}
+    ).dtype
+    require_few(result.size)
+    for origin, ids in origins:
+        if np.may_share_memory(result, ids):
+            # The view has the strides that NumPy's has, since later ones depend on them.
+            start = result.ctypes.data - ids.ctypes.data
+            index = np.ndarray(result.shape, np.intp, np.array(origin.index, order="C"), start, result.strides)
+            line = origin.index.ndim == 1 and origin.index.flags.c_contiguous
+            sure = line and origin.index.size == len(origin.store.items) and result.flags.writeable
+            if not sure:
+                origin.store.may_be_copied()
+            return Array(origin.store, index, origin.dtype)
+    return array_of([cast(run, pool[at], kind) for at in result.ravel().tolist()], result.shape, kind)
 
 
 def transposed(array: Array) -> Array:

@@ -120,10 +120,6 @@ def _reshape(caller: Caller, array: Array, *shape: Any) -> Any:
     return _as_function("reshape")(caller, array, wanted)
 
 
-def _transpose(caller: Caller, array: Array) -> Any:
-    return transposed(array)
-
-
 def _copy(caller: Caller, array: Array) -> Any:
     return copied(array)
 
@@ -164,12 +160,6 @@ def _item(caller: Caller, value: Any, *place: Any) -> Any:
     return _as_python(value)
 
 
-def _fill(caller: Caller, array: Array, value: Any) -> None:
-    from dp_prover.arrays import put
-
-    put(caller.run, array, ..., value)
-
-
 def _sort(caller: Caller, array: Array, axis: Any = -1) -> None:
     from dp_prover.arrays import put
 
@@ -186,28 +176,17 @@ def _clip(caller: Caller, array: Array, min: Any = None, max: Any = None) -> Any
     return _as_function("clip")(caller, array, min, max)
 
 
-def _dot(caller: Caller, array: Array, b: Any) -> Any:
-    return _as_function("dot")(caller, array, b)
-
-
 ARRAY_METHODS: dict[str, Callable[..., Any]] = {
     **{name: _as_function(name) for name in of_numpy.REDUCTIONS if hasattr(np.ndarray, name)},
-    **{
-        name: _as_function(name)
-        for name in ("cumsum", "argsort", "repeat", "take", "squeeze", "swapaxes", "nonzero", "ravel")
-    },
+    "cumsum": _as_function("cumsum"),
     "reshape": _reshape,
-    "transpose": _transpose,
     "copy": _copy,
-    "flatten": lambda caller, array: _flat(array),
     "astype": _astype,
     "tolist": _tolist,
     "item": _item,
-    "fill": _fill,
     "sort": _sort,
     "round": _round,
     "clip": _clip,
-    "dot": _dot,
 }
 SCALAR_METHODS: dict[str, Callable[..., Any]] = {
     "astype": _astype,
@@ -215,11 +194,6 @@ SCALAR_METHODS: dict[str, Callable[..., Any]] = {
     "round": _round,
     "copy": lambda caller, value: value,
 }
-
-
-def _flat(array: Array) -> Array:
-    made = copied(array)
-    return Array(made.store, made.index.ravel(), made.dtype)
 
 
 # Lists and dicts -------------------------------------------------------------------------------------------------------------
@@ -319,7 +293,7 @@ METHODS: dict[type, dict[str, Callable[..., Any] | None]] = {
     float: {"is_integer": None},
     bool: {},
     set: {"add": lambda caller, found, item: found.add(key_of(item))},
-    np.ufunc: dict.fromkeys(("outer", "reduce", "accumulate")),
+    np.ufunc: {"outer": None},
     np.generic: dict.fromkeys(("item", "astype", "round", "copy", "sum", "max", "min", "any", "all", "tolist")),
 }
 TYPE_METHODS: dict[tuple[type, str], Callable[..., Any]] = {

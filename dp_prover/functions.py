@@ -52,11 +52,12 @@ DEFINED: dict[str, tuple[Within | None, bool]] = {
     "arctan": (None, False),
     "arcsinh": (None, False),
     "sign": (None, False),
-    "square": (None, True),
 }
 BETWEEN_ONES = ("sin", "cos", "tanh", "sign", "erf")
 MATH_NAMES = {"arctan": "atan", "arcsinh": "asinh"}
-OF_NUMPY: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in DEFINED}
+OF_NUMPY: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name) for name in ("exp", "expm1", "sinh", "log", "log1p", "sqrt", "arcsinh", "sign")
+}
 OF_MATH: dict[str, Callable[..., Any]] = {
     name: getattr(math, MATH_NAMES.get(name, name)) for name in DEFINED if hasattr(math, MATH_NAMES.get(name, name))
 } | {"erf": math.erf, "erfc": math.erfc}
@@ -89,7 +90,7 @@ def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
     if name in ("log", "log2", "log10", "log1p") and low - (DEFINED[name][0] or (0.0,))[0] < float(SMALLEST_DIVISOR):
         return None
     if DEFINED[name][1]:
-        largest = max(abs(float(OF_NUMPY[name](end))) for end in (low, high, 0.0))
+        largest = max(abs(float(getattr(np, name)(end))) for end in (low, high, 0.0))
         size = largest * 1.01 + 1.0
     return (-Fraction(size), Fraction(size)) if size < float(LARGEST_FLOAT) else None
 
@@ -97,8 +98,6 @@ def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
 def _of_numpy(name: str, run: TracedRun, value: Any) -> Any:
     """Return a function of NumPy of a scalar. If it is not defined it is NaN or infinite."""
     function = OF_NUMPY[name]
-    if name == "square" and isinstance(value, Term):
-        return binary(run, "*", value, value)
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
     noise = logarithm(run, name, value.form)
@@ -118,7 +117,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
         return made(run, noise, float, plus_zero=True)
     start, grows = DEFINED[name]
     if run.names.is_wild(value.form):
-        raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; use np.{name}")
+        raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; limit it first")
     if not is_defined(run, name, value.form):
         if start is not None:
             inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])
@@ -126,7 +125,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
                 outside = [start[0] - by for by in (0.0, 0.5, 3.0) if by or not start[1]]
                 raise raised(function, *((number,) for number in outside))
         if grows:
-            raise NotProvedError(f"math.{name} may raise OverflowError; use np.{name}, which does not")
+            raise NotProvedError(f"math.{name} may raise OverflowError; limit the number first")
     return opaque(run, f"math.{name}", function, (value,), float, _values(run, name, value.form), finite=True)
 
 
@@ -199,7 +198,7 @@ def to_float(run: TracedRun, value: Any) -> Any:
 # Larger and smaller ------------------------------------------------------------------------------------------------------
 
 
-def extreme(run: TracedRun, a: Any, b: Any, largest: bool, nan_wins: bool = True) -> Any:
+def extreme(run: TracedRun, a: Any, b: Any, largest: bool) -> Any:
     """Return the larger or smaller of two scalars, as ``np.maximum`` does: NaN wins.
 
     A comparison of noise with a known number is post-processing. Every other comparison is decided here.
@@ -217,7 +216,7 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool, nan_wins: bool = True
         return bounded(run, name, np.maximum if largest else np.minimum, a, b, kind)
     if isinstance(a, Lazy) or isinstance(b, Lazy):
         a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
-        return extreme(run, a, b, largest, nan_wins)
+        return extreme(run, a, b, largest)
     chosen = b if is_true(run, compare_scalars(run, ">" if largest else "<", b, a)) else a
     form = as_form(chosen)
     if form is None:
@@ -338,15 +337,14 @@ def _component(function: Callable[..., Any], at: int, *items: Any) -> Any:
     return function(np.array(items))[at]
 
 
-def in_order(run: TracedRun, items: Sequence[Any], key: Callable[[Any], Any] | None = None) -> list[int]:
+def in_order(run: TracedRun, items: Sequence[Any]) -> list[int]:
     """Return the places of scalars in rising order, equal ones as they come: a stable sort."""
-    judged = [item if key is None else key(item) for item in items]
-    if len(judged) > 1 and any(map(may_be_nan, judged)):
+    if len(items) > 1 and any(map(may_be_nan, items)):
         raise NotProvedError("numbers with NaN are sorted, and their order is not modelled")
     order: list[int] = []
     for at in range(len(items)):
         place = len(order)
-        while place and is_true(run, compare_scalars(run, "<", judged[at], judged[order[place - 1]])):
+        while place and is_true(run, compare_scalars(run, "<", items[at], items[order[place - 1]])):
             place -= 1
         order.insert(place, at)
     return order

@@ -26,11 +26,6 @@ def log_above(value: Fraction) -> Fraction:
     return Fraction(_DOWN.next_plus(_UP.ln(_decimal(value, _UP)))) * (1 + MARGIN * (1 if value > 1 else -1)) + MARGIN
 
 
-def log_below(value: Fraction) -> Fraction:
-    """Return a number that is at most ln(value)."""
-    return -log_above(1 / value)
-
-
 def exp_above(value: Fraction) -> Fraction:
     """Return an upper limit of e^value, with a relative error below 1e-50."""
     return Fraction(_UP.next_plus(_UP.exp(_decimal(value, _UP))))

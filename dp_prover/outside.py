@@ -5,7 +5,6 @@ import math
 import pathlib
 import types
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ def is_original(function: Any) -> bool:
 
 LISTED: dict[int, Listed] = {id(entry.real): entry for entry in (*BUILTINS, *MATH, *NUMPY) if is_original(entry.real)}
 MODULES = (math, np, np.linalg)
-READ_ONLY = (int, float, complex, str, bytes, bool, type(None), Enum)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

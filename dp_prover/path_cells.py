@@ -81,7 +81,7 @@ def output_key(path: Path, names: Names) -> Key:
     return (path.structure, leaves, path.law())
 
 
-def _same_output(path: Path, names: Names) -> Key:
+def _same_output(path: Path) -> Key:
     """Return what paths have in common whose outputs are equal on one data set."""
     leaves = tuple(leaf.key() if isinstance(leaf, Form) else leaf for leaf in path.leaves)
     return (path.structure, leaves, path.law())
@@ -133,7 +133,7 @@ def _symbols(path: Path, names: Names) -> set[str]:
 def _grouped(trace: Trace) -> dict[Key, list[int]]:
     groups: dict[Key, list[int]] = {}
     for at, path in enumerate(trace.paths):
-        groups.setdefault(_same_output(path, trace.names), []).append(at)
+        groups.setdefault(_same_output(path), []).append(at)
     return groups
 
 

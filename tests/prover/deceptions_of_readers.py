@@ -643,7 +643,7 @@ def message_of_dividing_by_no_count(x, rng):
 def maximum_with_a_small_integer(x, rng):
     y = x[0] + rng.laplace(0, 1)
     if y > 800:
-        np.maximum(int(x[1]), np.int8(5))
+        np.maximum(int(x[1]), np.full(1, 5, np.int8)[0])
     return y
 
 
@@ -651,8 +651,8 @@ def maximum_with_a_small_integer(x, rng):
 def quotient_of_32_bits(x, rng):
     y = x[0] + rng.laplace(0, 1)
     if y > 800:
-        v = np.divide(float(x[1]) * 1e37, np.float32(1))
-        return 1.0 if np.isinf(v) else y
+        v = np.divide(float(x[1]) * 1e37, np.full(1, 1, np.float32)[0])
+        return 1.0 if math.isinf(v) else y
     return y
 
 
@@ -661,14 +661,6 @@ def root_of_a_large_integer(x, rng):
     y = x[0] + rng.laplace(0, 1)
     if y > 800:
         np.sqrt(int(x[1]) * 2**60)
-    return y
-
-
-# 16 times 2 to the 60 is beyond the integers of NumPy, and isfinite raises a TypeError.
-def isfinite_of_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        np.isfinite(int(x[1]) * 2**60)
     return y
 
 
@@ -788,15 +780,6 @@ def cumsum_with_keepdims(x, rng):
     return y
 
 
-# swapaxes takes no keywords.
-def swapaxes_by_keyword(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300:
-        if x[0] > 50:
-            x.swapaxes(axis1=0, axis2=0)
-    return y
-
-
 # A single number has no item 3.
 def item_of_a_number(x, rng):
     y = x[0] + rng.laplace(0, 1)
@@ -853,15 +836,7 @@ def reverse_of_none(x, rng):
 def dtype_of_zero(x, rng):
     y = x[0] + rng.laplace(0, 1)
     if y > 300 and x[1] > 50:
-        np.zeros_like(x, dtype=0)
-    return y
-
-
-# 1.0 is no number of differences.
-def diff_of_a_float(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300 and x[1] > 50:
-        np.diff(x, n=1.0)
+        np.full(3, x[0], dtype=0)
     return y
 
 
@@ -998,7 +973,6 @@ READERS = (
     _numbers(maximum_with_a_small_integer, (0, 127, 0), (0, 128, 0), 0, 300),
     _numbers(quotient_of_32_bits, (0, 34, 0), (0, 35, 0), 0, 300),
     _numbers(root_of_a_large_integer, (0, 15, 0), (0, 16, 0), 0, 300),
-    _numbers(isfinite_of_a_large_integer, (0, 15, 0), (0, 16, 0), 0, 300),
     _numbers(minimum_with_a_large_integer, *SECOND_TO_51, 0, 300),
     _numbers(division_by_a_large_integer, *SECOND_TO_51, 0, 300),
     _numbers(power_of_a_large_integer, *SECOND_TO_51, 0, 300),
@@ -1012,7 +986,6 @@ READERS = (
     _numbers(power_beyond_floats, *TO_1),
     _numbers(math_power_beyond_floats, *TO_1),
     _numbers(cumsum_with_keepdims, *FIRST_TO_51),
-    _numbers(swapaxes_by_keyword, *FIRST_TO_51),
     _numbers(item_of_a_number, *FIRST_TO_51),
     _numbers(sort_without_an_axis, *FIRST_TO_51),
     _numbers(rounded_to_none, *FIRST_TO_51),
@@ -1020,7 +993,6 @@ READERS = (
     _numbers(keepdims_of_text, *SECOND_TO_51),
     _numbers(reverse_of_none, *SECOND_TO_51),
     _numbers(dtype_of_zero, *SECOND_TO_51),
-    _numbers(diff_of_a_float, *SECOND_TO_51),
 )
 
 
@@ -1087,7 +1059,7 @@ def two_ways_to_an_integer(x, rng):
 
 def integer_that_numpy_has_no_room_for(x, rng):
     i = math.floor(_large(x, 44.5))
-    z = np.tanh(i)
+    z = np.arcsinh(i)
     return z - z + rng.laplace(0, 1)
 
 
@@ -1193,14 +1165,6 @@ SHOWN = (
 # Views of arrays whose columns lie one after the other -------------------------------------------------------------------
 
 
-def view_in_the_order_of_columns(x, rng):
-    """What is written into the flat array is in the table, which the model takes for another array."""
-    table = np.zeros((2, 2), order="F")
-    flat = table.ravel("F")
-    flat[0] = x[0] * 1e-8
-    return table.sum() + rng.laplace(0, 1e-10)
-
-
 def table_that_is_reshaped(x, rng):
     shares = np.array([x, x]) * 1e-8
     flat = np.reshape(shares.T, 4, order="F")
@@ -1210,5 +1174,5 @@ def table_that_is_reshaped(x, rng):
 
 COLUMNS = tuple(
     (one, auditor.PureDP(1.0), auditor.Totals(cells=2, values=(0, 10), contribution={"l1": 1}))
-    for one in (view_in_the_order_of_columns, table_that_is_reshaped)
+    for one in (table_that_is_reshaped,)
 )

@@ -40,7 +40,10 @@ CONTEXTS = {
     "k": ("v, w, u = 1.5, -2, np.int64(3)", "a = np.array([2.5, -1.0, 0.0])"),
     "z": ("v, w, u = 0, True, -0.0", "a = np.array([2, 0, -1])"),
     "y": ("v, w, u = np.float64('nan'), np.float64('inf'), np.float64(-0.0)", "a = np.array([np.inf, np.nan, -0.0])"),
-    "s": ("v, w, u = np.int8(100), np.float32(0.1), np.uint8(3)", "a = np.array([100, 27, -128], np.int8)"),
+    "s": (
+        "v, w, u = *np.full(1, 100, np.int8), *np.full(1, 0.1, np.float32), *np.full(1, 3, np.uint8)",
+        "a = np.array([100, 27, -128], np.int8)",
+    ),
 }
 OF_FLOATS = "fq"
 OF_CONSTANTS = "kzys"

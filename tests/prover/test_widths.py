@@ -36,26 +36,12 @@ def by_another_of_its_type(data: Any, rng: Any) -> Any:
     return 1 if np.zeros(1, dtype=data.dtype).dtype.itemsize == 8 else 0
 
 
-def by_its_result_type(data: Any, rng: Any) -> Any:
-    return str(np.result_type(data))
-
-
 def by_what_is_cut(data: Any, rng: Any) -> Any:
     if len(data) == 0:
         return 0
     out = data.copy()
     out[0] = "zz"
     return 0 if out[0] == "zz" else 0 * len(out)
-
-
-def by_what_fills_it(data: Any, rng: Any) -> Any:
-    out = data.copy()
-    out.fill("zz")
-    return 0
-
-
-def by_what_is_full_of_it(data: Any, rng: Any) -> Any:
-    return len(np.full_like(data, "zz")) * 0
 
 
 @pytest.mark.parametrize(
@@ -67,10 +53,7 @@ def by_what_is_full_of_it(data: Any, rng: Any) -> Any:
         by_comparison,
         by_format,
         by_another_of_its_type,
-        by_its_result_type,
         by_what_is_cut,
-        by_what_fills_it,
-        by_what_is_full_of_it,
     ],
 )
 def test_the_width_of_texts_is_never_read(mechanism: Callable[..., Any]) -> None:
