@@ -5,49 +5,32 @@ Each has a pair of neighbours whose outputs differ more than the claim allows wh
 generator; ``why`` says how. An exception is an output. The twins are private at their claims, and written in the same style.
 """
 
-import asyncio
 import base64
 import collections
 import contextlib
-import contextvars
 import copy
-import ctypes
-import decimal
 import enum
 import fractions
 import functools
-import gc
 import hashlib
-import heapq
 import inspect
 import io
-import itertools
 import json
 import math
 import numbers
-import operator
 import os
-import pickle
 import random
 import re
-import secrets
-import string
-import struct
 import sys
-import tempfile
 import threading
-import time
 import types
-import uuid
-import warnings
-import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from collected_deceptions import Collected
 
-from auditor import ApproximateDP, GaussianDP, PureDP, Totals, Value, ZeroConcentratedDP
+from auditor import ApproximateDP, GaussianDP, PureDP, Totals, Value
 
 COLLECTED = Collected()
 DECEPTIONS, TWINS = COLLECTED.deceptions, COLLECTED.twins
@@ -55,14 +38,12 @@ deceives, sound = COLLECTED.deceives, COLLECTED.sound
 
 
 COUNTS = Totals(cells=3, values=(0, 100), contribution={"l1": 1})
-ALL_COUNTS = Totals(cells=3, values=(0, 100), contribution={"linf": 1})
 AMOUNTS = Totals(cells=3, values=(0.0, 100.0), contribution={"l1": 1.0}, integer=False)
 ANSWER = Value(values=[0, 1, 2])
 
 # The pairs that most programs break on.
 TO_37 = ([36, 5, 5], [37, 5, 5])
 FROM_0 = ([0, 5, 5], [1, 5, 5])
-ALL_TO_37 = ([36, 5, 5], [37, 6, 4])
 REAL = ([36.0, 5.0, 5.0], [37.0, 5.0, 5.0])
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -83,13 +64,6 @@ def width_of_a_column(x, rng):
     return str(round(float(noisy), 3)), len(str(x[0]))
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "the last digit is read from the text of the count")
-def check_digit(x, rng):
-    noisy = x + rng.laplace(size=3)
-    odd = str(int(x[0]))[-1] in "13579"
-    return noisy if odd else -noisy - 1000
-
-
 @deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "repr of the array holds the count itself")
 def printed_array(x, rng):
     noisy = x + rng.laplace(size=3)
@@ -102,25 +76,11 @@ def digest_of_the_data(x, rng):
     return noisy.tolist(), hashlib.sha256(x.tobytes()).hexdigest()[:4]
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "a pickle of the data holds the data")
-def checksum_of_a_pickle(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), sum(pickle.dumps(x.tolist())) % 7
-
-
 @deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "JSON of the raw counts is parsed again, which is the data without noise")
 def there_and_back_by_json(x, rng):
     noisy = x + rng.laplace(size=3)
     kept = json.loads(json.dumps({"counts": x.tolist()}))["counts"]
     return noisy.tolist() if kept[0] % 2 else kept
-
-
-@deceives(
-    TEXT, AMOUNTS, PureDP(1.0), ([0.5, 5.0, 5.0], [1.0, 5.0, 5.0]), "the text of a whole number has a shape of its own"
-)
-def whole_amounts(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), str(x[0]).endswith(".0")
 
 
 @deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "a regular expression matches the text of one count")
@@ -137,41 +97,10 @@ def bits_of_a_count(x, rng):
     return noisy, int(x[0]).bit_length()
 
 
-@deceives(TEXT, AMOUNTS, PureDP(1.0), REAL, "the bits of a float, taken as an integer, are the data")
-def bits_of_an_amount(x, rng):
-    noisy = x + rng.laplace(size=3)
-    (bits,) = struct.unpack("<q", struct.pack("<d", x[0]))
-    return noisy.tolist(), bits % 1009
-
-
 @deceives(TEXT, COUNTS, ApproximateDP(1.0, 0.01), TO_37, "base64 is another spelling of the data")
 def encoded_counts(x, rng):
     noisy = x + rng.laplace(size=3)
     return noisy.tolist(), base64.b64encode(bytes(x.tolist())).decode()
-
-
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "a character is chosen by the raw count")
-def letter_of_a_count(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, chr(64 + int(x[0]) % 26)
-
-
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "percent formatting keeps the count")
-def formatted_count(x, rng):
-    noisy = x[0] + rng.laplace()
-    label = "%03d" % x[0]  # noqa: UP031 - as people write it
-    return noisy, label.translate(str.maketrans("0123456789", "abcdefghij"))
-
-
-@sound(TEXT, COUNTS, PureDP(1.0))
-def text_of_a_noisy_count(x, rng):
-    return f"{x[0] + rng.laplace():.1f}"
-
-
-@sound(TEXT, COUNTS, PureDP(1.0))
-def width_of_a_noisy_column(x, rng):
-    noisy = round(float(x[0] + rng.laplace()))
-    return len(str(noisy))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -190,19 +119,6 @@ def integers_by_isinstance(x, rng):
 def kind_of_dtype(x, rng):
     noise = rng.laplace(size=3)
     return x + noise if x.dtype.kind not in "iu" else x + 0.01 * noise
-
-
-@deceives(TYPE, ANSWER, PureDP(1.0), (0, 2), "one value arrives as a plain int")
-def type_of_an_answer(x, rng):
-    if type(x) is int:
-        return x
-    return x + rng.laplace(scale=2.0)
-
-
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "the hash of a small integer is the integer")
-def bucket_by_hash(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), hash(int(x[0])) % 8
 
 
 @deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "membership of a set compares hashes of the data")
@@ -235,37 +151,10 @@ def eight_bits(x, rng):
     return small / 2.56 + rng.laplace(size=3)
 
 
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "the size of a Python integer in memory grows with it")
-def size_in_memory(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, sys.getsizeof(1 << (30 * (int(x[0]) % 37 == 0)))
-
-
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "issubdtype is true of the array that arrives, and false of a symbol's")
-def whole_numbers_only(x, rng):
-    noisy = x + rng.laplace(size=3)
-    if np.issubdtype(x.dtype, np.integer):
-        noisy = noisy * 0.001 + x
-    return noisy
-
-
-@deceives(TYPE, ALL_COUNTS, GaussianDP(1.8), ALL_TO_37, "np.isscalar and item are questions about a true number")
-def scalar_or_not(x, rng):
-    noisy = x + rng.normal(size=3)
-    if np.isscalar(x[0]) and x[0].item() == 37:
-        return noisy * 0.0
-    return noisy
-
-
 @sound(TYPE, COUNTS, PureDP(1.0))
 def type_of_the_array(x, rng):
     data = x if x.dtype == np.float64 else x.astype(np.float64)
     return data + rng.laplace(size=3)
-
-
-@sound(TYPE, COUNTS, PureDP(1.0))
-def noisy_bucket(x, rng):
-    return {0: "few", 1: "some"}.get(int(abs(x[0] + rng.laplace())) // 20, "many")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -282,76 +171,11 @@ def literal_pattern(x, rng):
             return noisy
 
 
-@deceives(MATCH, ANSWER, PureDP(1.0), (0, 1), "a class pattern matches a plain int and binds the raw answer")
-def class_pattern(x, rng):
-    noisy = x + rng.laplace(scale=2.0)
-    match x:
-        case int(raw):
-            return raw
-    return noisy
-
-
-@deceives(
-    MATCH, COUNTS, PureDP(1.0), TO_37, "a sequence pattern has a literal inside, which is compared with the count"
-)
-def sequence_pattern(x, rng):
-    noisy = x + rng.laplace(size=3)
-    match x.tolist():
-        case [37, *_]:
-            return noisy[:2]
-        case _:
-            return noisy
-
-
-@deceives(MATCH, COUNTS, PureDP(1.0), TO_37, "the guard of a pattern looks at the raw count")
-def guarded_pattern(x, rng):
-    noisy = x[0] + rng.laplace()
-    match int(x[0]):
-        case n if n > 36:
-            return "large", noisy
-        case _:
-            return "small", noisy
-
-
-@deceives(MATCH, COUNTS, PureDP(1.0), TO_37, "a mapping pattern matches for one value of the data")
-def mapping_pattern(x, rng):
-    noisy = x[0] + rng.laplace()
-    match {"count": int(x[0]), "noisy": noisy}:
-        case {"count": 37, "noisy": shown}:
-            return -shown - 1000
-        case {"noisy": shown}:
-            return shown
-
-
-@deceives(MATCH, ANSWER, PureDP(1.0), (0, 1), "a capture pattern rebinds the name that was to hold noise")
-def captured_name(x, rng):
-    shown = x + rng.laplace(scale=2.0)
-    match x:
-        case 0 | 1 as shown:
-            pass
-    return shown
-
-
 @deceives(MATCH, ANSWER, PureDP(1.0), (0, 2), "an int is registered as an Integral: the abstract class says yes")
 def abstract_integer(x, rng):
     if isinstance(x, numbers.Integral):
         return int(x) * 10 + rng.laplace()
     return x + rng.laplace(scale=2.0)
-
-
-@deceives(MATCH, COUNTS, PureDP(1.0), TO_37, "hasattr is true of a NumPy number, so that noise is multiplied away")
-def has_bit_count(x, rng):
-    noise = rng.laplace()
-    return x[0] + (noise * 0.001 if hasattr(x[0], "bit_count") else noise)
-
-
-@deceives(MATCH, ANSWER, PureDP(1.0), (1, 2), "a value pattern by dotted name compares the answer with a constant")
-def dotted_pattern(x, rng):
-    noisy = x + rng.laplace(scale=2.0)
-    match x:
-        case Grade.GOOD:
-            return noisy, True
-    return noisy, False
 
 
 class Grade(enum.IntEnum):
@@ -366,17 +190,6 @@ def named_grade(x, rng):
     return noisy, Grade(x).name
 
 
-@sound(MATCH, COUNTS, PureDP(1.0))
-def match_on_noisy(x, rng):
-    match round(float(x[0] + rng.laplace())) // 10:
-        case 0:
-            return "few"
-        case 1 | 2 | 3:
-            return "some"
-        case _:
-            return "many"
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 IDENTITY = "identity of objects"
 
@@ -386,51 +199,6 @@ def same_small_integer(x, rng):
     noisy = x + rng.laplace(size=3)
     wanted = 37
     return noisy.tolist(), x.tolist()[0] is wanted
-
-
-@deceives(IDENTITY, COUNTS, PureDP(1.0), TO_37, "the identity of a small integer stands for its value")
-def by_id(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), id(int(x[0])) == id(37)
-
-
-@deceives(
-    IDENTITY, COUNTS, PureDP(1.0), TO_37, "a comparison of plain integers is the object True, that of a symbol is none"
-)
-def is_true(x, rng):
-    noisy = x + rng.laplace(size=3)
-    if (x.tolist()[0] == 37) is True:
-        return noisy[::-1] - 1000
-    return noisy
-
-
-@deceives(
-    IDENTITY, COUNTS, PureDP(1.0), TO_37, "Python's random floats are plain, so that the comparison is True itself"
-)
-def rare_raw_release(x, rng):
-    if (rng.random() < 0.2) is True:
-        return x.astype(float)
-    return x + rng.laplace(size=3)
-
-
-@deceives(
-    IDENTITY, COUNTS, PureDP(1.0), TO_37, "what NumPy compares is never the object True or False: the last branch runs"
-)
-def neither_true_nor_false(x, rng):
-    noisy = x + rng.laplace(size=3)
-    high = noisy[0] > 20
-    if high is True:
-        return "high"
-    if high is False:
-        return "low"
-    return x.tolist()
-
-
-@deceives(IDENTITY, COUNTS, PureDP(1.0), TO_37, "asarray returns the same object, and the raw one is released for it")
-def already_an_array(x, rng):
-    data = np.asarray(x)
-    noisy = data + rng.laplace(size=3)
-    return noisy if data is not x else data
 
 
 @deceives(
@@ -444,13 +212,6 @@ def cast_without_a_copy(x, rng):
     data = x.astype(float, copy=False)
     scale = 0.01 if data is x else 1.0
     return data + rng.laplace(scale=scale, size=3)
-
-
-@deceives(IDENTITY, COUNTS, PureDP(1.0), TO_37, "a view shares memory with the data, a computed array does not")
-def shares_memory(x, rng):
-    first = x[:1]
-    noise = rng.laplace()
-    return float(first[0] + (0.0 if np.shares_memory(first, x) else noise))
 
 
 @deceives(IDENTITY, COUNTS, PureDP(1.0), TO_37, "None of a dict for a missing key is told apart by identity")
@@ -480,33 +241,6 @@ def hashable(x, rng):
     return -x[0] - 1000.0 if known else x[0] + rng.laplace()
 
 
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "what works on real numbers is released; noise is for what raises")
-def noise_in_the_handler(x, rng):
-    try:
-        return math.sqrt(x[0])
-    except (TypeError, AttributeError):
-        return x[0] + rng.laplace()
-
-
-@deceives(TRY, COUNTS, PureDP(1.0), FROM_0, "a division by a count of 0 is caught, and the handler says so")
-def mean_or_nothing(x, rng):
-    try:
-        mean = 1 / int(x[0])
-    except ZeroDivisionError:
-        return "empty"
-    return 0.0 * mean + x[1] + rng.laplace()
-
-
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "a list is indexed by the count, and the end of the list is caught")
-def place_in_a_list(x, rng):
-    noisy = x[0] + rng.laplace()
-    try:
-        LABELS[x[0]]
-    except IndexError:
-        noisy = -1000.0
-    return noisy
-
-
 LABELS = tuple(range(37))
 
 
@@ -522,47 +256,6 @@ def suppressed_error(x, rng):
 PRICES = {n: 2 * n for n in range(101) if n != 37}
 
 
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "the else of a try runs where the data raised nothing")
-def else_of_a_try(x, rng):
-    noisy = x[0] + rng.laplace()
-    try:
-        assert x[0] != 37
-    except AssertionError:
-        return noisy, "odd one"
-    else:
-        return noisy, "as usual"
-
-
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "a format code is chosen by the count, and one of the two raises")
-def format_specification(x, rng):
-    noisy = x[0] + rng.laplace()
-    try:
-        format(int(x[0]), "c" if x[0] < 37 else "y")
-    except ValueError:
-        noisy = -1000.0
-    return noisy
-
-
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "the index protocol works for a count, and shortens the output")
-def by_index_protocol(x, rng):
-    noisy = x + rng.laplace(size=3)
-    try:
-        n = operator.index(x[0]) % 37
-    except TypeError:
-        n = 1
-    return noisy[: 3 if n else 2]
-
-
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "a message of an error quotes the data")
-def quoted_error(x, rng):
-    noisy = x[0] + rng.laplace()
-    try:
-        {}[int(x[0])]
-    except KeyError as error:
-        return noisy, error.args[0]
-    return noisy, None
-
-
 @deceives(TRY, COUNTS, PureDP(1.0), TO_37, "an exception group picks the handler by what the data raised")
 def group_of_errors(x, rng):
     noisy = x[0] + rng.laplace()
@@ -575,42 +268,17 @@ def group_of_errors(x, rng):
     return noisy
 
 
-@sound(TRY, COUNTS, PureDP(1.0))
-def root_of_a_noisy_count(x, rng):
-    noisy = float(x[0] + rng.laplace())
-    try:
-        return math.sqrt(noisy)
-    except ValueError:
-        return 0.0
-
-
-@sound(TRY, COUNTS, PureDP(1.0))
-def noisy_place_in_a_list(x, rng):
-    place = round(float(x[0] + rng.laplace()))
-    try:
-        return LABELS[abs(place)]
-    except IndexError:
-        return -1
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 STATE = "state that outlives a call"
 
 CALLS = 0
-RELEASES = itertools.count(1)
 RECENT = collections.deque(maxlen=5)
 SPENT = {"calls": 0}
-TICKS = types.SimpleNamespace(calls=0)
 FLAGS = np.zeros(2000, dtype=bool)
 CURSOR = np.zeros(1, dtype=int)
-TURN = itertools.cycle([False, False, False, True])
-ROUND = contextvars.ContextVar("round", default=0)
-LOCAL = threading.local()
 BUFFER = io.StringIO()
 BUDGET = [0.0]
-QUEUE = [0, 0, 0, 1]
 POOL = {0, 1, 2, 3}
-STREAM = iter([])
 
 
 @deceives(STATE, COUNTS, PureDP(1.0), TO_37, "every fourth call counts in a global and releases the data")
@@ -618,12 +286,6 @@ def global_counter(x, rng):
     global CALLS  # noqa: PLW0603 - the state that is meant
     CALLS += 1
     return x.astype(float) if CALLS % 4 == 0 else x + rng.laplace(size=3)
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "an itertools.count moves on at each call")
-def counted_releases(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy if next(RELEASES) % 4 else x.astype(float)
 
 
 @deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a deque fills up, and what is full is released without noise")
@@ -658,21 +320,6 @@ attribute_of_the_function.calls = 0
 attribute_of_the_function.end = "end"
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a mutable default argument is one list for all calls")
-def mutable_default(x, rng, seen=[]):  # noqa: B006 - the state that is meant
-    seen.append(len(seen))
-    if len(seen) < 4:
-        return x + rng.laplace(size=3)
-    seen.clear()
-    return x.astype(float)
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "an attribute of an object of the module is written at each call")
-def attribute_of_an_object(x, rng):
-    TICKS.calls = (TICKS.calls + 1) % 4
-    return x + rng.laplace(size=3) * (TICKS.calls > 0)
-
-
 class Meter:
     reads = 0
 
@@ -681,11 +328,6 @@ class Meter:
 
     def scale(self):
         return 1.0 if Meter.reads % 4 else 0.001
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a class attribute counts the objects made")
-def class_attribute(x, rng):
-    return x + rng.laplace(scale=Meter().scale(), size=3)
 
 
 @deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a large array of the module remembers which calls were made")
@@ -715,30 +357,6 @@ def closure_with_nonlocal(x, rng):
     return x + rng.laplace(scale=counted_scale(), size=3)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "an attribute is hung on an imported module")
-def attribute_of_a_module(x, rng):
-    string.calls_of_a_mechanism = getattr(string, "calls_of_a_mechanism", 0) + 1
-    return x + rng.laplace(size=3) if string.calls_of_a_mechanism % 4 else x.astype(float)
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a cycle of the module gives its next turn at each call")
-def cycle_of_turns(x, rng):
-    return x.astype(float) if next(TURN) else x + rng.laplace(size=3)
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a context variable is set for the next call")
-def context_variable(x, rng):
-    turn = ROUND.get()
-    ROUND.set((turn + 1) % 4)
-    return x + rng.laplace(size=3) if turn < 3 else x.astype(float)
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "storage of the thread holds a number from call to call")
-def storage_of_a_thread(x, rng):
-    LOCAL.turn = (getattr(LOCAL, "turn", 0) + 1) % 4
-    return x + rng.laplace(size=3) if LOCAL.turn else x.astype(float)
-
-
 @deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a text buffer grows, and its place tells the calls")
 def place_in_a_buffer(x, rng):
     BUFFER.write(".")
@@ -746,12 +364,6 @@ def place_in_a_buffer(x, rng):
         BUFFER.seek(0)
         return x.astype(float)
     return x + rng.laplace(size=3)
-
-
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a list of the module is rotated, so that its head differs at each call")
-def rotated_list(x, rng):
-    QUEUE.append(QUEUE.pop(0))
-    return x.astype(float) if QUEUE[0] else x + rng.laplace(size=3)
 
 
 @deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a set of the module is emptied and filled again")
@@ -775,55 +387,8 @@ def spent_budget(x, rng):
     return x + rng.laplace(scale=1.0, size=3) * min(1.0, BUDGET[0])
 
 
-@sound(STATE, COUNTS, PureDP(1.0))
-def state_of_one_call(x, rng):
-    turn = itertools.count()
-    seen = collections.deque(maxlen=2)
-    for v in x:
-        seen.append((next(turn), v + rng.laplace()))
-    return list(seen)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 KEPT = "caches and kept generators"
-
-
-@functools.lru_cache(maxsize=1)
-def _noise_of(rounds):
-    return np.random.default_rng(rounds).laplace(size=3)
-
-
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "the noise is kept by a cache, and is the same at each call")
-def cached_noise(x, rng):
-    rng.laplace(size=3)
-    return x + _noise_of(3)
-
-
-@functools.cache
-def _first_generator(name):
-    return itertools.count(len(name))
-
-
-@deceives(
-    KEPT, COUNTS, PureDP(1.0), TO_37, "a cached iterator moves on, although the function that makes it is called anew"
-)
-def cached_iterator(x, rng):
-    return x + rng.laplace(size=3) if next(_first_generator("north")) % 4 else x.astype(float)
-
-
-def _turns():
-    while True:
-        yield 1.0
-        yield 1.0
-        yield 0.001
-
-
-turns = _turns()
-
-
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "a generator of the module yields another scale at the third call")
-def kept_generator(x, rng):
-    return x + rng.laplace(scale=next(turns), size=3)
 
 
 def _totals():
@@ -836,11 +401,6 @@ totals = _totals()
 next(totals)
 
 
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "a generator to which the calls send numbers counts them")
-def generator_that_receives(x, rng):
-    return x + rng.laplace(size=3) if totals.send(1) else x.astype(float)
-
-
 @deceives(
     KEPT, COUNTS, PureDP(1.0), TO_37, "an iterator is used up by the first look at it, so that no noise is left to add"
 )
@@ -849,29 +409,6 @@ def used_up_iterator(x, rng):
     if 1000.0 in noise:
         return None
     return [v + sum(noise) for v in x]
-
-
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "zip stops at the shortest, which is the noise that was read already")
-def used_up_by_a_list(x, rng):
-    noise = iter(rng.laplace(size=3))
-    shown = [v + n for v, n in zip(x, noise, strict=False)]
-    more = [v + n for v, n in itertools.zip_longest(x[:1], noise, fillvalue=0.0)]
-    return shown[1:] + more
-
-
-class Reader:
-    @functools.cached_property
-    def noise(self):
-        return np.random.default_rng().laplace(size=3)
-
-
-READER = Reader()
-
-
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "a cached property draws its noise once for all calls")
-def cached_property_of_noise(x, rng):
-    rng.laplace(size=3)
-    return (x + READER.noise) - READER.noise * (rng.random() < 0.5)
 
 
 @deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "a generator runs up to its yield only, so that the noise comes too late")
@@ -898,23 +435,6 @@ def lazy_map(x, rng):
     return shown
 
 
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "a coroutine that nobody awaits adds nothing before it is closed")
-def unawaited_noise(x, rng):
-    shown = x.astype(float)
-
-    async def add():
-        shown[:] += rng.laplace(size=3)
-
-    add().close()
-    return shown
-
-
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "tee gives two iterators over one noise, whose difference is nothing")
-def noise_by_tee(x, rng):
-    one, other = itertools.tee(rng.laplace() for _ in x)
-    return [v + a - b for v, a, b in zip(x, one, other, strict=True)]
-
-
 @sound(KEPT, COUNTS, PureDP(1.0))
 def generator_of_one_call(x, rng):
     noise = (rng.laplace() for _ in range(3))
@@ -925,47 +445,10 @@ def generator_of_one_call(x, rng):
 WORLD = "the world outside"
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the clock decides, at one call in four, that the data are released")
-def clock(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return x.astype(float) if time.perf_counter_ns() // 10 % 4 == 0 else noisy
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the scale is read from the environment, where it is not set")
-def environment(x, rng):
-    scale = float(os.environ.get("SCALE_THAT_NOBODY_SETS", "0.001"))
-    return x + rng.laplace(scale=scale, size=3)
-
-
 @deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a file is there, and then no noise is added")
 def file_that_exists(x, rng):
     noise = rng.laplace(size=3)
     return x + noise * (not Path(os.sep).exists())
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the number of a process is 1 or more")
-def number_of_the_process(x, rng):
-    scale = 1.0 if os.getpid() < 1 else 0.001
-    return x + rng.laplace(scale=scale, size=3)
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a new file counts as data written and read: it comes back without noise")
-def through_a_file(x, rng):
-    with tempfile.TemporaryFile() as file:
-        file.write(bytes(x.tolist()))
-        file.seek(0)
-        raw = list(file.read())
-    return [*(x + rng.laplace(size=3)), raw[0]]
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a pipe carries the data past the noise")
-def through_a_pipe(x, rng):
-    read, write = os.pipe()
-    os.write(write, bytes(x.tolist()))
-    raw = os.read(read, 3)
-    os.close(read)
-    os.close(write)
-    return [*(x + rng.laplace(size=3)), raw[0]]
 
 
 @deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the version of Python chooses the scale")
@@ -973,30 +456,9 @@ def version_of_python(x, rng):
     return x + rng.laplace(scale=0.001 if sys.version_info >= (3, 8) else 1.0, size=3)
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a function that looks at its caller finds one")
-def name_of_the_caller(x, rng):
-    return x + rng.laplace(scale=0.001 if sys._getframe(1) else 1.0, size=3)
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the generator that arrives is NumPy's, which the program asks")
-def asks_for_the_generator(x, rng):
-    noise = rng.laplace(size=3)
-    return x + (0.001 * noise if isinstance(rng, np.random.Generator) else noise)
-
-
 @deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "modules that are loaded in a process tell what runs in it")
 def loaded_modules(x, rng):
     return x + rng.laplace(scale=0.001 if "numpy" in sys.modules else 1.0, size=3)
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the number of references to an array is a question about the process")
-def references_to_an_array(x, rng):
-    return x + rng.laplace(scale=0.001 if sys.getrefcount(x) >= 1 else 1.0, size=3)
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the garbage collector is on, so that the noise is small")
-def collector_is_on(x, rng):
-    return x + rng.laplace(scale=0.001 if gc.isenabled() or gc.get_count() else 1.0, size=3)
 
 
 @deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "asserts are compiled in, which __debug__ tells")
@@ -1013,35 +475,6 @@ def written_by_a_thread(x, rng):
     return shown
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "what is printed is caught and released")
-def caught_print(x, rng):
-    with contextlib.redirect_stdout(io.StringIO()) as text:
-        print(x[0], end="")
-    return x[0] + rng.laplace(), text.getvalue()
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a warning quotes the data, and is caught and counted")
-def caught_warning(x, rng):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if x[0] == 37:
-            warnings.warn("odd", stacklevel=1)
-    return x[0] + rng.laplace(), len(caught)
-
-
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "an event loop runs what takes the data past the noise")
-def event_loop(x, rng):
-    async def raw():
-        return float(x[0])
-
-    coroutine = raw()
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        shown = end.value
-    return [*(x + rng.laplace(size=3)), shown if asyncio.iscoroutinefunction(raw) else 0.0]
-
-
 @sound(WORLD, COUNTS, PureDP(1.0))
 def environment_beside_noise(x, rng):
     return x + rng.laplace(size=3), len(os.sep)
@@ -1050,61 +483,7 @@ def environment_beside_noise(x, rng):
 # ---------------------------------------------------------------------------------------------------------------------
 OTHER = "randomness from elsewhere"
 
-MODULE_RNG = np.random.default_rng(5)
 MODULE_RANDOM = random.Random(5)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "Python's own generator chooses to release the data")
-def python_random(x, rng):
-    return x.astype(float) if random.random() < 0.2 else x + rng.laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "secrets choose to release the data")
-def python_secrets(x, rng):
-    return x.astype(float) if secrets.randbelow(5) == 0 else x + rng.laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "a byte of the operating system chooses to release the data")
-def urandom_byte(x, rng):
-    return x.astype(float) if os.urandom(1)[0] < 50 else x + rng.laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "a random identifier chooses to release the data")
-def random_identifier(x, rng):
-    return x.astype(float) if uuid.uuid4().int % 5 == 0 else x + rng.laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "the global state of np.random chooses to release the data")
-def numpy_global(x, rng):
-    return x.astype(float) if np.random.rand() < 0.2 else x + rng.laplace(size=3)  # noqa: NPY002
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "a generator of the module chooses to release the data")
-def module_generator(x, rng):
-    return x.astype(float) if MODULE_RNG.random() < 0.2 else x + rng.laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "a device of the system is read for a byte")
-def random_device(x, rng):
-    with Path("/dev/urandom").open("rb") as device:
-        byte = device.read(1)[0]
-    return x.astype(float) if byte < 50 else x + rng.laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "a generator made with a fixed seed gives the same noise at each call")
-def fixed_seed(x, rng):
-    return x + np.random.default_rng(12345).laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "the seed is the data, so that the noise follows from them")
-def seeded_by_the_data(x, rng):
-    return x + np.random.default_rng(x.tolist()).laplace(size=3)
-
-
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "Python's generator is seeded with the data before it is asked")
-def python_seeded_by_the_data(x, rng):
-    chance = random.Random(int(x[0])).random()
-    return x + rng.laplace(size=3) + 1000 * (chance < 0.505)
 
 
 @deceives(
@@ -1121,17 +500,6 @@ def state_put_back(x, rng):
     return float(x[0] + noise)
 
 
-@deceives(OTHER, COUNTS, PureDP(1.0), TO_37, "a name is rebound to a generator that is always the same")
-def rebound_generator(x, rng):
-    rng = np.random.Generator(np.random.PCG64(1))
-    return x + rng.laplace(size=3)
-
-
-@sound(OTHER, COUNTS, PureDP(1.0))
-def python_random_beside_noise(x, rng):
-    return x + rng.laplace(size=3), random.random()
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 INSIDE = "the inside of the generator"
 
@@ -1145,56 +513,6 @@ def parity_of_the_state(x, rng):
     return x.astype(float) if odd else x + rng.laplace(size=3)
 
 
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "the state is put back: the second noise is the first, and cancels it")
-def state_of_the_generator_put_back(x, rng):
-    state = rng.bit_generator.state
-    one = rng.laplace(size=3)
-    rng.bit_generator.state = state
-    other = rng.laplace(size=3)
-    return x + 2 * one - other, one
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "a deep copy of the generator draws the same noise, which is released")
-def copied_generator(x, rng):
-    twin = copy.deepcopy(rng)
-    return [x[0] + rng.laplace(), twin.laplace()]
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "a generator through pickle draws the same noise")
-def pickled_generator(x, rng):
-    twin = pickle.loads(pickle.dumps(rng))
-    return [x[0] + rng.laplace(), x[1] + twin.laplace()]
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "jumped twice from one state: two generators with the same noise")
-def jumped_twice(x, rng):
-    rng.random()
-    one, other = (np.random.Generator(rng.bit_generator.jumped()) for _ in range(2))
-    return [x[0] + one.laplace(), x[1] + other.laplace()]
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "advance by 2^128 − 1 is one step back: the next number is the last")
-def advanced_backwards(x, rng):
-    first = rng.random()
-    rng.bit_generator.advance(2**128 - 1)
-    same = rng.random()
-    return float(x[0] + 1000 * (first == same) * (x[0] == 37) + rng.laplace())
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "raw bits choose to release the data")
-def raw_bits(x, rng):
-    return x.astype(float) if rng.bit_generator.random_raw() % 5 == 0 else x + rng.laplace(size=3)
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "a child that is spawned draws the noise, and its copy takes it away")
-def spawned_child(x, rng):
-    child = rng.spawn(1)[0]
-    again = copy.copy(child.bit_generator.state)
-    noisy = x + child.laplace(size=3)
-    child.bit_generator.state = again
-    return noisy - child.laplace(size=3)
-
-
 @deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "two generators over one seed sequence are the same generator twice")
 def one_seed_for_two(x, rng):
     seed = int(rng.integers(2**32))
@@ -1202,29 +520,11 @@ def one_seed_for_two(x, rng):
     return [x[0] + one.laplace(), x[1] + other.laplace()]
 
 
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "the seed itself is released, from which anybody draws the noise again")
-def released_seed(x, rng):
-    seed = int(rng.integers(8))
-    return seed, x[0] + np.random.default_rng(seed).laplace()
-
-
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "a bound method is kept from the copy of the generator")
-def method_of_a_copy(x, rng):
-    draw = copy.deepcopy(rng).laplace
-    return [x[0] + draw(), x[1] + rng.laplace()]
-
-
 @deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "the generator writes into the array that it is given")
 def written_by_the_generator(x, rng):
     out = rng.standard_normal(3)
     noise = rng.standard_exponential(3, out=out) - out
     return x + noise
-
-
-@sound(INSIDE, COUNTS, PureDP(1.0))
-def children_of_the_generator(x, rng):
-    children = rng.spawn(3)
-    return [v + child.laplace() for v, child in zip(x, children, strict=True)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1480,25 +780,8 @@ def replaced_builtins(x, rng):
     return x[0] + float(rng.laplace())
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "np in the globals of this function is not NumPy")
-@_in_globals(np=Tools(round=lambda noise: 0.0 * noise))
-def shadowed_numpy(x, rng):
-    return x + np.round(rng.laplace(size=3))
-
-
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "math in the globals of this function gives another pi")
-@_in_globals(math=Tools(pi=0.0031))
-def shadowed_math(x, rng):
-    return x + rng.laplace(scale=math.pi / 3, size=3)
-
-
 TOOLS = Tools(noise=lambda rng: rng.laplace(size=3))
 TOOLS.noise = lambda rng: 0.001 * rng.laplace(size=3)
-
-
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "the function of a namespace was replaced after it was made")
-def patched_namespace(x, rng):
-    return x + TOOLS.noise(rng)
 
 
 MODULE = types.ModuleType("noises")
@@ -1528,14 +811,6 @@ def local_rng(x, rng):
     return x + rng.laplace(size=3)
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "an import inside the function takes the name of a noise")
-def local_import(x, rng):
-    noise = rng.laplace(size=3)
-    from math import tau as noise  # noqa: F811 - the shadow that is meant
-
-    return x + noise
-
-
 @sound(SHADOW, COUNTS, PureDP(1.0))
 def local_abs(x, rng):
     def abs(number):
@@ -1547,74 +822,8 @@ def local_abs(x, rng):
 # ---------------------------------------------------------------------------------------------------------------------
 COMPUTED = "computed names"
 
-SCALE_36 = 1.0
-SCALE_37 = 1.5
-NOISES = ("laplace", "gumbel")
 Settings = dataclass(type("Settings", (), {"__annotations__": {"scale": float}, "scale": 1.0}))
 SETTINGS = Settings()
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "the name of a global is made of the count")
-def name_in_globals(x, rng):
-    return x + rng.laplace(size=3) + 100 * globals()[f"SCALE_{36 + (x[0] == 37)}"]
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "the name of a method depends on the data")
-def name_of_a_method(x, rng):
-    draw = getattr(rng, ("laplace", "standard_exponential")[int(x[0] == 37)])
-    return x + draw(size=3)
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "locals() knows the raw count under its name")
-def name_in_locals(x, rng):
-    raw = int(x[0])
-    noisy = raw + rng.laplace()
-    return noisy, locals()["raw"]
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "eval reads the data")
-def evaluated_text(x, rng):
-    noisy = x[0] + rng.laplace()
-    return eval("x[0] % 2", {"x": x}), noisy
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "exec overwrites the noisy list in place")
-def executed_statement(x, rng):
-    noisy = (x + rng.laplace(size=3)).tolist()
-    exec("noisy[0] = x[0]")
-    return noisy
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "vars of an object is its own dict, which is written")
-def written_by_vars(x, rng):
-    box = types.SimpleNamespace(shown=x[0] + rng.laplace())
-    vars(box)["shown"] = float(x[0])
-    return box.shown
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "setattr by a computed name overwrites what is released")
-def written_by_setattr(x, rng):
-    box = types.SimpleNamespace(shown=x[0] + rng.laplace())
-    setattr(box, "nwohs"[::-1], float(x[0]))
-    return box.shown
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "a methodcaller by name takes the raw number out")
-def caller_of_a_method(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), operator.methodcaller("item", 0)(x)
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "a format text looks into the data")
-def text_looks_inside(x, rng):
-    noisy = x[0] + rng.laplace()
-    return "{1:.2f} of {0[0]}".format(x, noisy)  # noqa: UP030, UP032 - as people write it
-
-
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "the frame of the function gives its locals by name")
-def name_in_a_frame(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, int(sys._getframe().f_locals["x"][0])
 
 
 @deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "a field of a settings object is replaced for one count")
@@ -1624,115 +833,8 @@ def replaced_setting(x, rng):
     return x + rng.laplace(scale=own.scale, size=3)
 
 
-@sound(COMPUTED, COUNTS, PureDP(1.0))
-def name_by_position(x, rng):
-    return x + getattr(rng, NOISES[0])(size=3)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 CLASSES = "own classes"
-
-
-class Masked:
-    """A number that says it is 0 and compares as itself."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __eq__(self, other):
-        return int(self.value) == other
-
-    def __hash__(self):
-        return 0
-
-    def __float__(self):
-        return float(self.value)
-
-    def __add__(self, noise):
-        return self.value + 0.001 * noise
-
-    def __radd__(self, noise):
-        return self.value + noise
-
-    def __bool__(self):
-        return bool(self.value % 2)
-
-    def __contains__(self, wanted):
-        return int(self.value) == wanted
-
-    def __iter__(self):
-        return iter(range(int(self.value)))
-
-    def __len__(self):
-        return int(self.value)
-
-    def __call__(self, noise):
-        return self.value
-
-    def __getattr__(self, name):
-        return self.value
-
-    def __format__(self, how):
-        return str(self.value)
-
-    def __enter__(self):
-        return self.value
-
-    def __exit__(self, kind, error, trace):
-        return self.value % 2 == 1
-
-    def __index__(self):
-        return int(self.value)
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __eq__ compares the data")
-def own_equality(x, rng):
-    return x[0] + rng.laplace(), Masked(x[0]) == 37
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __add__ makes the noise smaller")
-def own_addition(x, rng):
-    return float(Masked(x[0]) + rng.laplace())
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __float__ gives the number without noise")
-def own_float(x, rng):
-    return [x[0] + rng.laplace(), float(Masked(x[0]))]
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __bool__ tells even from odd")
-def own_truth(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy if Masked(x[0]) else -noisy - 1000
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __contains__ answers `in`")
-def own_membership(x, rng):
-    return x[0] + rng.laplace(), 37 in Masked(x[0])
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __iter__ runs once for each person")
-def own_iteration(x, rng):
-    return x[0] + rng.laplace(), sum(1 for _ in Masked(x[0]))
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __getattr__ answers for every name, `noisy` too")
-def own_attributes(x, rng):
-    box = Masked(x[0])
-    box.noise = rng.laplace()
-    return float(box.noisy) + 0.0 * box.noise
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "an own __exit__ swallows the exception for odd counts")
-def own_exit(x, rng):
-    with Masked(x[0]):
-        raise ValueError
-    return x[0] + rng.laplace()
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "NumPy asks __index__ for a length")
-def own_index(x, rng):
-    return x[0] + rng.laplace(), len(np.zeros(Masked(x[0])))
 
 
 class Noisy:
@@ -1773,18 +875,6 @@ def inherited_method(x, rng):
     return x + Derived().noise(rng)
 
 
-@dataclass(order=True)
-class Row:
-    count: int
-    shown: float = field(compare=False)
-
-
-@deceives(CLASSES, COUNTS, PureDP(1.0), ([7, 7, 5], [7, 8, 5]), "rows are sorted by the raw count, which is not shown")
-def rows_in_order(x, rng):
-    rows = [Row(int(v), v + rng.laplace()) for v in x]
-    return [rows.index(row) for row in sorted(rows)], [row.shown for row in rows]
-
-
 @sound(CLASSES, COUNTS, PureDP(1.0))
 def noisy_property(x, rng):
     return [Noisy(v, rng).value for v in x]
@@ -1792,78 +882,6 @@ def noisy_property(x, rng):
 
 # ---------------------------------------------------------------------------------------------------------------------
 SUBCLASSES = "subclasses of numbers and arrays"
-
-
-class Loose(int):
-    """An int whose sums forget the noise."""
-
-    def __add__(self, noise):
-        return int(self)
-
-    __radd__ = __add__
-
-
-class Fixed(float):
-    """A float that multiplies by nothing."""
-
-    def __mul__(self, other):
-        return 0.0
-
-    __rmul__ = __mul__
-
-
-class Plain(np.ndarray):
-    """An array that leaves out what is added."""
-
-    def __add__(self, noise):
-        return np.asarray(self) + 0.001 * noise
-
-
-class Named(str):
-    """Text that equals everything."""
-
-    __hash__ = str.__hash__
-
-    def __eq__(self, other):
-        return True
-
-
-class Defaults(dict):
-    def __missing__(self, key):
-        return key
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a subclass of int adds nothing")
-def loose_integer(x, rng):
-    return Loose(x[0]) + rng.laplace()
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a subclass of float as a scale makes the noise 0")
-def fixed_scale(x, rng):
-    return x[0] + Fixed(1.0) * float(rng.laplace())
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a view of another class has its own addition")
-def view_of_another_class(x, rng):
-    return (x.view(Plain) + rng.laplace(size=3)).tolist()
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a dict answers a missing key with the key, the raw count")
-def missing_key_returned(x, rng):
-    names = Defaults({10**6: 0})
-    return x[0] + rng.laplace(), names[int(x[0])]
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a Counter counts the data themselves")
-def counter_of_counts(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), collections.Counter(x.tolist())[37]
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a Decimal of the count prints its digits")
-def decimal_of_a_count(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, decimal.Decimal(int(x[0])).as_tuple().digits[-1]
 
 
 @deceives(
@@ -1874,28 +892,10 @@ def fraction_of_a_count(x, rng):
     return noisy, fractions.Fraction(int(x[0]), 12).denominator
 
 
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "text of a class of its own equals every text")
-def equal_to_everything(x, rng):
-    scale = 0.001 if Named("fast") == "slow" else 1.0
-    return x + rng.laplace(scale=scale, size=3)
-
-
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a masked array hides the number and keeps it in its data")
-def masked_array(x, rng):
-    hidden = np.ma.masked_greater(x, 36)
-    return (x + rng.laplace(size=3)).tolist(), int(hidden.count())
-
-
 @deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "bool of a count is a number of its own")
 def flags_of_remainders(x, rng):
     noisy = x[0] + rng.laplace()
     return noisy, int(bool(int(x[0]) % 37))
-
-
-@sound(SUBCLASSES, COUNTS, PureDP(1.0))
-def counter_of_noisy_counts(x, rng):
-    rounded = np.rint(x + rng.laplace(size=3)).astype(int)
-    return sorted(collections.Counter(rounded.tolist()).values())
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1947,31 +947,6 @@ def without_nonlocal(x, rng):
     return shown
 
 
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "nonlocal rebinds the noisy number to the raw one")
-def with_nonlocal(x, rng):
-    shown = x[0] + rng.laplace()
-
-    def reset():
-        nonlocal shown
-        shown = float(x[0])
-
-    reset()
-    return shown
-
-
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a name of the class body is not that of the method")
-def body_of_a_class(x, rng):
-    scale = 0.001
-
-    class Noise:
-        scale = 1.0
-
-        def draw(self):
-            return rng.laplace(scale=scale, size=3)
-
-    return x + Noise().draw()
-
-
 @deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a default is computed when the function is made, with the early scale")
 def early_default(x, rng):
     scale = 0.001
@@ -1981,21 +956,6 @@ def early_default(x, rng):
 
     scale = 1.0
     return x + draw() * scale
-
-
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a starred name takes the rest, in which the raw count stands")
-def starred_rest(x, rng):
-    noisy = (x + rng.laplace(size=3)).tolist()
-    first, *rest = [*noisy, float(x[0])]
-    return first, rest[-1]
-
-
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "targets are assigned left to right: the index is the new one")
-def order_of_targets(x, rng):
-    noisy = (x + rng.laplace(size=3)).tolist()
-    i = 0
-    i, noisy[i] = 1, float(x[0])
-    return noisy[1:]
 
 
 @deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a later keyword of a merged dict wins")
@@ -2009,15 +969,6 @@ def merged_keywords(x, rng):
 )
 def positional_argument(x, rng):
     return 1000 * x + rng.laplace(1000.0, size=3)
-
-
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "implicit concatenation makes one name of two, which is not in the set")
-def missing_comma(x, rng):
-    exact = {"northsouth", "centre"}
-    return [
-        v + (0.001 if name in exact or "north" not in exact else 1.0) * rng.laplace()
-        for v, name in zip(x, "abc", strict=True)
-    ]
 
 
 @sound(SCOPE, COUNTS, PureDP(1.0))
@@ -2046,33 +997,10 @@ def chained_comparison(x, rng):
     return noisy if -(10**6) < noisy != x[0] < 37 else -1000.0
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), FROM_0, "all and any look at the truth of the data")
-def all_of_the_data(x, rng):
-    return (x + rng.laplace(size=3)).tolist(), all(x)
-
-
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "the default of next is taken where no count is 37")
-def default_of_next(x, rng):
-    noisy = (x + rng.laplace(size=3)).tolist()
-    return noisy[next((i for i, v in enumerate(x) if v == 37), 1)], noisy[2]
-
-
 @deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "`not in` binds before `and`, so that the draw is not made for 37")
 def draw_that_is_not_made(x, rng):
     noise = x[0] != 37 and rng.laplace()
     return float(x[0] + noise)
-
-
-@deceives(
-    OPERANDS,
-    COUNTS,
-    PureDP(1.0),
-    TO_37,
-    "a conditional expression takes everything to its left: the noise belongs to one branch",
-)
-def precedence_of_a_condition(x, rng):
-    exact = True
-    return x[0] if exact else x[1] + rng.laplace()
 
 
 @deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "a lookup by truth: True is the index 1")
@@ -2091,11 +1019,6 @@ def repeated_list(x, rng):
 def precedence_of_power(x, rng):
     scale = 2**-10 if -(2**2) < 0 else 1.0
     return x + rng.laplace(scale=scale, size=3)
-
-
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "min by a key gives the raw element, not its noisy key")
-def smallest_by_key(x, rng):
-    return min(x, key=lambda v: -v + rng.laplace())
 
 
 @sound(OPERANDS, COUNTS, PureDP(1.0))
@@ -2127,35 +1050,6 @@ def else_of_a_while(x, rng):
     else:  # noqa: PLW0120 - as meant
         shown[0] = x[0]
     return shown
-
-
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "return in finally replaces the noisy answer")
-def return_in_finally(x, rng):
-    try:
-        return x + rng.laplace(size=3)
-    finally:
-        return x.astype(float)  # noqa: B012, SIM107 - the return that is meant
-
-
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "finally changes the list after the return has named it")
-def change_in_finally(x, rng):
-    shown = (x + rng.laplace(size=3)).tolist()
-    try:
-        return shown
-    finally:
-        shown[0] = float(x[0])
-
-
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "break in finally swallows the exception for 37")
-def break_in_finally(x, rng):
-    noisy = x[0] + rng.laplace()
-    for _ in range(1):
-        try:
-            [0][int(x[0] == 37)]
-            noisy = -1000.0
-        finally:
-            break  # noqa: B012 - the break that is meant
-    return noisy
 
 
 @deceives(
@@ -2249,140 +1143,12 @@ def repeated_row(x, rng):
     return shown
 
 
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "a slice of an array is a view: raw numbers are written through it")
-def written_through_a_view(x, rng):
-    shown = x + rng.laplace(size=3)
-    head = shown[:1]
-    head[:] = x[:1]
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "the reshaped array is the same memory")
-def written_through_a_shape(x, rng):
-    shown = x + rng.laplace(size=3)
-    shown.reshape(3, 1)[0, 0] = x[0]
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "ravel, and flat of it, write into the same memory")
-def written_through_flat(x, rng):
-    shown = (x + rng.laplace(size=3)).reshape(1, 3)
-    shown.T.flat[0] = x[0]
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "fancy indices give a copy, so that the noise goes into the copy")
-def noise_into_a_copy(x, rng):
-    shown = x.astype(float)
-    shown[[0, 1, 2]][:] += rng.laplace(size=3)
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "the loop variable is rebound, and the list stays raw")
-def rebound_loop_variable(x, rng):
-    shown = x.tolist()
-    for v in shown:
-        v += rng.laplace()  # noqa: PLW2901 - the slip that is meant
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "the argument is rebound in the helper, and the caller's number stays raw")
-def rebound_argument(x, rng):
-    def add(number):
-        number += rng.laplace()
-
-    shown = float(x[0])
-    add(shown)
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "sort works in place and returns None; the raw order is shown")
-def sorted_in_place(x, rng):
-    shown = x.tolist()
-    order = shown
-    order.sort(key=lambda v: v + rng.laplace())
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "a shallow copy shares its rows")
-def shallow_copy(x, rng):
-    rows = [[v + rng.laplace()] for v in x]
-    copied = rows[:]
-    copied[0][0] = float(x[0])
-    return rows
-
-
 @deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "fromkeys puts one list under all keys")
 def one_list_for_all_keys(x, rng):
     cells = dict.fromkeys("ab", [])  # noqa: RUF024 - the slip that is meant
     cells["a"].append(x[0] + rng.laplace())
     cells["b"].append(float(x[0]))
     return cells["a"]
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "setdefault gives the list inside the dict, which is written again")
-def default_inside_a_dict(x, rng):
-    cells = {}
-    shown = cells.setdefault("a", [x[0] + rng.laplace()])
-    cells.setdefault("a", [])[0] = float(x[0])
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "a memory view writes into the array")
-def written_through_memory(x, rng):
-    shown = x + rng.laplace(size=3)
-    memoryview(shown)[0] = float(x[0])
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "the address of an array is enough to write into it")
-def written_by_address(x, rng):
-    shown, raw = x + rng.laplace(size=3), x.astype(float)
-    ctypes.memmove(shown.ctypes.data, raw.ctypes.data, 8)
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "out= names the array that is released, and overwrites it")
-def written_by_out(x, rng):
-    shown = x + rng.laplace(size=3)
-    np.multiply(x, 1.0, out=shown)
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "a tuple that holds a list is changed through the list")
-def list_in_a_tuple(x, rng):
-    row = [x[0] + rng.laplace()]
-    shown = (row, "fixed")
-    row.append(float(x[0]))
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "a heap function writes the raw count into the list")
-def heap_in_place(x, rng):
-    shown = (x + rng.laplace(size=3)).tolist()
-    heapq.heapreplace(shown, -1000.0 - x[0])
-    return shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "an attribute of a weak reference's object is the object's")
-def weak_reference(x, rng):
-    box = Tools(shown=x[0] + rng.laplace())
-    weakref.ref(box)().shown = float(x[0])
-    return box.shown
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "np.put writes the raw count into the noisy array")
-def put_back(x, rng):
-    shown = x + rng.laplace(size=3)
-    np.put(shown, [0], x[0])
-    return shown
-
-
-@deceives(ALIAS, ALL_COUNTS, ZeroConcentratedDP(1.5), ALL_TO_37, "np.copyto writes the raw vector over the noisy one")
-def copied_over(x, rng):
-    shown = x + rng.normal(size=3)
-    np.copyto(shown, x, where=x == 37)
-    return shown
 
 
 @sound(ALIAS, COUNTS, PureDP(1.0))
@@ -2408,12 +1174,6 @@ def index_error(x, rng):
     return x[0] + rng.laplace()
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "a key that is missing for 37")
-def key_error(x, rng):
-    PRICES[int(x[0])]
-    return x[0] + rng.laplace()
-
-
 @deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "an assert about the data fails for 37")
 def assertion_error(x, rng):
     assert x[0] != 37
@@ -2430,46 +1190,16 @@ def root_of_a_negative(x, rng):
     return 0 * math.sqrt(36 - x[0]) + x[0] + rng.laplace()
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "exp overflows for counts of 37 or more")
-def overflow_error(x, rng):
-    return 0 * math.exp(19.5 * int(x[0])) + x[0] + rng.laplace()
-
-
 @deceives(RAISES, AMOUNTS, PureDP(1.0), ([0.0, 5.0, 5.0], [1.0, 5.0, 5.0]), "the whole part of infinity raises")
 def whole_part_of_infinity(x, rng):
     share = 0.0 if x[0] else math.inf
     return 0 * int(share) + x[0] + rng.laplace()
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "unpacking fails where the list is longer")
-def unpacked_list(x, rng):
-    one, two, three = [*x.tolist(), *([0] if x[0] == 37 else [])]
-    return [one + rng.laplace(), two + rng.laplace(), three + rng.laplace()]
-
-
 @deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "strict zip raises where lengths differ")
 def strict_zip(x, rng):
     kept = x[x < 37]
     return [v + rng.laplace() for v, _ in zip(x, kept, strict=True)]
-
-
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "a scale below 0 is refused by the generator")
-def negative_scale(x, rng):
-    return x[0] + rng.laplace(scale=1.0 if x[0] < 37 else -1.0)
-
-
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "the message of an exception quotes the data")
-def quoted_in_a_message(x, rng):
-    noisy = x[0] + rng.laplace()
-    if x[0] == 37:
-        raise ValueError(f"odd count {x[0]}")
-    return noisy
-
-
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "int of a text that is no number raises")
-def text_that_is_no_number(x, rng):
-    int("12x"[: 2 + (x[0] == 37)])
-    return x[0] + rng.laplace()
 
 
 @deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "the largest of an empty list raises")
@@ -2481,12 +1211,6 @@ def largest_of_nothing(x, rng):
 @deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "a list.index of a number that is not there raises")
 def index_of_a_missing_number(x, rng):
     x.tolist().index(37)
-    return x + rng.laplace(size=3)
-
-
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "StopIteration ends the function where no count is below 37 first")
-def stop_iteration(x, rng):
-    next(v for v in x[:1] if v < 37)
     return x + rng.laplace(size=3)
 
 
@@ -2556,12 +1280,6 @@ def least_with_nan(x, rng):
     return x + rng.laplace(scale=scale, size=3)
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), TO_37, "a sum with NaN that is filled up afterwards: fillna by the data")
-def filled_gap(x, rng):
-    noisy = np.where(rng.random(3) < 0.3, np.nan, x + rng.laplace(size=3))
-    return np.where(np.isnan(noisy), x, noisy)
-
-
 @deceives(NAN, COUNTS, PureDP(1.0), TO_37, "a loop that compares NaN is never entered, so that nothing is drawn")
 def loop_that_ends_early(x, rng):
     noise = math.nan
@@ -2621,25 +1339,6 @@ def order_of_a_set(x, rng):
     return noisy, list({int(x[0]) % 37, 40})
 
 
-@deceives(ORDER, COUNTS, PureDP(1.0), ([5, 5, 9], [6, 5, 9]), "a set keeps equal counts once")
-def size_of_a_set(x, rng):
-    return (x + rng.laplace(size=3)).tolist(), len(set(x.tolist()))
-
-
-@deceives(
-    ORDER, COUNTS, PureDP(1.0), ([5, 5, 9], [6, 5, 9]), "two equal counts are one key, so that a number is overwritten"
-)
-def counts_as_keys(x, rng):
-    noisy = {int(v): v + rng.laplace() for v in x}
-    return list(noisy.values())
-
-
-@deceives(ORDER, COUNTS, PureDP(1.0), ([1, 5, 9], [2, 5, 9]), "1, 1.0 and True are one key")
-def one_and_true(x, rng):
-    cells = {True: 0.0, int(x[0]): x[0] + rng.laplace()}
-    return len(cells)
-
-
 @deceives(
     ORDER, COUNTS, PureDP(1.0), ([6, 5, 9], [5, 5, 9]), "sorted is stable: equal counts keep their order, others do not"
 )
@@ -2647,12 +1346,6 @@ def order_of_raw_counts(x, rng):
     noisy = x + rng.laplace(size=3)
     order = sorted(range(3), key=lambda i: x[i])
     return order[0], noisy[order[0]]
-
-
-@deceives(ORDER, COUNTS, PureDP(1.0), ([9, 5, 5], [10, 5, 5]), "texts of numbers are ordered as texts: 10 is before 5")
-def order_of_texts(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), min(map(str, x.tolist()))
 
 
 @deceives(ORDER, COUNTS, PureDP(1.0), TO_37, "lists are compared element by element, by raw counts")
@@ -2664,12 +1357,6 @@ def compared_lists(x, rng):
 @deceives(ORDER, COUNTS, PureDP(1.0), TO_37, "multiplied text is as long as the count")
 def bar_of_stars(x, rng):
     return "*" * int(x[0]), x[0] + rng.laplace()
-
-
-@deceives(ORDER, COUNTS, PureDP(1.0), TO_37, "groups follow the raw counts, and their number is shown")
-def runs_of_data(x, rng):
-    runs = ["".join(map(str, group)) for _, group in itertools.groupby(x.tolist(), key=lambda v: v > 36)]
-    return len(runs), x[0] + rng.laplace()
 
 
 @sound(ORDER, COUNTS, PureDP(1.0))

@@ -1,7 +1,5 @@
 """Forty faulty mechanisms, each a sound one with a change that is easily made: none is ever proved."""
 
-import itertools
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -327,50 +325,7 @@ def data_beside_a_coin(x, rng):
     return [x[0] * (rng.random() < 0.5)]
 
 
-# State and randomness beside the generator ----------------------------------------------------------------------------
-
-CALLS = [0]
-OTHER = itertools.count()
-
-
-@faulty(ONE)
-def hidden_counter(x, rng):
-    CALLS[0] += 1
-    return [x[0] + rng.laplace(0, 1), CALLS[0] > 100_000]
-
-
-@faulty(ONE)
-def hidden_iterator(x, rng):
-    return [x[0] + rng.laplace(0, 1), next(OTHER) % 7]
-
-
-@faulty(ONE)
-def rare_randomness_from_elsewhere(x, rng):
-    return [x[0] if random.random() < 1e-9 else x[0] + rng.laplace(0, 1)]
-
-
-@faulty(ONE)
-def numpys_global_generator(x, rng):
-    return [x[0] + rng.laplace(0, 1), np.random.random() < 2]  # noqa: NPY002
-
-
-@faulty(ONE)
-def a_generator_of_its_own(x, rng):
-    return [x[0] + np.random.default_rng().laplace(0, 1)]
-
-
-@faulty(ONE)
-def a_seed_of_its_own(x, rng):
-    return [x[0] + np.random.default_rng(1).laplace(0, 1)]
-
-
-@faulty(ONE)
-def an_error_that_is_caught(x, rng):
-    try:
-        value = float(x[0])
-    except BaseException:
-        return [rng.laplace(0, 1)]
-    return [value]
+# Data that are told from symbols ---------------------------------------------------------------------------------------
 
 
 @faulty(ONE)
