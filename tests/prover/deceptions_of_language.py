@@ -127,12 +127,6 @@ def member_of_a_set(x, rng):
     return x.astype(float) if 37 in set(x.tolist()) else noisy
 
 
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "a dict is looked up by a raw count")
-def known_totals(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, {36: "a", 37: "b"}.get(x[0])
-
-
 @deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "the smallest type that holds the sum follows the data")
 def smallest_type(x, rng):
     noisy = x + rng.laplace(size=3)
@@ -789,19 +783,6 @@ exec("def laplace(rng):\n    return rng.laplace(size=3)", MODULE.__dict__)
 MODULE.laplace = lambda rng: 0.001 * rng.laplace(size=3)
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "the function of a module was replaced by another")
-def patched_module(x, rng):
-    return x + MODULE.laplace(rng)
-
-
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "a local function is called round, and gives the number as it is")
-def local_round(x, rng):
-    def round(noise):
-        return 0 * noise
-
-    return x + round(rng.laplace(size=3))
-
-
 @deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "the name rng is bound to a class that has no noise")
 def local_rng(x, rng):
     class rng:  # noqa: N801 - the shadow that is meant
@@ -933,20 +914,6 @@ def variable_of_a_loop(x, rng):
     return noisy, int(count)
 
 
-@deceives(
-    SCOPE, COUNTS, PureDP(1.0), TO_37, "an inner function binds a name of its own; without nonlocal nothing changes"
-)
-def without_nonlocal(x, rng):
-    shown = x.astype(float)
-
-    def add():
-        shown = x + rng.laplace(size=3)
-        return shown  # noqa: RET504 - the slip that is meant
-
-    add()
-    return shown
-
-
 @deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a default is computed when the function is made, with the early scale")
 def early_default(x, rng):
     scale = 0.001
@@ -962,13 +929,6 @@ def early_default(x, rng):
 def merged_keywords(x, rng):
     settings = {"scale": 1.0} | {"scale": 0.001}
     return x + rng.laplace(**{**settings, "size": 3})
-
-
-@deceives(
-    SCOPE, COUNTS, PureDP(1.0), TO_37, "a positional argument lands in loc, and the scale stays at 1 for thousands"
-)
-def positional_argument(x, rng):
-    return 1000 * x + rng.laplace(1000.0, size=3)
 
 
 @sound(SCOPE, COUNTS, PureDP(1.0))
@@ -989,12 +949,6 @@ def or_for_zero(x, rng):
 @deceives(OPERANDS, COUNTS, PureDP(1.0), FROM_0, "`and` gives 0 itself where the count is 0")
 def and_for_zero(x, rng):
     return x[0] and x[0] + rng.laplace()
-
-
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "a chained comparison looks at the raw count in its second half")
-def chained_comparison(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy if -(10**6) < noisy != x[0] < 37 else -1000.0
 
 
 @deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "`not in` binds before `and`, so that the draw is not made for 37")
@@ -1095,14 +1049,6 @@ def continued_loop(x, rng):
     return shown
 
 
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "a name that is deleted for 37 is not there")
-def deleted_name(x, rng):
-    noisy = x[0] + rng.laplace()
-    if x[0] == 37:
-        del noisy
-    return noisy
-
-
 @sound(LOOPS, COUNTS, PureDP(1.0))
 def loop_with_else(x, rng):
     for v in x:
@@ -1131,16 +1077,6 @@ def array_added_in_place(x, rng):
     sums = shown
     sums += x
     return [*shown, *(x + rng.laplace(size=3))]
-
-
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "a row that is repeated by a product of lists is one row")
-def repeated_row(x, rng):
-    raw, shown = [[0.0] * 3] * 2
-    for i, v in enumerate(x):
-        shown[i] = v + rng.laplace()
-    for i, v in enumerate(x):
-        raw[i] = float(v)
-    return shown
 
 
 @deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "fromkeys puts one list under all keys")
@@ -1183,11 +1119,6 @@ def assertion_error(x, rng):
 @deceives(RAISES, COUNTS, PureDP(1.0), FROM_0, "the logarithm of a count of 0 raises")
 def logarithm_of_zero(x, rng):
     return 0 * math.log(x[0]) + x[1] + rng.laplace()
-
-
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "the root of a negative number raises")
-def root_of_a_negative(x, rng):
-    return 0 * math.sqrt(36 - x[0]) + x[0] + rng.laplace()
 
 
 @deceives(RAISES, AMOUNTS, PureDP(1.0), ([0.0, 5.0, 5.0], [1.0, 5.0, 5.0]), "the whole part of infinity raises")
@@ -1286,11 +1217,6 @@ def loop_that_ends_early(x, rng):
     while noise < 1000:
         noise = rng.laplace()
     return [float(x[0]), float(x[1] + rng.laplace()), noise]
-
-
-@deceives(NAN, COUNTS, PureDP(1.0), FROM_0, "0 times infinity is NaN for a count of 0 only")
-def zero_times_infinity(x, rng):
-    return math.isnan(float(x[0]) * math.inf), x[0] + rng.laplace()
 
 
 @deceives(NAN, COUNTS, PureDP(1.0), FROM_0, "the sign of zero is kept by a product, and shown by copysign")
