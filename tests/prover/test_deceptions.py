@@ -156,7 +156,7 @@ first, told = lambda x, rng: x + rng.laplace(0.0, 1.0, len(x)), lambda x, rng: x
 """,
     ),
 }
-ASKED = """
+ASKED = """import dp_prover
 domain = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 pair = np.array([50, 1, 1]), np.array([51, 1, 1])
 for asked in (domain, [pair]):
