@@ -1039,16 +1039,6 @@ def as_often_as_counted(x, rng):
     return noisy, turns_made
 
 
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "continue leaves out what follows for 37")
-def continued_loop(x, rng):
-    shown = []
-    for v in x:
-        if v == 37:
-            continue
-        shown.append(v + rng.laplace())
-    return shown
-
-
 @sound(LOOPS, COUNTS, PureDP(1.0))
 def loop_with_else(x, rng):
     for v in x:

@@ -13,6 +13,7 @@ from auditor.neighbours.pair import plain
 from dp_prover import certificate as written
 from dp_prover import checker
 from dp_prover.checked_numbers import exp_at_least, exp_at_most, log_beyond
+from dp_prover.checked_paths import follows
 from dp_prover.checker import check_certificate
 from dp_prover.masses import law_of
 from dp_prover.retrace import form_of, plain_data, retraced
@@ -285,6 +286,14 @@ def test_logarithms_are_further_from_0_however_small(value: Fraction) -> None:
     assert log_beyond(1 - value) <= -value
     assert log_beyond(1 + value) >= value / (1 + value)
     assert log_beyond(Fraction(1)) == 0
+
+
+def test_a_condition_follows_from_positive_multiples_only() -> None:
+    given = [[{"n0": "1"}, ">="]]
+    follows(given, {"0": "1"}, {"n0": "1"}, ">=")
+    for multipliers, wanted, relation in (({"0": "-1"}, {"n0": "-1"}, ">="), ({"0": "1"}, {"n0": "1"}, ">")):
+        with pytest.raises(ValueError, match="condition"):
+            follows(given, multipliers, wanted, relation)
 
 
 @pytest.mark.parametrize("value", [-3_000_000, -(10**7), -200, -1, 0])
