@@ -64,12 +64,11 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             *("bounds.evidence.Bound", "neighbours.pair.Pair", "results.result.OutputsSpent", "Verdict"),
         ),
     ),
-    ("Proofs", "These are names of the package `dp_prover`.", ("dp_prover.prove", "dp_prover.Proof")),
     ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
     ("Extending", NAMES_FOR_EXTENSIONS, ()),
 )
 # Results, whose methods and properties a user needs. Those of all others are for extensions.
-WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "Pair", "OutputsSpent", "ScoreBounds", "Proof"}
+WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "Pair", "OutputsSpent", "ScoreBounds"}
 
 
 def pages() -> dict[str, str]:
@@ -216,7 +215,7 @@ def python() -> str:
 def _entry(path: str) -> str:
     """Return what is said of one public name, and of its members."""
     module, _, name = path.rpartition(".")
-    home = auditor if not module else importlib.import_module(module if module == "dp_prover" else f"auditor.{module}")
+    home = importlib.import_module(f"auditor.{module}") if module else auditor
     thing = getattr(home, name)
     if not inspect.isclass(thing) and not inspect.isfunction(thing):
         return f"### {name}\n\n{_prose(str(thing.__doc__))}\n"

@@ -102,6 +102,7 @@ def test_a_replay_runs_what_makes_data_only_if_it_may(files: Files, capsys: pyte
 
 
 def test_a_proof_is_checked_without_its_function_unless_it_is_read_again(files: Files) -> None:
+    pytest.importorskip("dp_prover")
     (files.folder / "pairs.yaml").write_text(
         CONFIGURATION.replace("generator: data_of_somebody.py:pairs", "pairs: [{left: 0, right: 1}]")
     )
