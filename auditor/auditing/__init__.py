@@ -68,7 +68,7 @@ def audit(
         samples (int): outputs for the bound, both sides together, 1,000,000 by default; search and selection come on top.
         outputs (int): instead of samples, the outputs of search, selection and bound together.
         method (str): "fixed", the default, "sequential", "two-intervals", or "one-run" for Canaries.
-        search (int | Mapping[str, Any] | None): outputs for the search over pairs, or {"seconds": s} for those that fit into s.
+        search (int | None): outputs for the search over pairs; by default a share of the samples.
         seconds (float | None): a time limit. The audit then ends with the bound it has, from fewer outputs.
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
         observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files".

@@ -3,7 +3,7 @@
 import copy
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -59,7 +59,6 @@ def test_the_keywords_of_a_call_are_the_settings_and_their_types() -> None:
         del declared[within]
     # Written more freely in a call.
     declared |= {
-        "search": int | Mapping[str, Any] | None,
         "events": Sequence[EventKind],
         "observe": Sequence[ObserveKind],
     }
@@ -69,7 +68,6 @@ def test_the_keywords_of_a_call_are_the_settings_and_their_types() -> None:
 def test_the_defaults_that_are_declared_are_those_of_a_call() -> None:
     plain = Settings()
     made = {name: getattr(plain.execution if hasattr(plain.execution, name) else plain, name) for name in DECLARED}
-    made["search"] = made["search"].outputs
     assert {name: about.default for name, about in DECLARED.items()} == made
 
 

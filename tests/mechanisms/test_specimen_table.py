@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import BLANK
 
 from auditor.errors import InvalidInputError
+from auditor.results.result import RunResult
 from mechanisms.specimen_table import specimen_table
 from mechanisms.specimens import Statement, list_specimens
 
@@ -28,13 +30,9 @@ def entry(mechanism: str, expected: str = "no_violation_found", **changes: Any) 
         "exact": {"value": 1.0, "error": 1e-12},
         "pair": {"left": [0, 1], "right": [0], "relation": "add_remove"},
         "outputs": {"search": 1000, "selection": 200, "bound": 30_000},
-        "budget": {},
-        "stop_reason": "all outputs drawn",
-        "seconds": 1.0,
-        "reproducible": True,
-        "seed": 0,
     }
-    return {**made, **changes}
+    [whole] = RunResult("one", 0.999, [BLANK], 1.0).to_dict()["audits"]
+    return {**whole, **made, **changes}
 
 
 def folder(place: Path, **reports: list[dict[str, Any]]) -> Path:
