@@ -29,6 +29,10 @@ def failing(dataset: float, rng: np.random.Generator) -> Any:
     raise ValueError("no such luck")
 
 
+def counted(rows: Any, size: int, rng: np.random.Generator) -> Any:
+    return len(rows) + rng.laplace(size=size)
+
+
 def total(dataset: Any) -> Any:
     return sum(dataset)
 
@@ -58,6 +62,7 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "sequential": (laplace, {"epsilon": 0.3}, {"method": "sequential"}),
     "mixed": (mixed, {"epsilon": 5.0}, {}),
     "probability": (coin, {"probability": 0.6, "at_most": True}, {}),
+    "frame": (counted, {"epsilon": 0.3}, {"domain": Pairs([([{"user": 0, "city": "a"}], [])])}),
     "query": (total, {"sensitivity": 1.0}, {"domain": Pairs([([1, float("inf")], [1, 3])])}),
     "canaries": (noisy_records, {"mu": 1.0}, {"method": "one-run", "domain": CANARIES}),
     "canaries apart": (noisy_records, {"epsilon": 0.1, "delta": 1e-5}, {"method": "one-run", "domain": APART}),

@@ -6,8 +6,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.events.observed import Observed
+from auditor.neighbours.pair import Pair, Relation
 from auditor.results.fields import EventField
 from auditor.results.result import AuditResult, Judgement, OutputsSpent, Provenance, Tried
 from auditor.verdict import Verdict
@@ -52,3 +54,28 @@ def _completed(entry: Any) -> Any:
     looks_at = "bits" if "exponent of the lowest bit of" in words else "score" if "evidence" in words else "values"
     whole = {"rule": None, "looks_at": looks_at, "form": _THRESHOLD.sub("#", words), **entry}
     return whole | {"opposite": _completed(entry.get("opposite"))}
+
+
+ENTRY = {
+    "description": "output ≤ 0.5",
+    "guess": "left",
+    "counts": {"left": [75, 100], "right": [25, 100]},
+    "opposite": {"description": "output > 0.5", "guess": "right", "counts": {"left": [25, 100], "right": [75, 100]}},
+}
+
+
+def violation(**changes: Any) -> AuditResult:
+    """Return an audit that refutes its claim on a pair, with everything that a report shows of it."""
+    usual: dict[str, Any] = {
+        "claim": PureDP(0.5),
+        "verdict": Verdict.VIOLATION,
+        "expected": Verdict.NO_VIOLATION_FOUND,
+        "outputs": OutputsSpent(1000, 2000, 30_000),
+        "stop_reason": "all 200 outputs drawn",
+        "seconds": 1.25,
+        "bound": Bound("epsilon", 0.77, 0.999, "guesses"),
+        "pair": Pair(0, 1, Relation.SUBSTITUTE),
+        "event": event_of(ENTRY),
+        "power": {"80%": 0.6, "95%": 0.65},
+    }
+    return made(**{**usual, **changes})

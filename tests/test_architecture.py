@@ -41,27 +41,6 @@ def trees() -> dict[str, ast.Module]:
     return {name_of(file): tree(file) for file in MODULES}
 
 
-# Attributes of objects of libraries, and marks on functions, which are set from outside.
-SET_FROM_OUTSIDE = {"isolation_level", "complete", "globals", "text", "state", "__specimen__", "__truth__"}
-
-
-def set_from_outside(parsed: ast.AST) -> list[str]:
-    """Return the assignments to an attribute of another object."""
-    return [
-        f"line {node.lineno} sets {ast.unparse(node)}"
-        for node in ast.walk(parsed)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store | ast.Del)
-        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
-        and node.attr not in SET_FROM_OUTSIDE
-    ]
-
-
-def test_nothing_sets_an_attribute_of_another_object() -> None:
-    """What changes is changed by its own methods, so that whoever reads them has seen it all."""
-    assert {module: found for module, parsed in trees().items() if (found := set_from_outside(parsed))} == {}
-
-
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "docs/internals.md"])
 def test_what_a_page_on_the_code_names_is_there(page: str) -> None:
     named = set(re.findall(r"\b(?:\w+/)+\w+\.py\b", (PROJECT / page).read_text(encoding="utf-8")))

@@ -144,25 +144,3 @@ def test_the_reference_has_every_command_key_and_name_there_is() -> None:
         assert f"| `{key}` |" in keys
     python = MADE["python.md"]
     assert [name for name in auditor.__all__ if f"### {name}\n" not in python and name != "__version__"] == []
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "```yaml\na: 1\n```\n",
-        "```\nx\n```\n",
-        "<!-- not run: no -->\n```sh\nx\n```\n",
-        "<!-- later -->\n```sh\nx\n```\n",
-    ],
-    ids=["a file without a name", "no language", "no reason", "a note that means nothing"],
-)
-def test_no_block_is_left_out_without_a_reason(page: str) -> None:
-    with pytest.raises(ValueError, match=r"means nothing|no language|nothing is done"):
-        blocks_of(page)
-
-
-def test_what_is_shown_may_differ_from_what_is_printed_in_numbers_only() -> None:
-    assert alike("ε ≥ 0.494  3 s", "ε ≥ 0.51,\n 4 s") is False
-    assert alike("ε ≥ 0.494  3 s", " ε ≥ 12.5\n 4 s\n")
-    assert alike("a … z", "a b c z")
-    assert not alike("✓ sound", "✗ sound")

@@ -56,20 +56,11 @@ def counted(change: Callable[[Any, Any, Rng], Any]) -> Any:
     return lambda records, size, rng: change(np.asarray(records), laplace(len(records), size, rng), rng)
 
 
-def one_counted(change: Callable[[Any, float], Any]) -> Any:
-    """Return a noisy count, one a call, changed: ``change(records, noisy)``."""
-    return lambda records, rng: change(np.asarray(records), float(len(records) + rng.laplace()))
-
-
 COUNT = counted(lambda d, x, rng: x)
 
 
 def changed(faulty: Callable[[Any, Any, Rng], Any], domain: Domain = PEOPLE, **more: Any) -> Fault:
     return Fault(counted(faulty), COUNT, domain=domain, **more)
-
-
-def written(faulty: Callable[[Any, float], Any], sound: Callable[[Any, float], Any]) -> Fault:
-    return Fault(one_counted(faulty), one_counted(sound))
 
 
 def noised(answer: Callable[[Any], Any], scale: float = 1.0) -> Any:
@@ -113,15 +104,6 @@ def cut_off_at(scales: float) -> Any:
         tail = math.exp(-scales) / 2
         u = rng.uniform(tail, 1 - tail, size)
         return len(records) + np.where(u < 0.5, np.log(2 * u), -np.log(2 * (1 - u)))
-
-    return release
-
-
-def counts_in_order(of_noisy: bool) -> Any:
-    def release(records: Any, rng: Rng) -> dict[str, float]:
-        counts = {key: float(np.count_nonzero(records == i)) for i, key in enumerate("abcd")}
-        noisy = {key: count + rng.laplace() for key, count in counts.items()}
-        return {key: noisy[key] for key in sorted(noisy, key=lambda key: -(noisy if of_noisy else counts)[key])}
 
     return release
 
@@ -185,10 +167,6 @@ FAULTS = {
     "raw answer once in a thousand": released_raw(1000),
     "raw answer once in 20,000": released_raw(20_000, claim=auditor.ApproximateDP(1.0, 1e-6)),
     "noise cut off at 7 scales": Fault(cut_off_at(7.0), cut_off_at(700.0)),
-    "keys in the order of the counts": Fault(counts_in_order(False), counts_in_order(True), domain=BINS),
-    "decimals by the answer": Fault(
-        counted(lambda d, x, rng: np.round(x, 3 if len(d) < 5 else 4)), counted(lambda d, x, rng: np.round(x, 3))
-    ),
     "one of four bins is bare": Fault(with_a_bare_bin, binned(four), domain=Records((0, 3), integer=True, size=(0, 5))),
     "rows a person without a limit": Fault(
         rows_released(math.inf), rows_released(10.0), domain=Records((0, 100), integer=True, size=(0, 10))
@@ -217,14 +195,10 @@ FAULTS = {
     "a record released once in 300": changed(
         lambda d, x, rng: np.where(rng.random(len(x)) < 1 / 300, d[0] if len(d) else -1.0, x)
     ),
-    "the parity released once in 500": changed(lambda d, x, rng: np.where(rng.random(len(x)) < 1 / 500, len(d) % 2, x)),
     "capped six above the count": changed(lambda d, x, rng: np.minimum(x, len(d) + 6.0)),
-    "floored six below the count": changed(lambda d, x, rng: np.maximum(x, len(d) - 6.0)),
-    "nan where the data are empty": changed(lambda d, x, rng: x if len(d) else np.full_like(x, np.nan)),
     "a fixed answer for the empty data, once in 200": changed(
         lambda d, x, rng: np.where((rng.random(len(x)) < 1 / 200) & (len(d) == 0), 0.0, x)
     ),
-    "one value of ten weighs five": changed(lambda d, x, rng: x + 4.0 * np.any(d == 6), GRADES),
     "two values together weigh five": changed(lambda d, x, rng: x + 4.0 * (np.any(d == 3) and np.any(d == 8)), GRADES),
     "the last record weighs its value": changed(lambda d, x, rng: x + (d[-1] if len(d) else 0.0), GRADES),
     "three equal records stop the noise": changed(
@@ -242,29 +216,13 @@ FAULTS = {
         noised(lambda d: len(np.unique(d))),
         domain=GRADES,
     ),
-    "the largest record once in 100": changed(
-        lambda d, x, rng: np.where(rng.random(len(x)) < 0.01, d.max(initial=0.0), x)
-    ),
     "two bins share their noise": Fault(
         binned(lambda size, rng: rng.laplace(size=(size, 3))[:, [0, 1, 1, 2]]), binned(four), E1, BINS
     ),
-    "the third bin has a third of the noise": Fault(
-        binned(lambda size, rng: four(size, rng) * [1, 1, 1 / 3, 1]), binned(four), E1, BINS
-    ),
     "the fullest bin is named": Fault(named_bins(np.argmax), named_bins(lambda counts: 0), E1, BINS),
-    "noise on one side only": Fault(lambda d, size, rng: len(d) + rng.exponential(size=size), COUNT),
     "uniform noise": Fault(lambda d, size, rng: len(d) + rng.uniform(-50, 50, size), COUNT),
     "Gaussian noise for pure ε": Fault(lambda d, size, rng: len(d) + rng.normal(0, 1.5, size), COUNT),
     "half of the noise above five records": changed(lambda d, x, rng: x - (x - len(d)) / 2 * (len(d) > 5)),
-    "whole numbers where the count is even": written(lambda d, x: round(x) if len(d) % 2 == 0 else x, lambda d, x: x),
-    "words below three records": written(lambda d, x: "few" if len(d) < 3 else x, lambda d, x: "few" if x < 3 else x),
-    "a key is missing where nothing was counted": written(
-        lambda d, x: {"count": x, "any": True} if len(d) else {"count": x}, lambda d, x: {"count": x, "any": True}
-    ),
-    "as many entries as records": written(lambda d, x: [x] * min(len(d), 3), lambda d, x: [x] * 3),
-    "one decimal less below five records": written(
-        lambda d, x: f"{x:.{2 if len(d) < 5 else 3}f}", lambda d, x: f"{x:.3f}"
-    ),
     "truthful a little too often": Fault(truthful(0.78), truthful(0.731), domain=Value(values=[0, 1])),
     "the best of ten with noise for half the sensitivity": Fault(
         best_of(0.5), best_of(2.0), domain=Totals(cells=10, values=(-10, 10), contribution={"linf": 1})
@@ -410,14 +368,10 @@ LEAKS = {
     "minus zero a call": a_call(shares(lambda x: {"x": plus_zero(x)}, lambda x: {"x": minus_zero(x)}, 0.1, 0.5)),
     "trailing zeros": text("{:.2f}", "{:.2f}0"),
     "exponent": shares(lambda x: repr(float(f"{100 * x:.3e}")), lambda x: f"{100 * x:.3e}"),
-    "plus sign": text("{:.3f}", "{:+.3f}"),
-    "zeros in front": text("{:.3f}", "{:09.3f}"),
     "fields": text("mean,{:.3f}", "mean,{:.4f}"),
     "value of a text": leak(moved(4, "{:.6f}".format), moved(0, "{:.6f}".format)),
     "moment": leak(moved(4, moment), moved(0, moment)),
-    "trailing zeros of a program": program('f"{x:.3f}" if other else f"{x:.2f}0"'),
     "exponent of a program": program('f"{x:.3e}" if other else repr(float(f"{x:.3e}"))'),
-    "a vector of a program": program('f"[0, {x:.2f}0]" if other else f"[0, {round(x, 2)}]"'),
     "minus zero of a program": program('"-0" if other else "0"'),
 }
 

@@ -16,11 +16,6 @@ from scipy.stats import binom
 
 import auditor
 import benchmarks
-from auditor.auditing import Plan, Settings
-from auditor.blackbox.mechanism import PythonSource
-from auditor.bounds.guesses import guess_epsilon
-from auditor.methods.guessing import Guesses
-from auditor.neighbours.domains import Pairs
 from benchmarks.false_alarms import CASES as MEASURED
 
 RUNS, ALPHA = 400, 0.1
@@ -101,21 +96,6 @@ def test_alarms_on_sound_mechanisms_stay_below_their_rate(
         for seed in range(runs)
     )
     assert alarms <= binom.isf(1e-6, runs, ALPHA)
-
-
-@pytest.mark.statistical
-def test_this_file_would_notice_a_bound_on_the_outputs_the_event_was_selected_on() -> None:
-    """The commonest mistake in auditing, made on purpose: the alarms then exceed what the tests above allow."""
-    plan = Plan("", PythonSource("", function=laplace), PURE, Pairs([(0.0, 1.0)]), ALPHA, Settings(500))
-    method = Guesses(PURE, plan.alpha, plan.settings.samples)
-    mechanism, [pair] = plan.source.drawer(), plan.domain.corners()
-    alarms = 0
-    for seed in range(RUNS):
-        rng = np.random.default_rng(seed)
-        sample = mechanism.draw(pair, rng.random(500) < 0.5, rng)
-        event = method.learn(sample).test
-        alarms += guess_epsilon(event.count(sample), 0.0, ALPHA) > 1.0
-    assert alarms > binom.isf(1e-6, RUNS, ALPHA)
 
 
 def test_a_mechanism_slightly_over_its_claim_is_caught() -> None:

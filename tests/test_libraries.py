@@ -30,11 +30,6 @@ def arguments(plan: Plan) -> tuple[str, str, str]:
 # --- Without the libraries ---
 
 
-def test_there_is_something_to_test() -> None:
-    assert {"opendp", "diffprivlib", "python-dp", "dp-accounting"} <= PLANS.keys()
-    assert all(PLANS.values())
-
-
 @pytest.mark.parametrize("library", PLANS)
 def test_each_audit_runs_a_mechanism_of_its_program_in_its_environment(library: str) -> None:
     for plan in PLANS[library]:

@@ -20,14 +20,6 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert {auditor.__version__, declared, cited, *changed[:1]} == {auditor.__version__}
 
 
-def test_the_citation_has_what_its_format_asks_for() -> None:
-    citation = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors"} <= set(citation)
-    assert citation["authors"] == [{"name": "The auditor contributors"}]
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert (citation["license"], citation["keywords"]) == (project["license"], project["keywords"])
-
-
 def test_links_between_the_files_lead_somewhere() -> None:
     for name in NAMES:
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
@@ -72,19 +64,3 @@ def test_the_versions_of_python_are_those_that_are_tested() -> None:
     workflow = yaml.safe_load((PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
     assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == named
     assert project["requires-python"] == f">={named[0]}"
-
-
-def test_an_installation_needs_no_library_that_only_some_audits_use() -> None:
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = {re.split(r"[<>=\[]", name)[0] for name in project["dependencies"]}
-    assert not needed & {
-        "statsmodels",
-        "matplotlib",
-        "pandas",
-        "polars",
-        "pyarrow",
-        "dask",
-        "distributed",
-        "hypothesis",
-    }
-    assert {"plots", "intervals", "frames", "dask"} <= project["optional-dependencies"].keys()

@@ -2,7 +2,6 @@
 
 import json
 import math
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,13 @@ import auditor
 from auditor.auditing import Plan, Progress, Settings, carry_out, planned, run, settle
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
-from auditor.config.load import load_configuration
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import pair_words
 from auditor.neighbours.shrink import complexity
 from auditor.report.html import to_html
-from auditor.report.markdown import to_markdown
 from auditor.report.phrases import finding
 from auditor.results.files import to_json
 from auditor.results.reader import read_report
@@ -164,40 +160,6 @@ def test_a_sound_mechanism_is_not_shrunk() -> None:
     )
 
 
-@pytest.mark.parametrize("samples", [4000, 20_000])
-@pytest.mark.parametrize("claim", [CLAIM, auditor.ApproximateDP(0.5, 1e-6), auditor.ZeroConcentratedDP(0.1)])
-def test_what_is_spent_is_told_and_within_the_budget(samples: int, claim: Any) -> None:
-    drawn = 0
-
-    def counting(data: Any, size: int, rng: np.random.Generator) -> Any:
-        nonlocal drawn
-        drawn += size
-        return len(data) + rng.laplace(0, 0.1 if len(data) > 4 else 100, size)
-
-    result = audit(counting, SMALL, claim, samples=samples, isolate=False, seed=9)
-    assert result.verdict is Verdict.VIOLATION
-    assert 0 < result.outputs.shrink <= samples
-    # Before anything else it is asked twice whether it repeats itself.
-    assert drawn == 2 * TRIAL + sum(result.outputs.to_dict().values())
-
-
-def test_workers_change_nothing() -> None:
-    one, two = (
-        audit(leaks_large_values, SMALL, workers=workers, samples=30_000, backend="threading", isolate=False)
-        for workers in (1, 2)
-    )
-    assert one.smallest is not None
-    assert (one.smallest, one.outputs) == (two.smallest, two.outputs)
-
-
-def test_pairs_spelled_out_shrink_to_each_other_only() -> None:
-    pairs = [([0, 0, 0, 0, 8, 8], [0, 0, 0, 0, 8]), ([0, 0, 0, 9], [0, 0, 0])]
-    domain = Pairs([(np.array(a), np.array(b)) for a, b in pairs])
-    result = audit(leaks_large_values, domain, samples=40_000)
-    found = result.smallest.pair if result.smallest else result.pair
-    assert found.to_dict()["left"] in (pairs[0][0], pairs[1][0])
-
-
 def test_another_level_takes_the_smallest_along_as_long_as_the_claim_is_refuted(leaky: Any) -> None:
     ended = carry_out(planned(leaks_large_values, CLAIM, SMALL, **OPTIONS))
     assert ended.result().judgement == leaky.judgement
@@ -222,12 +184,6 @@ def test_a_violation_says_how_to_see_it_again(leaky: Any) -> None:
     again = call()
     assert again.verdict is Verdict.VIOLATION
     assert again.pair.to_dict()["left"] == leaky.smallest.pair.to_dict()["left"]
-
-
-def test_the_smallest_is_told_in_words(leaky: Any) -> None:
-    told = finding(leaky)
-    assert "The smallest that still breaks it: [" in told
-    assert "The smallest" not in finding(replace(leaky, smallest=None))
 
 
 ALPHA, RUNS = 0.05, 120
@@ -313,19 +269,6 @@ def test_a_sequential_audit_tells_the_smallest_pair_and_an_event_that_can_be_rea
 def test_on_the_only_data_set_there_is_nothing_is_drawn_to_shrink_it() -> None:
     result = audit(many, [([20, 20], [20, 20])], AT_MOST)
     assert (result.verdict, result.smallest, result.outputs.shrink) == (Verdict.VIOLATION, None, 0)
-
-
-def test_on_the_only_pair_there_is_a_sequential_audit_tells_an_event() -> None:
-    result = audit(sound, [([0], [])], auditor.PureDP(0.2), method="sequential", samples=200_000)
-    assert result.verdict is Verdict.VIOLATION
-    assert (result.smallest.pair, result.smallest.event["description"][:7]) == (result.pair, "output ")
-
-
-def test_what_shrinking_costs_a_sequential_audit_is_in_proportion_and_within_the_outputs_allowed() -> None:
-    for samples in (2_000, 100_000):
-        result = audit(leaks_large_values, [([0, 0, 0, 9], [0, 0, 0])], method="sequential", samples=samples)
-        assert result.verdict is Verdict.VIOLATION
-        assert 0 < result.outputs.shrink <= min(samples, 60 * result.outputs.bound)
 
 
 @pytest.mark.parametrize(("mechanism", "claim"), [(many, AT_MOST), (few, AT_LEAST)])
@@ -500,42 +443,3 @@ def test_the_bound_on_the_smallest_data_set_exceeds_the_truth_as_seldom_as_it_sa
     assert sum(smallest.bound.value > 0.75 for smallest in found) <= allowed
     rates = [hits / trials for hits, trials in (smallest.event["counts"]["left"] for smallest in found)]
     assert sum(rate > 0.75 for rate in rates) > allowed
-
-
-FILE = """
-version: 1
-shrink: {of_file}
-seed: 3
-audits:
-  - name: it's one
-    mechanism: somewhere:mechanism
-    claim: {{epsilon: 1}}
-    neighbours: {{pairs: [{{left: 0, right: 1}}]}}
-  - name: other
-    mechanism: somewhere:mechanism
-    claim: {{epsilon: 1}}
-    neighbours: {{pairs: [{{left: 0, right: 1}}]}}
-    shrink: {of_audit}
-"""
-
-
-@pytest.mark.parametrize(("of_file", "of_audit"), [("true", "false"), ("false", "true")])
-def test_files_and_audits_turn_it_on_and_off(of_file: str, of_audit: str, tmp_path: Path) -> None:
-    file = tmp_path / "some.yaml"
-    file.write_text(FILE.format(of_file=of_file, of_audit=of_audit))
-    plans = load_configuration(file).plans
-    assert [plan.settings.shrink for plan in plans] == [of_file == "true", of_audit == "true"]
-    assert plans[0].rerun == (str(file), "--only", "it's one", "--seed", "3")
-    assert load_configuration(file, samples=500).plans[1].rerun[-2:] == ("--samples", "500")
-
-
-def test_a_violation_of_a_file_is_told_with_its_command_line() -> None:
-    source = PythonSource("cliff", function=leaks_large_values)
-    execution = Execution(workers=1, isolate=False)
-    rerun = ("a file.yaml", "--only", "it's one", "--seed", "3")
-    settings = Settings(100_000, execution=execution)
-    result = run(Plan("it's one", source, CLAIM, SMALL, 0.001, settings, rerun=rerun))
-    assert result.reproduce is not None
-    assert shlex.split(result.reproduce) == ["auditor", "run", *rerun]
-    told = to_markdown(RunResult("some", 0.999, [result], 1.0))
-    assert f"`{result.reproduce}`" in told

@@ -130,12 +130,6 @@ def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
     assert str(told[1]) == "OwnError: no"
 
 
-def test_an_output_that_does_not_tell_what_it_holds_is_refused_before_any_audit() -> None:
-    made = isolated(PythonSource("m", function=lambda value, rng: lambda: 0), None)
-    with pytest.raises(MechanismError, match=r"<lambda> at 0x.* name the function that draws outputs"):
-        made.call_once(PAIR, "left", np.random.default_rng(0))
-
-
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bool) -> None:
     """In another process its generator would begin anew, as it does here where nothing holds the one it had."""

@@ -15,7 +15,7 @@ from auditor.blackbox.encoding import packed
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import ProcessEnded
-from auditor.blackbox.sample import ALWAYS, Patience, Sample
+from auditor.blackbox.sample import ALWAYS, Patience
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Arrays, Pair, Relation
 
@@ -97,11 +97,6 @@ def test_a_mechanism_is_called_by_its_signature(function: Callable[..., Any], ba
     assert numbers(sample.left) == [11.0] * 3
     assert numbers(sample.right) == [21.0] * 2
     assert [made.call_once(PAIR, side, rng()) for side in ("left", "right")] == [11.0, 21.0]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("function", [one, batch])
-def test_parameters_are_passed_on(function: Callable[..., Any]) -> None:
-    assert numbers(mechanism(function, shift=5.0).draw(PAIR, labels(True), rng()).left) == [15.0]
 
 
 MISFITS: list[tuple[str, Callable[..., Any], dict[str, Any], str]] = [
@@ -369,14 +364,6 @@ def test_a_batch_of_the_wrong_size_is_an_error_with_a_name(wrong: Any) -> None:
 # --- What a mechanism is told, and what it may spoil ---
 
 
-@pytest.mark.parametrize("sides", [[True] * 4, [False] * 4, [True, False, False, True], [False, True]])
-@pytest.mark.parametrize("function", [one, batch])
-def test_each_side_has_as_many_outputs_as_labels(sides: list[bool], function: Callable[..., Any]) -> None:
-    sample: Sample = mechanism(function).draw(PAIR, labels(*sides), rng())
-    assert numbers(sample.left) == [11.0] * sum(sides)
-    assert numbers(sample.right) == [21.0] * (len(sides) - sum(sides))
-
-
 @pytest.mark.parametrize("first", [True, False])
 def test_a_batch_mechanism_is_asked_first_on_the_side_of_the_first_label(first: bool) -> None:
     """Which side comes first is a coin too, so that a mechanism with a memory cannot tell the sides by their order."""
@@ -394,17 +381,6 @@ def test_a_mechanism_of_single_outputs_is_asked_in_the_order_of_the_labels() -> 
     asked: list[float] = []
     mechanism(lambda dataset, rng: asked.append(dataset)).draw(PAIR, labels(True, False, False, True), rng())
     assert asked == [10, 20, 20, 10]
-
-
-def test_a_side_without_labels_is_not_called() -> None:
-    asked: list[float] = []
-
-    def recording(dataset: float, size: int, rng: Any) -> Any:
-        asked.append(size)
-        return np.zeros(size)
-
-    mechanism(recording).draw(PAIR, labels(True, True), rng())
-    assert asked == [2]
 
 
 SPOILT = [
@@ -453,14 +429,3 @@ def test_a_mechanism_that_spoils_a_parameter_spoils_it_for_no_other_call(batched
     for _ in range(2):
         assert numbers(made.draw(PAIR, labels(True, False, True), rng()).left) == [103.0] * 2
         assert made.call_once(PAIR, "left", rng()) == 103.0
-
-
-def test_the_same_generator_gives_the_same_outputs_and_another_gives_others() -> None:
-    def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
-        return rng.normal(dataset, 1, size)
-
-    first, again, other = (
-        numbers(mechanism(noisy).draw(PAIR, labels(True, False, True), rng(seed)).left) for seed in (1, 1, 2)
-    )
-    assert first == again
-    assert first != other

@@ -288,14 +288,6 @@ def test_large_integers_keep_their_order() -> None:
     assert [entry["output"] for entry in table] == [2.0**60, 2.0**61, 2.0**62]
 
 
-def test_a_batch_and_the_same_outputs_one_by_one_are_the_same_rows() -> None:
-    assert rows(from_batch(["a", None, 2], 3)) == [row(output) for output in ["a", None, 2]]
-    for batch in (np.array([1.0, math.nan, -0.0]), np.array([1, 2**62]), np.array([True, False])):
-        assert rows(from_batch(batch, len(batch))) == [{**row(output), "type": "number"} for output in batch]
-    for stack in (np.zeros((2, 3)), np.ones((2, 3, 1), np.int64)):
-        assert rows(from_batch(stack, 2)) == rows(from_batch(list(stack), 2))
-
-
 def test_one_rare_output_does_not_change_what_is_said_of_the_others() -> None:
     """NumPy makes floats of integers where one float is among them; the rest must not show it."""
     plain, promoted = (from_batch(np.array(batch), 3) for batch in ([1, 2, 3], [1, 2, 0.5]))
@@ -354,12 +346,6 @@ def test_outputs_that_are_all_exceptions_are_a_failure_and_no_others_are() -> No
     assert from_list([]).failure() is None
     assert from_batch(np.zeros(3), 3).failure() is None
     assert from_list(["raises ValueError"]).failure() is None
-
-
-def test_no_outputs_are_an_empty_table() -> None:
-    assert from_list([]).size == 0
-    assert concatenate([from_list([]), from_list([])]).size == 0
-    assert rows(concatenate([from_list([]), from_list([1.0])])) == [row(1.0)]
 
 
 async def later() -> float:

@@ -1,7 +1,6 @@
 """`auditor run --record` and `auditor replay`: the same result later, without the mechanism."""
 
 import contextlib
-import io
 import json
 import sqlite3
 import sys
@@ -9,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from auditor.auditing.draw import Draw
@@ -35,10 +33,6 @@ def own_entropy(value, size):
 
 def mixed(value, rng):
     return [None, value, math.nan, "text\\udc80", {"a": [value]}, (1, 2**70), ValueError("no")][rng.integers(7)]
-
-
-def vectors(value, size, rng):
-    return rng.normal(value, 1.0, (size, 2))
 
 
 def coin(value, size, rng):
@@ -108,18 +102,14 @@ AUDITS = {
     "sound": audit("sound", "laplace"),
     "entropy of its own": audit("own", "own_entropy"),
     "all kinds of outputs": audit("mixed/../up", "mixed"),
-    "vectors": audit("vectors", "vectors"),
     "rho": audit("rho", "laplace", "{rho: 0.1}"),
-    "profile": audit("profile", "own_entropy", "{profile: [[0.5, 0.1], [1, 0.01]]}"),
     "a domain": audit("totals", "laplace", neighbours=TOTALS),
-    "probability": audit("coin", "coin", "{probability: 0.9, at_most: true}"),
     "a query": audit(
         "query",
         "total",
         "{sensitivity: 1}",
         QUERIED,
     ),
-    "sequential": audit("bets", "own_entropy", more="method: sequential"),
     "sequential on a domain": audit("bets", "laplace", neighbours=TOTALS, more="method: sequential"),
     "broken, sequential, on a domain": audit(
         "broken bets", "laplace", "{epsilon: 0.2}", TOTALS, more="method: sequential\n    samples: 100_000"
@@ -194,13 +184,6 @@ def test_these_audits_are_shrunk_or_say_why_not(folder: Path) -> None:
     assert "ended with exit status 1" in ends["warnings"][0]
 
 
-def test_a_second_run_of_a_mechanism_with_entropy_of_its_own_differs(folder: Path) -> None:
-    """Else the test above would not tell whether anything was replayed."""
-    record(folder, AUDITS["entropy of its own"])
-    main(["run", "some.yaml", "--out", "second"])
-    assert report(folder, "second") != report(folder, "first")
-
-
 def test_several_audits_workers_and_options_of_the_command_line_are_kept(folder: Path) -> None:
     chosen = ("--only", "own", "--only", "rho", "--samples", "1500", "--seed", "8", "--workers", "2")
     record(folder, AUDITS["sound"], AUDITS["entropy of its own"], AUDITS["rho"], options=chosen)
@@ -247,25 +230,6 @@ def test_a_note_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest
     assert f'{OUTPUTS}, audit "sound": start is missing: the recorded run' in capsys.readouterr().err
 
 
-def as_pickle(arrays: dict[str, Any]) -> None:
-    arrays["left 0 numbers"] = np.array([{}], dtype=object)
-
-
-def as_one_output(arrays: dict[str, Any]) -> None:
-    meta = json.loads(arrays["meta"].tobytes())
-    meta["sides"]["left"]["size"] = 1
-    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
-
-
-def changed(content: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
-    with np.load(io.BytesIO(content)) as archive:
-        arrays = dict(archive)
-    change(arrays)
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
 # The digest of the pair stands before the outputs.
 DIGEST = 32
 
@@ -278,8 +242,6 @@ DIGEST = 32
         (lambda kept: kept[:-40], "BadZipFile"),
         (lambda kept: kept[:DIGEST] + b'{"os.system": ["echo"]}', "KeyError"),
         (lambda kept: kept[:DIGEST] + b'{"raised": [["name"], "text"]}', "TypeError"),
-        (lambda kept: kept[:DIGEST] + changed(kept[DIGEST:], as_pickle), "allow_pickle=False"),
-        (lambda kept: kept[:DIGEST] + changed(kept[DIGEST:], as_one_output), "where 1 outputs were recorded"),
         (lambda kept: bytes(DIGEST) + kept[DIGEST:], "was recorded on a pair other than"),
     ],
 )

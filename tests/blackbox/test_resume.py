@@ -131,20 +131,6 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
 
 
 @pytest.mark.processes
-def test_what_was_done_is_not_done_again(whole: Whole, tmp_path: Path) -> None:
-    """A task is in flight at a time, by one worker; it is a quarter of a second of batches that take 0.02 s or more."""
-    (uninterrupted, _), killed = whole(1), configuration(tmp_path / "killed")
-    run = start(killed)
-    while calls(killed) < calls(uninterrupted) // 2:
-        time.sleep(0.005)
-    run.kill()
-    run.wait()
-    assert start(killed, "--resume").wait() == 0
-    assert report(killed) == report(uninterrupted)
-    assert calls(uninterrupted) <= calls(killed) <= calls(uninterrupted) + 2 * 26
-
-
-@pytest.mark.processes
 def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: Path) -> None:
     (uninterrupted, _), stopped = whole(2), configuration(tmp_path / "stopped", 2)
     run = start(stopped, stderr=subprocess.PIPE)
@@ -218,21 +204,6 @@ def test_another_run_is_refused_with_what_differs(
     file.write_text(file.read_text().replace(before, after))
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
     assert told in capsys.readouterr().err
-
-
-def test_a_run_whose_mechanism_was_changed_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And goes on once the change is undone: a digest is compared, not the time of writing."""
-    file, other = configuration(tmp_path / "run"), tmp_path / "run" / "m.py"
-    run = start(file)
-    while calls(file) < 20:
-        time.sleep(0.005)
-    run.kill()
-    run.wait()
-    other.write_text(MECHANISMS.replace("0.8", "0.9"))
-    assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
-    assert '  m.py: "' in capsys.readouterr().err
-    other.write_text(MECHANISMS)
-    assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 0
 
 
 def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:

@@ -171,14 +171,6 @@ def test_audits_that_share_the_workers_end_as_one_by_one() -> None:
     assert [result["name"] for result in together] == ["a", "b", "c", "d"]
 
 
-def test_a_mechanism_that_is_refused_costs_the_others_nothing() -> None:
-    def short(dataset: Any, size: int, rng: Any) -> Any:
-        return np.zeros(size - 1)
-
-    results = [ended.result() for ended in run_all([plan("short", short), plan("sound", noisy)])]
-    assert [str(result.verdict) for result in results] == ["inconclusive", "no_violation_found"]
-
-
 # --- What grows with the number of outputs: nothing ---
 
 

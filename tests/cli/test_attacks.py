@@ -1,6 +1,7 @@
 """Files and programs made to break the program that reads them. Each ends as stated, in time, in one sentence if it is refused.
 
-The list was written before the readers were looked at. What it found is in the table for good.
+Here are those that would run code, fill the memory, never end, or lie about what they hold. Files spoilt at random are in
+`test_fuzzed_files.py`; what each reader refuses is in the tests of the readers.
 """
 
 import contextlib
@@ -22,9 +23,6 @@ import pytest
 from honest_files import CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
 
 from auditor.cli import main
-
-# A name that clears the screen, sets a title, turns the writing around, and breaks the line in five ways.
-EVIL = "\x1b[2J\x1b]0;t\x07\u202etxt\u2066\r\n\x0b\x0c\x85\u2028\u2029\x00\ud800\ufffe::error::x|<b>]]>&`*[a](b)"
 
 
 @dataclass(frozen=True)
@@ -180,16 +178,10 @@ class Pickled:
 
 SCORES = "scores inside.npy outside.npy --from independent-runs"
 CSV = "scores inside.csv:a outside.npy --from independent-runs"
-BILLION = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 20))
 DEEP = 10**5
 
 ATTACKS = [
     # Reports.
-    Attack("a picture", holds(REPORT, b"\x89PNG\r\n\x1a\n" + bytes(100)), f"show {REPORT}", says="byte 1"),
-    Attack("UTF-16", holds(REPORT, "{}".encode("utf-16")), f"show {REPORT}", says="not text in UTF-8"),
-    Attack("a mark of the order of bytes", holds(REPORT, b"\xef\xbb\xbf{}"), f"show {REPORT}", says="is not a report"),
-    Attack("deep lists", holds(REPORT, "[" * DEEP), f"show {REPORT}", says="are nested more than"),
-    Attack("deep objects", holds(REPORT, '{"a":' * DEEP), f"compare {REPORT} {REPORT}", says="are nested more than"),
     Attack(
         "deep and closed",
         holds(REPORT, "[" * DEEP + "]" * DEEP),
@@ -197,10 +189,7 @@ ATTACKS = [
         says="are nested more than",
     ),
     Attack("a pipe", is_(REPORT, os.mkfifo), f"show {REPORT}", says="a pipe"),
-    Attack("a folder", is_(REPORT, Path.mkdir), f"show {REPORT}/report.json", says="there is no file"),
     Attack("zeros without end", is_(REPORT, lambda at: at.symlink_to("/dev/zero")), f"show {REPORT}", says="a device"),
-    Attack("a link to itself", is_(REPORT, lambda at: at.symlink_to(at.name)), f"show {REPORT}", says="cannot be read"),
-    Attack("no right to read", is_(REPORT, lambda at: at.symlink_to("/proc/self/mem")), f"show {REPORT}"),
     Attack(
         "a seed of a million digits",
         said(REPORT, '"seed": ', '"seed": ' + "1" * 10**6),
@@ -213,17 +202,8 @@ ATTACKS = [
         f"show {REPORT}",
         (0, 2),
     ),
-    Attack(
-        "a key twice", said(REPORT, '"seed": ', '"seed": 1, "seed": '), f"show {REPORT}", says='"seed" appears twice'
-    ),
-    Attack("the version true", with_(REPORT, "version", value=True), f"show {REPORT}", says="version"),
-    Attack("the version 1.0", with_(REPORT, "version", value=1.0), f"show {REPORT}", says="version"),
-    Attack("a confidence of 1", with_(REPORT, "confidence", value=1.0), f"show {REPORT} --html -", (0, 2)),
     Attack("a confidence that is NaN", with_(REPORT, "confidence", value="NaN"), f"show {REPORT} --html -", (0, 2)),
     Attack("100,000 empty audits", with_(REPORT, "audits", value=[{}] * 10**5), f"show {REPORT}", says="audit 1"),
-    Attack(
-        "a count below 0", with_(REPORT, "audits", 0, "outputs", "bound", value=-1), f"show {REPORT}", says="at least 0"
-    ),
     Attack("10 MB of a name", with_(REPORT, "audits", 0, "mechanism", value="x" * 10**7), f"show {REPORT}", (0,)),
     Attack(
         "a pair of 100,000 rows",
@@ -247,12 +227,6 @@ ATTACKS = [
         f"show {REPORT}",
         (0,),
     ),
-    Attack(
-        "a baseline of another run",
-        with_(REPORT, "name", value=EVIL),
-        f"run audit.yaml --baseline {REPORT}",
-        says="is a report of",
-    ),
     # Recordings.
     Attack(
         "a manifest that names a file elsewhere",
@@ -260,13 +234,6 @@ ATTACKS = [
         "replay kept",
         (0,),
     ),
-    Attack(
-        "a manifest that names itself",
-        with_(MANIFEST, "configuration", value="manifest.json"),
-        "replay kept",
-        says="was changed",
-    ),
-    Attack("a manifest that names nothing", with_(MANIFEST, "configuration", value=""), "replay kept"),
     Attack("a manifest that names NUL", with_(MANIFEST, "configuration", value="a\0b"), "replay kept"),
     Attack(
         "an override that runs code",
@@ -274,26 +241,11 @@ ATTACKS = [
         "replay kept",
         says="manifest",
     ),
-    Attack(
-        "an override of the file", with_(MANIFEST, "overrides", value={"file": "x"}), "replay kept", says="manifest"
-    ),
-    Attack("an unknown override", with_(MANIFEST, "overrides", value={"x": 1}), "replay kept", says="manifest"),
-    Attack(
-        "an override of a wrong type",
-        with_(MANIFEST, "overrides", value={"samples": [1]}),
-        "replay kept",
-        says="samples",
-    ),
     Attack("an override beyond all", with_(MANIFEST, "overrides", value={"samples": 10**30}), "replay kept"),
-    Attack("overrides in a list", with_(MANIFEST, "overrides", value=[1]), "replay kept", says="manifest"),
     Attack(
         "audits that are a number", with_(MANIFEST, "audits", value=3), f"replay kept --check {REPORT}", says="manifest"
     ),
-    Attack("a digest that is none", with_(MANIFEST, "sha256", value=None), "replay kept", says="sha256"),
-    Attack("a manifest that is a pipe", is_(MANIFEST, os.mkfifo), "replay kept", says="a pipe"),
-    Attack("a configuration that is a pipe", is_("kept/audit/audit.yaml", os.mkfifo), "replay kept", says="a pipe"),
     Attack("outputs that are a pipe", is_(OUTPUTS, os.mkfifo), "replay kept", says="a pipe"),
-    Attack("outputs that are a folder", is_(OUTPUTS, Path.mkdir), "replay kept", says="a folder"),
     Attack(
         "outputs that are zeros",
         is_(OUTPUTS, lambda at: at.symlink_to("/dev/zero")),
@@ -310,22 +262,7 @@ ATTACKS = [
         "replay kept",
         says="other tables",
     ),
-    Attack(
-        "a trigger",
-        asked("CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM notes; END"),
-        "replay kept",
-        says="other tables",
-    ),
-    Attack(
-        "a table without columns",
-        asked("DROP TABLE notes", "CREATE TABLE notes (x)"),
-        "replay kept",
-        says="other tables",
-    ),
     Attack("outputs that are NULL", asked("UPDATE batches SET seen = NULL"), "replay kept", says="outputs.sqlite"),
-    Attack("outputs that are a number", asked("UPDATE batches SET seen = 3"), "replay kept", says="outputs.sqlite"),
-    Attack("outputs that are text", asked("UPDATE batches SET seen = 'text'"), "replay kept", says="outputs.sqlite"),
-    Attack("keys that are text", asked("UPDATE batches SET left_keys = 'text'"), "replay kept", says="outputs.sqlite"),
     Attack(
         "keys of 7 bytes",
         asked("UPDATE batches SET left_keys = x'00000000000000'"),
@@ -333,26 +270,14 @@ ATTACKS = [
         says="outputs.sqlite",
     ),
     Attack(
-        "notes that are blobs",
-        asked("UPDATE notes SET content = x'ff00'"),
-        "replay kept",
-        says="was not recorded like this",
-    ),
-    Attack(
         "deep notes",
         asked(f"UPDATE notes SET content = CAST('{'[' * DEEP}' AS BLOB)"),
         "replay kept",
         says="are nested more than",
     ),
-    Attack("notes of another type", asked("UPDATE notes SET content = CAST('{\"tuple\": []}' AS BLOB)"), "replay kept"),
     Attack(
         "a note that raises",
         asked('UPDATE notes SET content = CAST(\'{"raised": ["SystemExit", "x"]}\' AS BLOB)'),
-        "replay kept",
-    ),
-    Attack(
-        "a note of a dunder",
-        asked('UPDATE notes SET content = CAST(\'{"raised": ["a\\u0000b", "x"]}\' AS BLOB)'),
         "replay kept",
     ),
     Attack(
@@ -404,7 +329,6 @@ ATTACKS = [
         says="allow_pickle",
     ),
     Attack("columns without a name", kept(rezipped(meta(columns=[[None, []]]))), "replay kept", (0, 2)),
-    Attack("columns that are a number", kept(rezipped(meta(columns=3))), "replay kept"),
     # Certificates.
     Attack(
         "a power that fills the memory",
@@ -413,18 +337,6 @@ ATTACKS = [
         (1, 2),
     ),
     Attack("a certificate that is a list", holds(PROOF, "[]"), f"check-proof {PROOF}", (1,), "refused"),
-    Attack("a certificate that is null", holds(PROOF, "null"), f"check-proof {PROOF}", (1,), "refused"),
-    Attack("a certificate that is text", holds(PROOF, '"text"'), f"check-proof {PROOF}", (1,), "refused"),
-    Attack(
-        "a certificate without end",
-        is_(PROOF, lambda at: at.symlink_to("/dev/zero")),
-        f"check-proof {PROOF}",
-        says="a device",
-    ),
-    Attack(
-        "a mechanism of a terminal's commands", with_(PROOF, "mechanism", value=EVIL), f"check-proof {PROOF}", (0, 1)
-    ),
-    Attack("claims that are none", with_(PROOF, "claim", value={EVIL: 1.0}), f"check-proof {PROOF}", (1,), "refused"),
     Attack(
         "a retraced mechanism that is a command",
         with_(PROOF, "mechanism", value="os:abort"),
@@ -438,18 +350,7 @@ ATTACKS = [
         SCORES,
         says="header promises",
     ),
-    Attack(
-        "a shape below 0", holds("inside.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}")), SCORES
-    ),
     Attack("a header that is code", holds("inside.npy", npy("__import__('pathlib').Path('executed').touch()")), SCORES),
-    Attack("a header of parentheses", holds("inside.npy", npy("(" * 9000)), SCORES),
-    Attack("a header of 60,000 letters", holds("inside.npy", npy("{" + " " * 60_000 + "}")), SCORES),
-    Attack(
-        "a header without a type",
-        holds("inside.npy", npy("{'descr': 'x9', 'fortran_order': False, 'shape': (1,)}")),
-        SCORES,
-    ),
-    Attack("a pickle", holds("inside.npy", b""), SCORES),
     Attack(
         "objects",
         lambda folder: np.save(folder / "inside.npy", np.array([Pickled()], object)),
@@ -464,70 +365,8 @@ ATTACKS = [
         ),
         SCORES,
     ),
-    Attack("dates", holds("inside.npy", array(np.array(["2020-01-01"], "M8[D]"))), SCORES, says="datetime64"),
-    Attack("durations", holds("inside.npy", array(np.array([3], "m8[s]"))), SCORES, says="timedelta64"),
-    Attack("complex numbers", holds("inside.npy", array(np.array([1 + 2j]))), SCORES, says="complex128"),
-    Attack("records", holds("inside.npy", array(np.zeros(3, "f8,i4"))), SCORES, says="not a number"),
-    Attack("texts", holds("inside.npy", array(np.array(["1"]))), SCORES, says="<U1"),
-    Attack(
-        "types of no bytes",
-        holds("inside.npy", npy("{'descr': '|V0', 'fortran_order': False, 'shape': (9999999999999,)}")),
-        SCORES,
-    ),
-    Attack("a field of 131,073 letters", holds("inside.csv", "a\n" + "1" * 131_073), CSV, says="field larger"),
-    Attack("a ragged line", holds("inside.csv", "a,b\n1,2\n3\n"), CSV, says="line 3 has 1 fields"),
     Attack("a quote that never ends", holds("inside.csv", 'a\n"' + "1\n" * 10**5), CSV),
-    Attack("NUL in a table", holds("inside.csv", "a\n1\0\n"), CSV),
-    Attack(
-        "headings of commands",
-        holds("inside.csv", f'"{EVIL}",b\n1,2\n'.replace("\ud800", "")),
-        CSV,
-        says='no column "a"',
-    ),
-    Attack("columns of one name", holds("inside.csv", "a,a\n1,2\n"), CSV, says='several columns called "a"'),
-    Attack("only a heading", holds("inside.csv", "a\n"), CSV, says="no scores"),
-    Attack(
-        "lists of lists of scores", holds("inside.json", "[[1], [2, 3]]"), SCORES.replace("inside.npy", "inside.json")
-    ),
-    Attack("scores that are null", holds("inside.json", "[1, null]"), SCORES.replace("inside.npy", "inside.json")),
-    Attack(
-        "a score of a million digits",
-        holds("inside.json", f"[{'1' * 10**6}]"),
-        SCORES.replace("inside.npy", "inside.json"),
-        says="digits",
-    ),
-    Attack(
-        "a score of 400 digits",
-        holds("inside.json", f"[{'1' * 400}]"),
-        SCORES.replace("inside.npy", "inside.json"),
-        says="not a number",
-    ),
-    Attack(
-        "scores that are an object",
-        holds("inside.json", '{"a": {"b": 1}}'),
-        SCORES.replace("inside.npy", "inside.json"),
-    ),
-    Attack(
-        "deep scores",
-        holds("inside.json", "[" * DEEP),
-        SCORES.replace("inside.npy", "inside.json"),
-        says="are nested more than",
-    ),
-    Attack(
-        "no Parquet",
-        holds("inside.parquet", b"PAR1" + bytes(100) + b"PAR1"),
-        SCORES.replace("inside.npy", "inside.parquet"),
-    ),
-    Attack(
-        "a column of no file",
-        holds("nothing", ""),
-        "scores nowhere.csv:a outside.npy --from one-run",
-        says="there is no file",
-    ),
     # Configurations.
-    Attack("a billion laughs", holds(CONFIG, BILLION), "check audit.yaml", says="values"),
-    Attack("an alias of itself", holds(CONFIG, "a: &a [*a]\n"), "check audit.yaml", says="alias"),
-    Attack("deep brackets", holds(CONFIG, "[" * DEEP), "check audit.yaml", says="deep"),
     Attack(
         "deep indents", holds(CONFIG, "".join(" " * i + "a:\n" for i in range(1400))), "check audit.yaml", says="deep"
     ),
@@ -537,32 +376,14 @@ ATTACKS = [
         "check audit.yaml",
         says="samples",
     ),
-    Attack("a key that is a list", holds(CONFIG, "? [1, 2]\n: 3\n"), "check audit.yaml", says="a key must be a word"),
     Attack(
         "a key that is a bomb",
         holds(CONFIG, f"? {'[' * 50}1{']' * 50}\n: 3\n"),
         "check audit.yaml",
         says="a key must be a word",
     ),
-    Attack(
-        "a key of commands",
-        said(CONFIG, "samples", f"{json.dumps(EVIL.replace(chr(0xD800), ''))}: 1\nsamples"),
-        "check audit.yaml",
-        says="unknown key",
-    ),
     Attack("10 MB of YAML", holds(CONFIG, "- a\n" * 2_500_000), "check audit.yaml", says="bytes"),
-    Attack("4 MB of YAML", holds(CONFIG, "- a\n" * 1_000_000), "check audit.yaml"),
     Attack("a number of a million digits", said(CONFIG, "500", "9" * 10**6), "check audit.yaml", says="samples"),
-    Attack("1e999 outputs", said(CONFIG, "500", "1e999"), "check audit.yaml", says="samples"),
-    Attack("a version in hexadecimal", said(CONFIG, "version: 1", "version: 0x1"), "check audit.yaml", (0, 2)),
-    Attack("a version that is true", said(CONFIG, "version: 1", "version: true"), "check audit.yaml", (0, 2)),
-    Attack("a pipe as configuration", is_(CONFIG, os.mkfifo), "check audit.yaml", says="a pipe"),
-    Attack(
-        "a mechanism of commands",
-        said(CONFIG, "theirs.py:noisy", json.dumps("theirs.py:" + EVIL[:-4]).strip('"')),
-        "check audit.yaml",
-    ),
-    Attack("two documents", said(CONFIG, "samples", "---\nsamples"), "check audit.yaml"),
     Attack("a data set nested 500 times", said(CONFIG, "left: 0", f"left: {'[' * 500}{']' * 500}"), "check audit.yaml"),
 ]
 

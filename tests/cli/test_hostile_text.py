@@ -5,13 +5,13 @@ import io
 import json
 import re
 import xml.etree.ElementTree
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from every_kind import every_kind
+from plain_data import changed, leaves
 
 from auditor.cli import main
 from auditor.errors import InvalidInputError
@@ -27,37 +27,20 @@ EVIL = (
 HIDDEN = re.compile(r"[^\n -~\xa0-\U0010ffff]|[\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\ud800-\udfff]")
 
 
-def leaves(data: Any, way: tuple[Any, ...] = ()) -> Any:
-    """Yield the way to each text in plain data."""
-    if isinstance(data, str):
-        yield way
-    for step, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
-        yield from leaves(value, (*way, step))
-
-
-def put(data: Any, way: tuple[Any, ...], change: Callable[[str], str]) -> str:
-    """Change a text in its place; return what it was."""
-    for step in way[:-1]:
-        data = data[step]
-    before: str = data[way[-1]]
-    data[way[-1]] = change(before)
-    return before
-
-
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of audits of every kind, in which each text that may be any text is hostile."""
     file = tmp_path_factory.mktemp("hostile") / "report.json"
     data = json.loads(to_json(every_kind().to_dict()))
     hostile = 0
-    for way in list(leaves(data)):
-        before = put(data, way, lambda text: text + EVIL)
-        file.write_text(json.dumps(data), encoding="utf-8")
-        try:
+    for way, text in leaves(data):
+        if not isinstance(text, str):
+            continue
+        spoilt = changed(data, way, text + EVIL)
+        file.write_text(json.dumps(spoilt), encoding="utf-8")
+        with contextlib.suppress(InvalidInputError):
             read_report(file)
-            hostile += 1
-        except InvalidInputError:
-            put(data, way, lambda _, before=before: before)
+            data, hostile = spoilt, hostile + 1
     file.write_text(json.dumps(data), encoding="utf-8")
     assert hostile > 30
     return file

@@ -14,9 +14,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import changed, event_of, made
+from made_results import changed, event_of, violation
 
-from auditor.bounds.evidence import Bound, ScoreCounts
+from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import PureDP
 from auditor.cli import main
 from auditor.events.observed import (
@@ -29,12 +29,11 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
 )
-from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import Change, ChangeKind
 from auditor.report.github import annotations, annotations_of
 from auditor.report.junit import to_junit
 from auditor.report.plain_text import event_lines, failure_text
-from auditor.results.result import AuditResult, OutputsSpent, RunResult
+from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -50,22 +49,8 @@ EVENT = event_of(ENTRY)
 
 
 def result(name: str = "some audit", **changes: Any) -> AuditResult:
-    usual: dict[str, Any] = {
-        "mechanism": "module:function",
-        "claim": PureDP(0.5),
-        "verdict": Verdict.VIOLATION,
-        "expected": Verdict.NO_VIOLATION_FOUND,
-        "outputs": OutputsSpent(1000, 2000, 30_000),
-        "stop_reason": "all 200 outputs drawn",
-        "seconds": 1.25,
-        "reproducible": True,
-        "seed": 7,
-        "bound": Bound("epsilon", 0.77, 0.999, "guesses"),
-        "pair": Pair(0, 1, Relation.SUBSTITUTE),
-        "event": EVENT,
-        "reproduce": "auditor run some.yaml --only 'some audit'",
-    }
-    return made(**{"name": name, **usual, **changes})
+    told = {"event": EVENT, "reproduce": "auditor run some.yaml --only 'some audit'"}
+    return violation(**{"name": name, **told, **changes})
 
 
 SOUND = result("sound", verdict=Verdict.NO_VIOLATION_FOUND, claim=PureDP(1))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_data import changed, leaves
 
 from auditor.auditing import flow
 from auditor.cli import main
@@ -137,25 +138,6 @@ def forged(folder: Path, tmp_path: Path, forge: Callable[[Any, dict[str, Any]], 
     return str(file)
 
 
-def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield every value in plain data, with the way to it."""
-    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    if not inner:
-        yield way, data
-    for step, value in inner:
-        yield from leaves(value, (*way, step))
-
-
-def changed(data: Any, way: tuple[Any, ...], value: Any) -> Any:
-    """Return plain data with another value at the end of a way."""
-    if not way:
-        return value
-    step, *rest = way
-    copy = dict(data) if isinstance(data, dict) else list(data)
-    copy[step] = changed(data[step], tuple(rest), value)
-    return copy
-
-
 def other(value: Any) -> Any:
     """Return a value of the same type, if it has others, as near as possible."""
     match value:
@@ -269,61 +251,18 @@ def forgeries(entry: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str
         yield way, changed(entry, way, verdicts.get(value, other(value)) if isinstance(value, str) else other(value))
 
 
-@pytest.mark.statistical
-def test_each_forgery_is_noticed_without_the_code_or_named_as_not_checked(by_code: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.statistical)])
+def test_each_forgery_is_noticed_without_the_code_or_named_as_not_checked(
+    every: int, by_code: Path, tmp_path: Path
+) -> None:
     report = json.loads((by_code / "every" / "report.json").read_text())
-    for entry in report["audits"]:
+    for number, entry in enumerate(report["audits"]):
         if entry["name"] in ("sequential", "canaries", "query", "probability", "monotone"):
             continue  # all of the first is named, and the others need no code
-        for way, forged_entry in forgeries(entry):
+        for way, forged_entry in [*forgeries(entry)][number % every :: every]:
             is_named = any(way[: len(named)] == named for named in NAMED)
             if not is_named and way != ("name",) and not OF_THE_RULE & set(way):
                 assert entry["name"] in noticed(by_code, tmp_path, {**report, "audits": [forged_entry]}), way
-
-
-@pytest.mark.parametrize(
-    "way",
-    [
-        ("pair", "left"),
-        ("mechanism",),
-        ("claim", "epsilon"),
-        ("verdict",),
-        ("passed",),
-        ("expected",),
-        ("bound", "value"),
-        ("bound", "confidence"),
-        ("event", "counts", "left", 0),
-        ("event", "rule", "cells", "edges", 0),
-        ("event", "rule", "cells", "atoms"),
-        ("event", "rule", "cells", "values", 0),
-        ("budget", "p_value"),
-        ("budget", "allowed_error"),
-        ("power", "95%"),
-        ("outputs", "bound"),
-        ("seed",),
-        ("illustration", "histograms", 0, "left", 0),
-    ],
-    ids=lambda way: " ".join(map(str, way)),
-)
-def test_a_forgery_is_noticed_without_the_code(way: tuple[Any, ...], by_code: Path, tmp_path: Path) -> None:
-    report = json.loads((by_code / "every" / "report.json").read_text())
-    [entry] = [audit for audit in report["audits"] if audit["name"] == "epsilon"]
-    [forged_entry] = [one for place, one in [*forgeries(entry), *by_hand(entry)] if place == way]
-    assert "epsilon" in noticed(by_code, tmp_path, {**report, "audits": [forged_entry]})
-
-
-def by_hand(entry: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Yield forgeries of which others of the same kind of place were drawn."""
-    for way in (
-        ("event", "counts", "left", 0),
-        ("event", "rule", "cells", "edges", 0),
-        ("event", "rule", "cells", "values", 0),
-    ):
-        yield way, changed(entry, way, 0)
-    yield (
-        ("illustration", "histograms", 0, "left", 0),
-        changed(entry, ("illustration", "histograms", 0, "left", 0), 10**6),
-    )
 
 
 def noticed(by_code: Path, tmp_path: Path, report: dict[str, Any]) -> list[str]:

@@ -213,11 +213,6 @@ PANDAS = {
     released = [city for city, n in rows.items() if n + rng.laplace(0, 1 / epsilon) > threshold]
     return {city: round(persons.get(city, 0) + rng.laplace(0, 1 / epsilon)) for city in released}
 """,
-    "a null group": """
-    persons = df.drop_duplicates("user").groupby("city", dropna=False).size()
-    noisy = {city: n + rng.laplace(0, 1 / epsilon) for city, n in persons.items()}
-    return {str(city): round(n) for city, n in noisy.items() if n > threshold or city != city}
-""",
     "sound": """
     persons = df.drop_duplicates("user").groupby("city").size()
     noisy = {city: n + rng.laplace(0, 1 / epsilon) for city, n in persons.items()}
@@ -225,28 +220,17 @@ PANDAS = {
 """,
 }
 POLARS = {
-    "distinct rows": """
-    rows = df.select("user", "city", "day").unique().group_by("city", maintain_order=True).len()
-    released = [city for city, n in rows.drop_nulls().rows() if n + rng.laplace(0, 1 / epsilon) > threshold]
-    persons = df.unique("user", keep="first").filter(pl.col("city").is_in(released)).group_by("city").len()
-    return {city: round(n + rng.laplace(0, 1 / epsilon)) for city, n in sorted(persons.rows())}
-""",
     "a null group": """
     persons = df.unique("user", keep="first").group_by("city").len()
     noisy = {city: n + rng.laplace(0, 1 / epsilon) for city, n in sorted(persons.rows(), key=repr)}
     return {str(city): round(n) for city, n in noisy.items() if n > threshold or city is None}
-""",
-    "sound": """
-    persons = df.unique("user", keep="first", maintain_order=True).drop_nulls("city").group_by("city").len()
-    noisy = {city: n + rng.laplace(0, 1 / epsilon) for city, n in sorted(persons.rows())}
-    return {city: round(n) for city, n in noisy.items() if n > threshold}
 """,
 }
 LIBRARIES: dict[str, tuple[str, str, dict[str, str]]] = {
     "pandas": ("import pandas as pd", "pd.DataFrame", PANDAS),
     "polars": ("import polars as pl", "pl.DataFrame", POLARS),
 }
-EVERY = [(library, body) for library in LIBRARIES for body in PANDAS]
+EVERY = [("pandas", "distinct rows"), ("pandas", "sound"), ("polars", "a null group")]
 
 
 def started(folder: Path, library: str, body: str) -> Path:

@@ -7,7 +7,6 @@ import contextlib
 import copy
 import functools
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
+from plain_data import places
 
 from auditor.cli import main
 from auditor.config.json_schema import json_schema
@@ -124,15 +124,6 @@ def spoilt(draw: st.DrawFn) -> dict[str, Any]:
         named = key in NAMES and draw(st.booleans())
         data[key] = copy.deepcopy(draw(st.sampled_from(NAMES[key]) if named else JUNK))
     return made
-
-
-def places(data: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each container with each of its keys."""
-    for key, value in [
-        *(data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ())
-    ]:
-        yield data, key
-        yield from places(value)
 
 
 def audited(claim: Any = None, **neighbours: Any) -> dict[str, Any]:

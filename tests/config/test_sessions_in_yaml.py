@@ -111,14 +111,6 @@ def test_the_dialogue_is_in_every_form_of_the_report(file: Path, tmp_path: Path)
     assert to_markdown(again) == to_markdown(result)
 
 
-def test_a_report_of_a_mechanism_without_questions_has_no_dialogue() -> None:
-    def noisy(dataset: int, size: int, rng: object) -> object:
-        return rng.laplace(dataset, 0.2, size)  # type: ignore[attr-defined]
-
-    entry = auditor.audit(noisy, auditor.PureDP(1.0), [(0, 1)], samples=2_000, workers=1).to_dict()
-    assert "dialogue" not in entry["illustration"]
-
-
 def test_a_call_in_python_shows_the_violation_again(file: Path, tmp_path: Path) -> None:
     namespace: dict[str, object] = {}
     exec(MECHANISM, namespace)

@@ -50,12 +50,6 @@ def test_every_output_is_shown_once(kind: str) -> None:
     assert len(shown.edges) <= 3 * CELLS
 
 
-@pytest.mark.parametrize("kind", ["numbers", "texts"])
-def test_a_side_without_outputs_is_shown_empty(kind: str) -> None:
-    assert counted(of(KINDS[kind], [])) == (len(KINDS[kind]), 0)
-    assert counted(of([], [])) == (0, 0)
-
-
 def test_few_values_are_bars_with_the_side_that_is_guessed_on_them() -> None:
     rule = Cells((0.0, 1.0), (LEFT, ABSTAIN, RIGHT), {"None": LEFT})  # a threshold belongs to the cell below it
     shown = of([0, 0, 1, None], [2, 2, 1, None], rule)
@@ -84,12 +78,6 @@ def test_thresholds_close_together_are_looked_at_from_near() -> None:
     shown = of(NORMAL, NORMAL, Cells((0.1, 0.12), (ABSTAIN, LEFT, ABSTAIN), {}))
     assert 0.05 < shown.edges[0] < 0.1
     assert 0.12 < shown.edges[-1] < 0.15
-
-
-def test_half_lines_are_never_looked_at_from_near() -> None:
-    shown = of(NORMAL, NORMAL, Cells((0.1, 0.12), (LEFT, ABSTAIN, RIGHT), {}))
-    assert shown.edges[0] < -1
-    assert shown.edges[-1] > 1
 
 
 def test_a_heavy_tail_does_not_squeeze_the_rest_into_one_cell() -> None:

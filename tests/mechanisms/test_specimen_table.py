@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from made_results import BLANK
 
-from auditor.errors import InvalidInputError
 from auditor.results.result import RunResult
 from mechanisms.specimen_table import specimen_table
 from mechanisms.specimens import Statement, list_specimens
@@ -82,15 +81,6 @@ def test_statements_without_an_audit_are_not_left_out(tmp_path: Path) -> None:
     assert [row[6] for row in rows(tmp_path / "empty")] == ["not audited here"] * 4
 
 
-def test_several_audits_of_one_statement_are_several_rows(tmp_path: Path) -> None:
-    place = folder(tmp_path, b=[entry("m:sound", name="third")], a=[entry("m:sound", name=n) for n in ("1st", "2nd")])
-    assert [row[6] for row in rows(place, SPECIMENS[:1])] == [
-        "[1st](a/summary.md)",
-        "[2nd](a/summary.md)",
-        "[third](b/summary.md)",
-    ]
-
-
 def test_a_report_with_fewer_outputs_of_the_same_claim_is_no_row_of_its_own(tmp_path: Path) -> None:
     first_look = entry("m:sound", outputs={"search": 0, "selection": 10, "bound": 100})
     other_claim = entry("m:sound", outputs={"bound": 100}, claim={"epsilon": 2.0}, name="other")
@@ -99,11 +89,6 @@ def test_a_report_with_fewer_outputs_of_the_same_claim_is_no_row_of_its_own(tmp_
         "[audit of m:sound](full/summary.md)",
         "[other](quickstart/summary.md)",
     ]
-
-
-def test_an_audit_that_did_not_end_as_expected_says_so(tmp_path: Path) -> None:
-    place = folder(tmp_path, one=[entry("m:faulty", "violation", verdict="no_violation_found", passed=False)])
-    assert rows(place, SPECIMENS[1:2])[0][6].endswith("— ended as no_violation_found")
 
 
 @pytest.mark.parametrize(
@@ -126,33 +111,6 @@ def test_what_is_missing_infinite_or_long_has_its_words(
 ) -> None:
     [row] = rows(folder(tmp_path, one=[entry("m:sound", **changes)]), SPECIMENS[:1])
     assert row[7:10] == cells
-
-
-def test_names_cannot_break_the_table(tmp_path: Path) -> None:
-    place = folder(
-        tmp_path, one=[entry("m:sound", name="a | b <i>", pair={"left": "x|y", "right": "*", "relation": "as_given"})]
-    )
-    [row] = rows(place, SPECIMENS[:1])
-    assert len(row) == 11
-    assert row[6] == "[a | b <i>](one/summary.md)"
-    assert "a \\| b" in specimen_table(SPECIMENS, place)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "3", '{"audits": 3}', '{"audits": [3]}', '{"audits": [{}]}'])
-def test_what_is_no_report_is_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
-    (tmp_path / "one").mkdir()
-    file = tmp_path / "one" / "report.json"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidInputError, match=f"{file} is not a report of this program"):
-        specimen_table(SPECIMENS, tmp_path)
-
-
-def test_what_a_statement_says_cannot_break_the_table(tmp_path: Path) -> None:
-    statement = Statement(1, "A | B 2014", "ε = h ln(q*/p*)", "counts | *one* moves", holds=True)
-    table = specimen_table([("m:sound", statement)], folder(tmp_path, one=[entry("m:sound")]))
-    assert "ε = h ln(q\\*/p\\*)" in table
-    [row] = rows(tmp_path, [("m:sound", statement)])
-    assert (row[1], row[3], row[4]) == (statement.document, statement.where, statement.claim)
 
 
 def test_rows_stand_in_order_without_a_gap_but_the_open_problem() -> None:

@@ -202,15 +202,6 @@ def test_a_profile_is_caught_at_the_one_point_where_it_is_passed() -> None:
     assert all(inner.alpha == pytest.approx(0.001 / 3) for inner in method._methods())
 
 
-def test_a_profile_at_its_edge_raises_few_alarms() -> None:
-    edge = [(0.5, 0.1 + 0.9 * (1 - math.exp(-0.5)) / (1 + math.exp(-1))), (1.0, 0.1)]
-    runs, claim = 24, auditor.PrivacyProfile(edge)
-    alarms = sum(
-        bound_of(ProfileGuesses(claim, ALPHA, 1000), REVEALING, (600, 1000), seed) > 1e-9 for seed in range(runs)
-    )
-    assert alarms <= binom.isf(1e-7, runs, ALPHA)
-
-
 @pytest.mark.parametrize(
     ("claim", "name", "events"),
     [

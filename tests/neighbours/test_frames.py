@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.columns import TYPES, Column
+from auditor.neighbours.columns import Column
 from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frame_forms import FORMS
 from auditor.neighbours.frames import Frame
@@ -166,14 +166,6 @@ def test_the_simplest_pairs_are_small_neighbours_and_each_stands_once(domain: Fr
         assert max(len(pair.left), len(pair.right)) <= most
 
 
-def test_the_first_of_them_have_a_person_with_many_rows_and_one_without_a_city() -> None:
-    columns = {"city": COLUMNS["city"], "day": COLUMNS["day"]}
-    first = Frame(columns, id="user", rows_per_person=(1, 3)).simplest()[:12]
-    added = [pair.right for pair in first if not pair.left]
-    assert any(len(rows) == 3 and len({row["day"] for row in rows}) == 3 for rows in added)
-    assert any(rows[0]["city"] is None for rows in added)
-
-
 # What a fault needs to show, as a question about the rows of others and those of the person who comes.
 NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] = {
     "alone, with the most rows": lambda cities, paid, his, pays: not cities and len(his) == 3 and len({*his}) == 1,
@@ -319,12 +311,6 @@ def test_corners_hold_what_programs_trip_over() -> None:
     assert {"''", "None"} <= values(domain, "note")
 
 
-def test_corners_hold_a_person_in_all_groups_and_one_with_all_rows_in_a_group() -> None:
-    domain = Frame(FEW, id="user", rows_per_person=(1, 3), size=(0, 20))
-    alone = [tuple(row["city"] for row in pair.right) for pair in domain.corners() if not pair.left]
-    assert {("a", "a", "a"), ("b", "b", "b"), (None, None, None), ("a", "b", None)} <= set(alone)
-
-
 def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() -> None:
     """Integers may be keys of groups, as choices are."""
     columns = {"g": {"type": "integer", "low": 0, "high": 9}, "h": {"type": "integer", "low": 0, "high": 10**6}}
@@ -467,10 +453,6 @@ def test_a_wrong_column_is_an_error_that_names_it(column: dict[str, Any], messag
 def test_a_wrong_frame_is_an_error(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         Frame(FEW, **arguments)
-
-
-def test_every_type_has_a_column_here() -> None:
-    assert {column["type"] for column in COLUMNS.values()} == set(TYPES)
 
 
 # --- How the frame is passed ---

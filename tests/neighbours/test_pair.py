@@ -84,21 +84,11 @@ def test_single_values_and_rows_of_arrays_are_records_under_substitute(left: Any
     check_neighbours(left, right, Relation.SUBSTITUTE)
 
 
-def test_a_pair_without_a_stated_relation_is_the_user_s_word() -> None:
-    [pair] = Pairs([([1, 2, 3], "anything")]).corners()
-    assert (pair.left, pair.right, pair.relation) == ([1, 2, 3], "anything", Relation.AS_GIVEN)
-
-
 def test_a_relation_that_there_is_not_is_told_with_the_nearest() -> None:
     with pytest.raises(InvalidInputError, match='relation is "substitut"; did you mean "substitute"'):
         relation_named("substitut")
     with pytest.raises(InvalidInputError, match='"add-remove"; did you mean "add_remove"'):
         Pairs([(0, 1)], "add-remove")
-
-
-def test_no_pairs_at_all_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="empty"):
-        Pairs([])
 
 
 @pytest.mark.parametrize("data", [[1, [2, 3]], {"a": [1]}, np.arange(3)])

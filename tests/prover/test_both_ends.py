@@ -1,6 +1,5 @@
 """Proofs beside audits: both ends in one result, and no proof that hides a violation."""
 
-import json
 import os
 import types
 from typing import Any
@@ -14,7 +13,6 @@ from auditor.report.compare import ChangeKind, compare
 from auditor.report.html import to_html
 from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
-from auditor.results.reader import read_report
 from auditor.results.result import RunResult
 
 ONE = auditor.Totals(cells=1, values=(0, 1000), contribution={"l1": 1})
@@ -41,12 +39,6 @@ def test_an_audit_has_both_ends() -> None:
     result = audited(prove=True)
     assert result.verdict == "no_violation_found" and 0.5 < result.bound.value < result.proof.bound == 1.0
     assert result.proof.proved and "Proved: ε ≤ 1.0000, over the reals" in str(result)
-
-
-def test_without_being_asked_no_proof_is_tried_and_nothing_changes() -> None:
-    plain, proved = audited(), audited(prove=True)
-    assert plain.proof is None and "proof" not in plain.to_dict()
-    assert {key: value for key, value in proved.to_dict().items() if key != "proof"} == plain.to_dict()
 
 
 def test_a_proof_alone_draws_nothing() -> None:
@@ -81,13 +73,6 @@ def test_every_form_of_a_report_shows_both_ends() -> None:
     for text in (to_html(result), to_markdown(result), to_junit(result)):
         assert "Proved: ε ≤ 1.0000" in text and "Weaker bound proved: ε ≤ 2.0000" in text
     assert "by proof" in to_markdown(result)
-
-
-def test_a_report_is_read_and_written_again_as_it_was(tmp_path: Any) -> None:
-    entry = run_of(audited(prove=True), audited()).to_dict()
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps(entry))
-    assert read_report(file).to_dict() == entry
 
 
 def test_a_proof_that_is_lost_is_a_change_for_the_worse() -> None:

@@ -177,10 +177,6 @@ def test_rows_in_another_order_are_not_marked() -> None:
     assert [mark for mark, _ in table.lines if mark in ("left only", "right only")] == ["right only"]
 
 
-def test_a_pair_that_is_not_there_has_no_table() -> None:
-    assert any_table(None) is None
-
-
 def test_a_page_without_matplotlib_says_what_its_plots_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.report.plots.find_spec", lambda name: None)
     page = to_html(RunResult("some run", 0.999, [found(FOUR)]))

@@ -16,7 +16,6 @@ from every_kind import cards, every_kind
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import changed as with_changes
-from made_results import event_of
 from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
@@ -32,26 +31,12 @@ from auditor.claims import (
 )
 from auditor.errors import InvalidInputError, visible
 from auditor.events.histogram import Bar, Histogram, Mark
-from auditor.neighbours.pair import Pair
 from auditor.report.html import environment, to_html
 from auditor.report.plots import _reach, bound_plot, histogram_plot
 from auditor.results.reader import read_report
-from auditor.results.result import AuditResult, Illustration, RunResult, Tried
+from auditor.results.result import AuditResult, Illustration, RunResult
 from mechanisms.exact.known_continuous import gaussian_delta
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "</title></style><img src=x onerror=alert(1)>",
-    "\"'><svg onload=alert(1)>",
-    "a&amp;b &lt; c",
-    "\x00\x07\x1b[31m",
-    "\ud800 half a pair",
-    "\u202eback to front",
-    "$\\frac{1}{2}$ $ %s {x}",
-    "漢字 ☃ 🎲",
-    "x" * 500,
-    "",
-]
 VOID = {"meta", "wbr"}
 
 
@@ -176,42 +161,6 @@ def test_a_users_own_style_of_plots_changes_nothing(text: str) -> None:
 # --- Hostile text ---
 
 
-def hostile(text: str) -> RunResult:
-    """Put a text wherever one from outside can stand."""
-    counts = {"left": [75, 100], "right": [25, 100]}
-    opposite = {"description": text, "guess": "right", "counts": {"left": [25, 100], "right": [75, 100]}}
-    event = event_of({"description": text, "guess": "left", "counts": counts, "opposite": opposite})
-    bars = (Bar(text, 3, 4, "left"), Bar(text, 0, 0))
-    shown = Histogram(text, (100, 100), (0.0, 1.0), (1, 2, 3), (3, 2, 1), (Mark("left", -math.inf, 0.5),), bars)
-    audits = [
-        with_changes(
-            audit,
-            name=f"{text} {number}",
-            mechanism=text,
-            event=event if number < 2 else audit.event,
-            pair=Pair([text], {text: text}),
-            stop_reason=text,
-            reproduce=text,
-            warnings=[text],
-            tried=Tried(text, 1, [text]),
-            illustration=Illustration([shown], [(1, 2.0), (5, 3.0)], []),
-        )
-        for number, audit in enumerate(every_kind().audits)
-        if audit.name in {"sound", "broken", "failing"}
-    ]
-    return RunResult(text, 0.999, audits, 1.0, text)
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_any_text_is_shown_and_never_read_as_html(text: str) -> None:
-    made = to_html(hostile(text))
-    assert problems(made) == [] or "://" in text
-    made.encode("utf-8")
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202e]", made)
-    shown = " ".join(visible(text).split())
-    assert " ".join(" ".join(Page(made).texts).split()).count(shown) >= 3
-
-
 @given(st.text(st.characters(), max_size=20))
 def test_markup_reads_back_as_the_text_it_was_made_of(text: str) -> None:
     page = Page(environment().from_string('<p title="{{ text }}">{{ text }}</p>').render(text=text))
@@ -260,11 +209,6 @@ def test_infinite_bounds_and_values_can_be_drawn() -> None:
     bound = dataclasses.replace(audit.bound, value=math.inf)
     growth = Illustration((), [(10, 1.0), (20, math.inf)], [(0.0, 0.5), (1.0, 0.5)])
     assert "∞" in changed("broken", bound=bound, illustration=growth, power={"80%": math.inf, "95%": math.inf})
-
-
-def test_a_report_without_what_the_plots_show_still_has_the_bound(page: Page) -> None:
-    made = Page(changed("sound", illustration=Illustration()))
-    assert len(made.all("svg")) == 1
 
 
 def test_outputs_over_many_powers_of_ten_are_told_in_plain_numbers() -> None:

@@ -10,47 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import event_of, made
+from made_results import violation as result
 
 from auditor.bounds.evidence import Bound
-from auditor.claims import ApproximateDP, PureDP
+from auditor.claims import PureDP
 from auditor.errors import visible
-from auditor.neighbours.pair import Pair, Relation, pair_words
+from auditor.neighbours.pair import Pair, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
 from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline
 from auditor.results.files import to_json, write_whole
-from auditor.results.result import AuditResult, OutputsSpent, RunResult
+from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
-
-ENTRY = {
-    "description": "output ≤ 0.5",
-    "guess": "left",
-    "counts": {"left": [75, 100], "right": [25, 100]},
-    "opposite": {"description": "output > 0.5", "guess": "right", "counts": {"left": [25, 100], "right": [75, 100]}},
-}
-EVENT = event_of(ENTRY)
-
-
-def result(**changes: Any) -> AuditResult:
-    usual: dict[str, Any] = {
-        "name": "some audit",
-        "mechanism": "module:function",
-        "claim": PureDP(0.5),
-        "verdict": Verdict.VIOLATION,
-        "expected": Verdict.NO_VIOLATION_FOUND,
-        "outputs": OutputsSpent(1000, 2000, 30_000),
-        "stop_reason": "all 200 outputs drawn",
-        "seconds": 1.23456,
-        "reproducible": True,
-        "seed": 7,
-        "bound": Bound("epsilon", 0.77, 0.999, "guesses"),
-        "pair": Pair(0, 1, Relation.SUBSTITUTE),
-        "event": EVENT,
-        "power": {"80%": 0.6, "95%": 0.65},
-    }
-    return made(**{**usual, **changes})
-
 
 SOUND = {"verdict": Verdict.NO_VIOLATION_FOUND, "claim": PureDP(1)}
 NO_ANSWER = {"verdict": Verdict.INCONCLUSIVE, "bound": None, "event": None, "pair": None, "power": None}
@@ -156,13 +127,6 @@ def test_a_name_breaks_neither_table_nor_headings(name: str) -> None:
     ]
 
 
-def test_what_a_mechanism_says_is_escaped_too() -> None:
-    event = event_of({**ENTRY, "description": "message of output is '<script>|*x*'"})
-    summary = to_markdown(run(result(event=event), result(**NO_ANSWER | {"stop_reason": "raises E: '<b>'"})))
-    assert "<script>" not in summary
-    assert "<b>" not in summary
-
-
 def test_a_violation_is_told_with_pair_event_rates_bound_and_claim() -> None:
     assert finding(result()) == (
         "On the neighbours 0 and 1, the event “output ≤ 0.5” happens at rates 0.75 and 0.25, and “output > 0.5” at 0.25 "
@@ -190,10 +154,6 @@ def test_a_confidence_is_told_with_the_digits_that_matter(confidence: float) -> 
     assert told is not None
     assert float(told[1]) < 100
     assert 1 - float(told[1]) / 100 == pytest.approx(1 - confidence, rel=0.06)
-
-
-def test_a_confidence_that_rounds_to_one_can_be_told() -> None:
-    assert "confidence" in finding(result(bound=Bound("epsilon", 0.77, 1.0, "guesses")))
 
 
 def test_long_data_sets_are_shortened() -> None:
@@ -243,10 +203,6 @@ def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> No
     assert "1,000 to search for the pair, 2,000 to select the event, 30,000 for the bound" in summary
     assert summary.count("entropy of its own") == 1
     assert summary.count("seed 7") == 2
-
-
-def test_an_approximate_claim_is_told_with_its_delta() -> None:
-    assert "| ε = 0.5, δ = 1e-05 |" in to_markdown(run(result(claim=ApproximateDP(0.5, 1e-5))))
 
 
 # --- Files ---

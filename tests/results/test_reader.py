@@ -1,27 +1,19 @@
 """report.json read back: the same results, the same file, and errors that name the place."""
 
-import contextlib
-import copy
 import json
 import tracemalloc
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from every_kind import every_kind
-from made_results import changed
 
 import auditor
 from auditor.errors import InvalidInputError
-from auditor.report.compare import compare
-from auditor.report.html import to_html
-from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
 from auditor.results.files import to_json
 from auditor.results.reader import read_report
-from auditor.results.result import Illustration, RunResult
+from auditor.results.result import RunResult
 
 PROJECT = Path(__file__).parent.parent.parent
 
@@ -80,6 +72,8 @@ def test_a_report_with_other_keys_is_refused(whole: RunResult, tmp_path: Path, k
         ("3", "the file is 3; it must be an object"),
         ("{}", 'the file lacks "audits"'),
         ('{"version": 2, "audits": []}', "it has version 2; this auditor reads version 1"),
+        ('{"version": true, "audits": []}', "it has version True"),
+        ('{"version": 1.0, "audits": []}', "it has version 1.0"),
         ('{"version": 1, "audits": 3}', '"audits" is 3; it must be a list'),
     ],
 )
@@ -155,60 +149,3 @@ def test_a_long_list_of_wrong_values_is_refused_by_its_first(whole: RunResult, t
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100e6
-
-
-def places(data: Any) -> Iterator[list[Any]]:
-    """Yield the way to every value in a report; of long lists, to the first few."""
-    items = data.items() if isinstance(data, dict) else enumerate(data[:2]) if isinstance(data, list) else ()
-    for key, value in items:
-        yield [key]
-        yield from ([key, *rest] for rest in places(value))
-
-
-def different_places(data: Any) -> list[list[Any]]:
-    """List one way to each kind of place: places with the same keys on the way, and the same keys or type there, are read alike."""
-
-    def kind(place: list[Any]) -> tuple[Any, ...]:
-        value, around = data, None
-        for key in place:
-            around, value = value, value[key]
-        here = tuple(value) if isinstance(value, dict) else type(value)
-        keys = tuple("…" if isinstance(key, int) else key for key in place)
-        return keys, tuple(around) if isinstance(around, dict) and len(place) > 3 else None, here
-
-    return list({kind(place): place for place in places(data)}.values())
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        None,
-        "x",
-        *(pytest.param(one, marks=pytest.mark.statistical) for one in (-3, [], {}, 1e308, 10**400, "Infinity", "NaN")),
-    ],
-    ids=lambda wrong: str(wrong)[:10],
-)
-def test_a_spoilt_report_is_refused_or_shown_but_never_crashes(whole: RunResult, tmp_path: Path, wrong: Any) -> None:
-    report = json.loads(to_json(whole.to_dict()))
-    refused = 0
-    tried = different_places(report)
-    for place in tried:
-        spoilt = copy.deepcopy(report)
-        inner = spoilt
-        for key in place[:-1]:
-            inner = inner[key]
-        inner[place[-1]] = wrong
-        try:
-            result = read_report(written(spoilt, tmp_path))
-        except InvalidInputError:
-            refused += 1
-            continue
-        with contextlib.suppress(InvalidInputError):  # an event that does not go with its claim
-            compare(result, whole), compare(whole, result)
-        # Without what takes long to draw; that any of it can be drawn is tested beside the plots.
-        bare = [changed(audit, bound=None, illustration=Illustration()) for audit in result.audits]
-        assert to_markdown(result), place
-        assert to_junit(result), place
-        assert to_html(replace(result, audits=bare)), place
-    # Numbers may be infinite where infinities make sense.
-    assert refused > (1 / 2 if wrong in ("Infinity", "NaN") else 2 / 3) * len(tried) > 60

@@ -1,0 +1,56 @@
+"""The pairs that a domain gives in all of its ways, for tests of whether each is one of neighbours."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import Domain
+from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import path
+from auditor.neighbours.shrink import complexity, simpler
+
+
+def pairs_of(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
+    """Return every corner, random members, walks of single steps from each kind, and paths by one move."""
+    rng = np.random.default_rng(seed)
+    corners = domain.corners()
+    pairs = [*corners, *(domain.random(rng) for _ in range(walk))]
+    for start in (corners[0], corners[-1], domain.random(rng)):
+        pair = start
+        for _ in range(walk):
+            pair = domain.mutate(pair, rng)
+            pairs.append(pair)
+    pairs += [step for pair in pairs[:: max(1, len(pairs) // walk)] for step in path(domain, pair, 5)]
+    return pairs
+
+
+def with_simpler(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
+    """Return the pairs of a domain, and those that shrinking proposes for some of them, each simpler than its own."""
+    pairs = pairs_of(domain, seed, walk)
+    for pair in pairs[:: max(1, len(pairs) // 4)]:
+        found = list(itertools.islice(simpler(pair, domain), 25))
+        assert all(complexity(one) < complexity(pair) and one.form == pair.form for one in found)
+        pairs += found
+    return pairs
+
+
+def made(make: Callable[[], Domain]) -> Any:
+    """Return the domain, or None where its parameters allow no pair."""
+    try:
+        return make()
+    except InvalidInputError as error:
+        assert "no pairs" in str(error) or "does not fit" in str(error)
+        return None
+
+
+def edits(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """Return the fewest records to leave out and put in: lengths less twice the longest common subsequence."""
+    row = [0] * (len(right) + 1)
+    for a in left:
+        above, row = row, [0]
+        for j, b in enumerate(right):
+            row.append(above[j] + 1 if a == b else max(row[j], above[j + 1]))
+    return len(left) + len(right) - 2 * row[-1]

@@ -1,0 +1,34 @@
+"""Plain data, as JSON and YAML hold them: every place, and what they are with another value at one of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def items(data: Any) -> list[tuple[Any, Any]]:
+    """Return what is directly inside of a mapping or a list, with its key."""
+    return [*data.items()] if isinstance(data, dict) else [*enumerate(data)] if isinstance(data, list) else []
+
+
+def places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each container with each of its keys."""
+    for key, value in items(data):
+        yield data, key
+        yield from places(value)
+
+
+def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield every value that holds no other, with the way to it."""
+    if not items(data):
+        yield way, data
+    for step, value in items(data):
+        yield from leaves(value, (*way, step))
+
+
+def changed(data: Any, way: tuple[Any, ...], value: Any) -> Any:
+    """Return plain data with another value at the end of a way."""
+    if not way:
+        return value
+    step, *rest = way
+    copy = dict(data) if isinstance(data, dict) else list(data)
+    copy[step] = changed(data[step], tuple(rest), value)
+    return copy
