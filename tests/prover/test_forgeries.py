@@ -121,8 +121,8 @@ def test_data_that_are_listed_have_no_range_that_contradicts_itself(more: Any) -
     ],
 )
 def test_a_domain_is_what_it_is_shown_as_and_not_empty(domain: Any) -> None:
-    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": [[{}], [{}]]})]
-    assert not Forged(same).stands(domain=domain, pairs=pairs)
+    for shifts in ([[{}], [{}]], []):
+        assert not Forged(same).stands(domain=domain, pairs=[Forged.entry(0, 0, {**STAYS, "shifts": shifts})])
 
 
 def test_laws_are_those_of_all_data_sets() -> None:
@@ -231,10 +231,17 @@ def test_an_array_without_items_has_the_axes_of_the_others() -> None:
     assert not flat.stands(**masses(flat), domain=domain)
 
 
-@pytest.mark.parametrize("domain", [{"values": [1, 1]}, {"pairs": [[1, 1]]}])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"values": [[1], [1]]},
+        {"pairs": [[[1], [1]]]},
+        {"records": [1, 1], "size": [1, 1], "relation": "substitute"},
+    ],
+)
 def test_values_differ(domain: Any) -> None:
     """Two that are one make every function private, and are shown as two; a pair is shown as it is."""
-    forged = Forged(same, [1, 1])
+    forged = Forged(first, [[1], [1]])
     stands = forged.stands(**masses(forged), domain={**domain, "forms": ["value"]})
     assert stands == ("pairs" in domain)
 
@@ -303,22 +310,29 @@ def test_exponentials_lie_between_their_limits_however_small(value: int) -> None
     assert exp_at_most(Fraction(0)) == 1
 
 
-def rarely(value: int, rng: Any) -> Any:
-    if rng.laplace(0.0, 1.0) > 3e6:
-        return value
-    return -1
+def told_if_rare(value: int, rng: Any) -> Any:
+    return value if rng.laplace(0.0, 1.0) > 3e6 else -1
 
 
-def test_what_is_assumed_of_noise_is_never_sure() -> None:
-    """Its probability is too small for decimals, and not 0."""
-    forged = Forged(rarely, [0, 1])
-    cells = [{"left": [at], "right": [at], "shifts": [[{}]]} for at in (0, 1)]
-    likely = next(at for at, what in enumerate(forged.content["traces"][0]["outputs"]) if "-1" in json.dumps(what))
-    assumed = [{"n0": "-1", "": "3000000"}]
-    impossible = [{"left": [1 - likely], "never": {"0": "1", "1": "1"}}]
-    for some in ([cells[likely], *impossible], cells):
-        pairs = [{**Forged.entry(i, j, STAYS), "cells": some, "assumed": assumed} for i, j in ((0, 1), (1, 0))]
-        assert not forged.stands(pairs=pairs, claim={"epsilon": 0.0})
+def told_above_3(value: int, rng: Any) -> Any:
+    return value if rng.laplace(0.0, 1.0) > 3 else -1
+
+
+def told_above_3_logistic(value: int, rng: Any) -> Any:
+    return value if rng.logistic(0.0, 1.0) > 3 else -1
+
+
+@pytest.mark.parametrize(
+    ("function", "limit", "delta", "true"),
+    [(told_above_3, 3, 0.03, True), (told_above_3_logistic, 3, 0.03, False), (told_if_rare, 3_000_000, 0, False)],
+)
+def test_what_is_assumed_of_noise_counts(function: Any, limit: int, delta: float, true: bool) -> None:
+    """The chance of more than 3 is e^-3/2 = .025, and .047 by logistic noise; that of 3e6 is too small for decimals, and not 0."""
+    assumed, contradict = [[{"n0": "-1", "": str(limit)}, ">="]], {"0": "1", "1": "1"}
+    reason = {"rows": [assumed, assumed], "implied": [[{"0": "1"}]], "excluded": {"0": contradict}}
+    cells = [{"left": [1], "right": [1], "shifts": [[{}]], **reason}, {"left": [0], "never": contradict}]
+    pairs = [{**Forged.entry(i, j, STAYS), "cells": cells, "assumed": assumed} for i, j in ((0, 1), (1, 0))]
+    assert Forged(function, [0, 1]).stands(pairs=pairs, claim={"epsilon": 0.0, "delta": delta}) == true
 
 
 def fair(value: int, rng: Any) -> Any:
@@ -407,3 +421,84 @@ def test_arrays_are_of_one_type() -> None:
     forged = Forged(by_type, [np.array([], np.float64), np.array([3])])
     domain = {"records": [3], "size": [0, 1], "relation": "add_remove", "forms": ["array of float64", "array of int64"]}
     assert not forged.stands(**masses(forged), domain=domain, claim={"epsilon": 0.0})
+
+
+# --- One check each: no other refuses these ---
+
+
+def has_a_fraction(data: Any, rng: Any) -> Any:
+    return data[0] % 1 > 0
+
+
+@pytest.mark.parametrize("changes", [{}, {"integer": False}, {"relation": {"l0": "1"}}])
+def test_vectors_are_listed_for_integers_and_a_norm(changes: Any) -> None:
+    """Between two integers are other numbers, and l0 is no limit on a difference."""
+    forged = Forged(has_a_fraction, [[0], [1]])
+    box = {"low": ["0"], "high": ["1"], "integer": True, "relation": {"l1": "1"}, "forms": ["value"]}
+    assert forged.stands(**masses(forged), domain=box | changes, claim={"epsilon": 0.0}) == (not changes)
+
+
+def rows(data: Any, rng: Any) -> Any:
+    return len(data)
+
+
+@pytest.mark.parametrize(
+    ("values", "made"),
+    [([[0.25], [0.75]], [[0], [0]]), ([[[0, 0]], [[0], [0]]], [[[0], [0]]] * 2)],
+)
+def test_an_array_is_made_of_what_is_shown(values: Any, made: Any) -> None:
+    """Else 0.25 and 0.75 arrive as 0, and two rows of one number look like one row of two."""
+    forged = Forged(rows if np.ndim(made[0]) > 1 else first, [np.array(one) for one in made])
+    data = [{**one, "array": value} for one, value in zip(forged.content["data"], values, strict=True)]
+    domain = {"values": values, "forms": ["array of int64"]}
+    assert not forged.stands(**masses(forged), data=data, domain=domain, claim={"epsilon": 0.0})
+
+
+def above(value: int, rng: Any) -> Any:
+    return 1 if rng.laplace(0.0, 1.0) + value > 0 else 0
+
+
+def test_paths_that_are_joined_have_one_output() -> None:
+    joined = {"left": [0, 1], "right": [0, 1], "shifts": [[{}]]}
+    reason = {"rows": [[], []], "implied": [[], []], "excluded": {}}
+    assert not Forged(above, [0, 1]).stands(pairs=entries(joined | reason))
+
+
+def draws_told_twice(value: int, rng: Any) -> Any:
+    one, other = rng.laplace(0.0, 1.0), rng.laplace(0.0, 1.0)
+    return (one, other if value else one)
+
+
+def test_two_draws_are_not_given_one_name() -> None:
+    """Then both would be equal, which they are with probability 0."""
+    forged = Forged(draws_told_twice, [0, 1])
+    entry = Forged.entry(0, 1, STAYS) | {"names": {"n1": "n0"}}
+    with pytest.raises(ValueError, match="different names of noise"):
+        checker.alignment(entry, forged.content, lambda: None)
+
+
+def discrete(x: Any, rng: Any) -> Any:
+    return x[0] + rng.geometric(0.5) - rng.geometric(0.5)
+
+
+def discrete_of_half(x: Any, rng: Any) -> Any:
+    return x[0] / 2 + rng.geometric(0.5) - rng.geometric(0.5)
+
+
+@pytest.mark.parametrize(
+    ("function", "norm", "reach", "integer"),
+    [
+        (discrete, "l1", "1", True),
+        (discrete, "l1", "1", False),
+        (discrete, "linf", "1", False),
+        (discrete_of_half, "l1", "2", True),
+    ],
+)
+def test_integer_noise_hides_each_difference_of_integers(function: Any, norm: str, reach: str, integer: bool) -> None:
+    """Half a step of the data, or of the noise, is seen by the lattice of the outputs."""
+    forged = Forged(function)
+    box = {"low": ["0"], "high": ["100"], "integer": integer, "relation": {norm: reach}}
+    ways = [[{"n1": "1"}], [{"n0": "1"}]] if norm == "l1" else [[{"n0": "1"}], [{}], [{"n1": "1"}]]
+    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": ways})]
+    stands = forged.stands(domain=box, pairs=pairs, claim={"epsilon": 0.7}, bound="7/10")
+    assert stands == (integer and reach == "1")
