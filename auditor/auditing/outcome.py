@@ -10,6 +10,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.reproduce import command
 from auditor.auditing.sizes import Sizes
 from auditor.blackbox.sample import Sample
+from auditor.bounds.digits import with_significant_digits
 from auditor.claims import ApproximateDP, Claim
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
@@ -111,7 +112,9 @@ class Ended:
         settings = plan.settings
         stages = _by_name(draw.stages)
         looked_at, pairs = str(plan.neighbours), max(1, len(draw.pairs))
-        tried = Tried(looked_at, pairs, settings.events, stages, outcome.planted, settings.observe)
+        # As a report has them, so that they can be compared with those of a report.
+        limits = with_significant_digits(plan.neighbours.limits())
+        tried = Tried(looked_at, pairs, settings.events, stages, outcome.planted, settings.observe, limits)
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, tried, seconds, seen.drawn_by))
 

@@ -52,6 +52,11 @@ class Canaries:
         others = f", in addition to {len(self.records):,} records" if len(self.records) else ""
         return f"{len(self.canaries):,} canaries, each in the data or not by a fair coin{others}"
 
+    def limits(self) -> dict[str, Any]:
+        """Return how many canaries, other records and runs there are (see Domain)."""
+        number = {"canaries": len(self.canaries), "records": len(self.records), "runs": self.runs}
+        return {name: {"high": many} for name, many in number.items()}
+
     def dataset(self, inside: NDArray[np.bool_]) -> Any:
         """Return the records and the canaries that are inside; ``inside`` is of shape (canaries,)."""
         if isinstance(self.canaries, np.ndarray):

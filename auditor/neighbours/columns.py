@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
+from auditor.neighbours.limits import any_of
 from auditor.neighbours.numbers import FEW_VALUES, Range, spelling
 
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -81,6 +82,13 @@ class Column:
     infinite: bool = False
     outside: bool = False
     dtype: str = ""
+
+    def limits(self) -> dict[str, Any]:
+        """Return what limits the values (see Domain)."""
+        special = [name for name in ("null", "nan", "infinite", "outside") if getattr(self, name)]
+        ends = {name: self._number(end) for name in ("low", "high") if (end := getattr(self, name)) is not None}
+        choices = {} if self.choices is None else {"choices": any_of(self.choices)}
+        return {"type": self.type, "dtype": self.stored_as, "special": special, **ends, **choices}
 
     @classmethod
     def of(cls, name: str, given: "Column | dict[str, Any]") -> "Column":

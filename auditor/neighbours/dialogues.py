@@ -11,6 +11,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
+from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Range, one_changed, spelling
 from auditor.neighbours.pair import DataForm, Pair, distinct
 from auditor.neighbours.scripts import (
@@ -39,6 +40,10 @@ class Questions(Protocol):
     """What may be asked in a step."""
 
     @abstractmethod
+    def limits(self) -> dict[str, Any]:
+        """Return what limits the questions (see Domain)."""
+
+    @abstractmethod
     def first(self) -> list[Any]:
         """Return the questions to try first, at least one."""
 
@@ -61,6 +66,9 @@ class ChoiceOfQuestions(Questions):
 
     choices: tuple[Any, ...]
 
+    def limits(self) -> dict[str, Any]:
+        return {"choices": any_of(self.choices)}
+
     def first(self) -> list[Any]:
         return list(self.choices)
 
@@ -79,6 +87,9 @@ class NumbersAsked(Questions):
     """A number of a range, or the last answer."""
 
     range: Range
+
+    def limits(self) -> dict[str, Any]:
+        return ends(self.range)
 
     def first(self) -> list[Any]:
         low, high = self.range.low, self.range.high
@@ -103,6 +114,9 @@ class PartsAsked(Questions):
     """A mapping whose parts vary each on its own."""
 
     parts: tuple[tuple[str, Questions], ...]
+
+    def limits(self) -> dict[str, Any]:
+        return {"parts": [{"name": name, **questions.limits()} for name, questions in self.parts]}
 
     def first(self) -> list[Any]:
         firsts = [questions.first() for _, questions in self.parts]
@@ -233,6 +247,12 @@ class Dialogues(Domain):
         of = "" if self.meter is None or self.meter.of is None else f" of {self.meter.of}"
         until = "" if self.meter is None else f", until {self.meter.at:g}{of} is spent"
         return f"{self.base}; {asked}{side}{until}"
+
+    def limits(self) -> dict[str, Any]:
+        asked = self.questions.limits() if self.fixed is None else {"script": any_of([self.fixed])}
+        meter = {} if self.meter is None else {"meter": self.meter.written()}
+        number = {"rounds": {"high": self.rounds}, "sessions": {"high": self.sessions}}
+        return {"neighbours": self.base.limits(), "ask": asked, **number, **meter}
 
     # --- Pairs ---
 

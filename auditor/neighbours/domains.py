@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from auditor.errors import InvalidInputError
+from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation, check_neighbours, distinct, plain, relation_named
 
@@ -41,6 +42,10 @@ def require_memory(name: str, given: str, numbers: int) -> None:
 
 class Domain(Protocol):
     """The interface of a domain for the search. All pairs returned are neighbours. ``str`` describes the data sets in words."""
+
+    def limits(self) -> dict[str, Any]:
+        """Return what limits the data sets, as auditor.neighbours.limits compares it, for reports. By default it is ``str``."""
+        return {"data sets": any_of([str(self)])}
 
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
@@ -141,6 +146,9 @@ class Value(Domain):
         numbers = "integer" if self._range.integer else "number"
         return f"one {numbers} from {self._range.low:g} to {self._range.high:g}; any two are neighbours"
 
+    def limits(self) -> dict[str, Any]:
+        return {"values": any_of(self.values)} if self._range is None else {"value": ends(self._range)}
+
     def corners(self) -> list[Pair]:
         pairs = itertools.combinations(self.values, 2)
         return [Pair(a, b, Relation.SUBSTITUTE) for a, b in itertools.islice(pairs, MOST_CORNERS)]
@@ -192,6 +200,9 @@ class Pairs(Domain):
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
 
+    def limits(self) -> dict[str, Any]:
+        return {"pairs": any_of(sorted(pair.texts()) for pair in self._pairs), "relation": str(self.relation)}
+
     def corners(self) -> list[Pair]:
         return list(self._pairs)
 
@@ -223,6 +234,9 @@ class DataSets(Domain):
 
     def __str__(self) -> str:
         return str(self._domain)
+
+    def limits(self) -> dict[str, Any]:
+        return self._domain.limits()
 
     def corners(self) -> list[Pair]:
         return distinct(itertools.chain.from_iterable(map(_alone, self._domain.corners())))

@@ -14,6 +14,7 @@ from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.columns import LARGE, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
+from auditor.neighbours.limits import counts
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.slots import Row
@@ -118,6 +119,17 @@ class Frame(Table):
         order = "; rows in any order" if self.order == "shuffled" else ""
         kinds = ", ".join(f"{name} {column.type}" for name, column in self._columns.items())
         return f"{self._size.low:,} to {self._size.high:,} rows ({kinds}){each}; neighbours differ in {differ}{order}"
+
+    def limits(self) -> dict[str, Any]:
+        columns = [{"name": name, **column.limits()} for name, column in self._columns.items()]
+        apart = {
+            "distance": {"high": self.distance},
+            "relation": str(self._relation),
+            "unit": "person" if self._by_person else "row",
+        }
+        of_person = {"id": self.id, "rows_per_person": counts(self._each)} if self.id else {}
+        orders = [order for order in ORDERS if order in ("kept", self.order)]
+        return {"columns": columns, "size": counts(self._size), **of_person, **apart, "orders": orders}
 
     def _shown(self, left: Rows, right: Rows) -> Pair:
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]

@@ -1,10 +1,12 @@
 """One number of a range, whose neighbours are the numbers near it."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from auditor.neighbours.domains import Domain
+from auditor.neighbours.limits import ends
 from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation
 from auditor.neighbours.totals import Totals
@@ -35,6 +37,9 @@ class OneNumber(Domain):
     def __str__(self) -> str:
         numbers = "integer" if self.integer else "number"
         return f"one {numbers} from {self._range.low:g} to {self._range.high:g}; two at most {self.distance:g} apart are neighbours"
+
+    def limits(self) -> dict[str, Any]:
+        return {"value": ends(self._range), "distance": {"high": self.distance}}
 
     def corners(self) -> list[Pair]:
         return [_alone(pair) for pair in self._cell.corners()]

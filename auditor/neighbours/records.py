@@ -14,6 +14,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, require_memory
+from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
 from auditor.neighbours.slots import Row
@@ -63,6 +64,10 @@ class RecordValues(Values):
                     f"choices hold {choice!r}; each must be a single value; `columns` says how many make a record"
                 )
         return cls(tuple(choices))
+
+    def limits(self) -> dict[str, Any]:
+        """Return what limits the values (see Domain)."""
+        return {"choices": any_of(self.marks)} if self.range is None else ends(self.range)
 
     def __str__(self) -> str:
         if self.range is None:
@@ -170,6 +175,16 @@ class Records(Table):
         apart = f"; up to {self.distance} changes apart" if self.distance > 1 else ""
         each = values if self._is_single else alike
         return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
+
+    def limits(self) -> dict[str, Any]:
+        columns = {f"column {number}": column.limits() for number, column in enumerate(self._columns, 1)}
+        record = self._columns[0].limits() if self._is_single else {"columns": len(self._columns), **columns}
+        return {
+            "record": record,
+            "size": counts(self._size),
+            "relation": str(self._relation),
+            "distance": {"high": self.distance},
+        }
 
     def all_records(self, most: int) -> list[Row]:
         """Return all possible records, if there are at most ``most``; else none."""

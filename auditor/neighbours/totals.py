@@ -5,12 +5,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
+from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named
 
@@ -36,6 +37,11 @@ class TotalsOfPeople(Domain):
         added = " or ".join(map(_in_words, self.contributions))
         moved = "" if self.kind is None else f"; only people who add {_in_words(self.contributions[self.kind])} move"
         return f"totals over people who each add {added}, {self.people.low:,} to {self.people.high:,} people of each kind{moved}"
+
+    def limits(self) -> dict[str, Any]:
+        moving = self.contributions if self.kind is None else [self.contributions[self.kind]]
+        added = {"contributions": any_of(self.contributions), "moving": any_of(moving)}
+        return {**added, "people": counts(self.people), "relation": str(self.relation)}
 
     def corners(self) -> list[Pair]:
         marks = self.people.ladder()
@@ -121,6 +127,14 @@ class TotalsInCells(Domain):
         )
         each = f"{self.cells} {numbers} from {self.values.low:g} to {self.values.high:g}"
         return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
+
+    def limits(self) -> dict[str, Any]:
+        return {
+            "cells": self.cells,
+            "values": ends(self.values),
+            "norm": self.norm,
+            "contribution": {"high": self.reach},
+        }
 
     def corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)

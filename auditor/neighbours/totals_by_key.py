@@ -10,6 +10,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
+from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Number, Range, one_changed
 from auditor.neighbours.pair import Pair, Relation, distinct
 
@@ -67,6 +68,10 @@ class TotalsByKey(Domain):
             f"totals by {len(self.keys)} keys, {numbers} from {self.values.low:g} to {self.values.high:g}, of which one person "
             f"moves {c['l0']:g} by at most {c['linf']:g}{more}"
         )
+
+    def limits(self) -> dict[str, Any]:
+        contribution = {name: {"high": number} for name, number in self.contribution.items()}
+        return {"keys": any_of(self.keys), "values": ends(self.values), "contribution": contribution}
 
     def corners(self) -> list[Pair]:
         return list(self._corners)

@@ -40,6 +40,9 @@ class Valid(Domain):
     def __str__(self) -> str:
         return f"{self.domain}, if {getattr(self.is_valid, '__name__', 'a function')} accepts them"
 
+    def limits(self) -> dict[str, Any]:
+        return {**self.domain.limits(), "valid": getattr(self.is_valid, "__name__", "a function")}
+
     def corners(self) -> list[Pair]:
         return list(self._corners)
 

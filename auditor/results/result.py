@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,7 +157,7 @@ class Tried:
     """The scope of an audit: the neighbours in words, the number of pairs tried, and the kinds of events.
 
     ``planted`` says which faults the search finds that are planted in the mechanism; None if none were. ``observed`` is what
-    outputs held in addition to the value.
+    outputs held in addition to the value. ``limits`` are those of the data sets, as auditor.neighbours.limits compares them.
     """
 
     neighbours: str
@@ -166,6 +166,7 @@ class Tried:
     stages: Annotated[Sequence[Stage], Field(exclude_if=lambda stages: not stages)] = ()
     planted: Annotated[Probed | None, Field(exclude_if=lambda planted: planted is None)] = None
     observed: Annotated[Sequence[str], Field(exclude_if=lambda observed: not observed)] = ()
+    limits: Annotated[Mapping[str, Any], Field(exclude_if=lambda limits: not limits)] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,8 @@ class AuditResult:
     def weak(self) -> bool:
         """Whether this is a pass that may have missed much: twice the claim, one planted fault in five, or any loss."""
         missed = self.planted is not None and self.planted.share < ENOUGH_FOUND
-        weak = missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
+        told = any(warning.startswith("weak: ") for warning in self.warnings)
+        weak = told or missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
         return weak and self.verdict is Verdict.NO_VIOLATION_FOUND
 
     @property

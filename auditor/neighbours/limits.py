@@ -1,0 +1,73 @@
+"""The limits of a domain, as reports keep them, and whether one domain has all the data sets of another.
+
+Limits are plain data. A mapping limits by each of its keys: ``low`` and ``high`` are ends, and any other key names one part of the
+data sets. A list holds all that is possible. A text or a number has to be the same.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from auditor.bounds.digits import with_significant_digits
+from auditor.neighbours.numbers import Range
+from auditor.neighbours.pair import plain
+
+# Longer texts are written as a digest, and so is what is left of a longer list.
+LONGEST_TEXT, MOST_LISTED = 60, 10_000
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def has_all(wide: Any, narrow: Any) -> bool:
+    """Whether the limits ``wide`` allow all that ``narrow`` allows. False if the two cannot be compared.
+
+    >>> has_all({"size": {"low": 0, "high": 9}}, {"size": {"low": 1, "high": 9}, "valid": "some_function"})
+    True
+    >>> has_all(["a", "b"], ["a", "b", "c"])
+    False
+    """
+    match wide, narrow:
+        case dict(), dict():
+            return all(key in narrow and _allows(key, limit, narrow[key]) for key, limit in wide.items())
+        case list(), list():
+            known = {one for one in wide if isinstance(one, str)}
+            return all(
+                one in known if isinstance(one, str) else any(has_all(other, one) for other in wide) for one in narrow
+            )
+        case _:
+            return type(wide) is type(narrow) and bool(wide == narrow)
+
+
+def _allows(key: str, limit: Any, other: Any) -> bool:
+    if key not in ("low", "high"):
+        return has_all(limit, other)
+    both_numbers = all(isinstance(end, int | float) for end in (limit, other))
+    if not both_numbers and not (isinstance(limit, str) and isinstance(other, str)):
+        return False
+    return bool(limit <= other if key == "low" else limit >= other)
+
+
+def ends(of: Range) -> dict[str, Any]:
+    """Return a range as limits."""
+    return {"numbers": "integers" if of.integer else "all", **counts(of)}
+
+
+def counts(of: Range) -> dict[str, Any]:
+    """Return a range of numbers of records or people as limits."""
+    return {"low": plain(of.low), "high": plain(of.high)}
+
+
+def any_of(values: Iterable[Any]) -> list[str]:
+    """Return a text for each of some values, the same for equal ones: the value, or a digest of a long one."""
+    texts = sorted({_text(value) for value in values})
+    return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], _digest(repr(texts[MOST_LISTED:]))]
+
+
+def _text(value: Any) -> str:
+    # The address of an object differs from run to run.
+    text = _ADDRESS.sub("", repr(with_significant_digits(plain(value))))
+    return text if len(text) <= LONGEST_TEXT else _digest(text)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
