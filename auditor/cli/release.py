@@ -23,6 +23,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("old", type=Path, metavar="OLD.json")
     parser.add_argument("new", type=Path, metavar="NEW.json")
     add_may_rise(parser)
+    parser.add_argument("--strict", action="store_true", help="fail as well if something could not be compared")
     parser.set_defaults(command=_compare)
 
 
@@ -49,31 +50,41 @@ def _share(text: str) -> float:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from auditor.report.compare import compare
+    from auditor.report.compare import compare, failing
     from auditor.results.reader import read_report
 
     changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
-    return show_changes(changes, str(options.old), str(options.new))
+    show_changes(changes, str(options.old))
+    failures = failing(changes, options.strict)
+    annotate_failures(failures, str(options.new))
+    return UNEXPECTED if failures else AS_EXPECTED
 
 
-def show_changes(changes: "Sequence[Change]", baseline: str, file: str) -> int:
-    """Print a line for each change since ``baseline``, and a line with the number of changes of each kind. Return the exit status.
+def show_changes(changes: "Sequence[Change]", baseline: str) -> None:
+    """Print a line for each change since ``baseline``, and a line with the number of changes of each kind.
 
-    On GitHub, annotations of ``file`` and a summary are added.
+    On GitHub, both are added to the summary of the step.
     """
     from auditor.report.compare import in_all
-    from auditor.report.github import annotations_of, summary_of
+    from auditor.report.github import summary_of
 
     worse = any(change.kind == "worse" for change in changes)
-    styles = {"worse": "bold red", "better": "green", "note": "yellow"}
+    styles = {"worse": "bold red", "better": "green", "note": "yellow", "not compared": "yellow"}
     lines = [(f"{change.kind:<6}  {change.audit}: {change.what}", styles[change.kind]) for change in changes]
     lines.append((in_all(changes, baseline), "bold red" if worse else "green"))
     console = open_console()
     for line, style in lines:
         console.print(visible(line), style=style, highlight=False, markup=False, soft_wrap=True)
     if _on_github():
-        _write_for_github(annotations_of(changes, file), summary_of(changes, baseline))
-    return UNEXPECTED if worse else AS_EXPECTED
+        _write_for_github([], summary_of(changes, baseline))
+
+
+def annotate_failures(failures: "Sequence[Change]", file: str) -> None:
+    """On GitHub, print an annotation of ``file`` for each change that fails the command."""
+    from auditor.report.github import annotations_of
+
+    if _on_github():
+        print(*annotations_of(failures, file), sep="\n", flush=True)
 
 
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tuple[Path, RunResult]]":

@@ -26,7 +26,7 @@ from auditor.cli.common import (
     selected,
     write_to,
 )
-from auditor.cli.release import add_may_rise, annotate, read_baselines, show_changes
+from auditor.cli.release import add_may_rise, annotate, annotate_failures, read_baselines, show_changes
 from auditor.cli.replay_check import check_report
 from auditor.errors import InvalidInputError, visible
 
@@ -88,7 +88,11 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
     )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
-    parser.add_argument("--strict", action="store_true", help="end with exit status 1 if a pass is weak")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="end with exit status 1 if a pass is weak, or with --baseline if something could not be compared",
+    )
     parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
     parser.add_argument(
         "--json",
@@ -165,6 +169,7 @@ def _audit(
     journals: "Sequence[Store | None]",
     baselines: "dict[str, tuple[Path, RunResult]]",
 ) -> "tuple[int, list[RunResult]]":
+    from auditor.report.compare import failing
     from auditor.report.formats import write_reports
     from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line_of_all
@@ -175,7 +180,8 @@ def _audit(
         raise InvalidInputError(f"--json takes the report of one configuration; this run has {len(configurations)}")
     if options.junit is not None:
         make_folder(options.junit.parent)
-    statuses, results = [], []
+    statuses, results = list[int](), list["RunResult"]()
+    failures: dict[str, list[Change]] = {}
     with contextlib.ExitStack() as opened:
         if options.json == STANDARD_OUTPUT:
             opened.enter_context(all_to_stderr())
@@ -190,16 +196,20 @@ def _audit(
             if options.quiet:
                 _say_in_short(result)
             results.append(result)
-            statuses.append(_status(result, options.strict))
             annotate(result, str(configuration.file))
+            changes = []
             if baselines:
                 file, baseline = baselines[configuration.name]
                 changes = _compared(result, configuration, baseline, options)
-                statuses.append(show_changes(changes, str(file), str(configuration.file)))
+                show_changes(changes, str(file))
+            failed = failing([*_weak_passes(result), *changes], options.strict)
+            annotate_failures(failed, str(configuration.file))
+            statuses.append(UNEXPECTED if failed else _status(result))
+            failures[result.name] = failed
     if options.json is not None:
         write_to(options.json, to_json(result.to_dict()))
     if options.junit is not None:
-        write_to(str(options.junit), to_junit(*results))
+        write_to(str(options.junit), to_junit(*results, failures=failures))
     if len(results) > 1:
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
@@ -271,8 +281,17 @@ def _say_in_short(result: "RunResult") -> None:
             say(f"{audit.name}: no answer: {audit.stop_reason}")
 
 
-def _status(result: "RunResult", strict: bool) -> int:
-    if result.passed:
-        return UNEXPECTED if strict and any(audit.weak for audit in result.audits) else AS_EXPECTED
+def _status(result: "RunResult") -> int:
     wrong = [audit for audit in result.audits if not audit.passed]
+    if not wrong:
+        return AS_EXPECTED
     return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED
+
+
+def _weak_passes(result: "RunResult") -> "list[Change]":
+    from auditor.report.compare import Change, ChangeKind
+    from auditor.report.phrases import weak_words
+
+    return [
+        Change(ChangeKind.WEAK, audit.name, weak_words(audit)) for audit in result.audits if audit.passed and audit.weak
+    ]

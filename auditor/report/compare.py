@@ -10,14 +10,19 @@ beyond chance if the later interval lies above the earlier one. With probability
 decide this hold: the chance is divided over the audits, and over the two limits of each (Bonferroni). It does not matter whether
 the two runs share random numbers.
 
-Sequential audits and canaries have no rule that was fixed before all of its outputs, so they are compared by verdict and outputs.
+Sequential audits and canaries have no rule that was fixed before all of its outputs, so their losses are not compared, and a line
+says so.
+
+**Scope.** A run that looks at less may find less. So fewer data sets, kinds of events, observations or outputs are worse. Data sets
+are compared by the limits that reports keep of them. What no rule here decides is not called equal: it is not compared.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from auditor.claims import Claim, PrivacyClaim, PrivacyProfile, Probability
+from auditor.claims import Claim, PrivacyClaim, PrivacyProfile, Probability, Unclaimed
 from auditor.errors import InvalidInputError
 from auditor.events.observed import (
     Observed,
@@ -30,6 +35,7 @@ from auditor.events.observed import (
 )
 from auditor.methods import method_for
 from auditor.methods.method import Interval
+from auditor.neighbours.limits import has_all
 from auditor.report.phrases import bound_words, number, verdict_words
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
@@ -40,6 +46,8 @@ FALSE_RISE = 0.001
 # Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess shrinks with
 # the square root of the outputs. So this takes less than 44 % of the outputs.
 MATERIAL_POWER = 1.5
+# So small a share of the outputs is worse whatever power they have: it differs from event to event.
+FEWER = 0.5
 
 # remeasure(earlier, outputs): today's mechanism on the pair of an earlier result, and that result's event in so many outputs.
 # Raises InvalidInputError if the report does not hold the rule, or the rule does not fit.
@@ -52,6 +60,8 @@ class ChangeKind(StrEnum):
     WORSE = "worse"
     BETTER = "better"
     NOTE = "note"
+    NOT_COMPARED = "not compared"
+    WEAK = "weak"  # of the later report alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,43 +78,65 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     vanished.
 
     Without ``remeasure`` there are only the two reports. A loss may rise by ``may_rise`` times the claim, but not above it. That
-    is a note.
+    is a note. Raises InvalidInputError if two audits of a report have one name.
     """
+    for report in (old, new):
+        names = [audit.name for audit in report.audits]
+        if len(set(names)) < len(names):
+            raise InvalidInputError(f'two audits of a report of "{report.name}" have one name; a report is spoilt')
     before = {audit.name: audit for audit in old.audits}
-    within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure)
+    within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure, new.confidence > old.confidence)
     changes: list[Change] = []
     for audit in new.audits:
         earlier = before.pop(audit.name, None)
         if earlier is None:
-            changes.append(Change(ChangeKind.NOTE, audit.name, f"appeared: {verdict_words(audit.verdict)}"))
+            kind, surprise = (ChangeKind.NOTE, "") if audit.passed else (ChangeKind.WORSE, ", which was not expected")
+            changes.append(Change(kind, audit.name, f"appeared: {verdict_words(audit.verdict)}{surprise}"))
         else:
             changes += _changes(earlier, audit, within)
     return changes + [Change(ChangeKind.WORSE, name, "vanished: it is missing from the new report") for name in before]
 
 
+def failing(changes: Sequence[Change], strict: bool = False) -> list[Change]:
+    """Return the changes that fail a release, for exit status, JUnit's XML and GitHub's annotations alike.
+
+    They are those for the worse, and if ``strict`` weak passes and what was not compared.
+    """
+    fail = {ChangeKind.WORSE} | ({ChangeKind.NOT_COMPARED, ChangeKind.WEAK} if strict else set())
+    return [change for change in changes if change.kind in fail]
+
+
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The chance of a false rise in one audit, the rise that is allowed as a share of the claim, and how to measure again."""
+    """The chance of a false rise in one audit, the rise that is allowed as a share of the claim, and how to measure again.
+
+    ``surer`` says that the later run has the higher confidence, which takes more outputs.
+    """
 
     error: float
     may_rise: float
     remeasure: Remeasure | None
+    surer: bool
 
 
 def in_all(changes: Sequence[Change], baseline: str) -> str:
-    """Say in one line how many changes there are for the worse, and for the better.
+    """Say in one line how many changes there are of each kind that matters.
 
     >>> in_all([Change(ChangeKind.BETTER, "one", "it is gone")], "old.json")
     'compared with old.json: nothing worse, 1 better'
+    >>> in_all([Change(ChangeKind.NOT_COMPARED, "one", "the loss: it is sequential")], "old.json")
+    'compared with old.json: nothing worse, nothing better, 1 not compared'
     """
-    worse, better = (sum(change.kind is kind for change in changes) for kind in (ChangeKind.WORSE, ChangeKind.BETTER))
-    return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better"
+    number = Counter(change.kind for change in changes)
+    worse, better, unknown = (number[kind] for kind in (ChangeKind.WORSE, ChangeKind.BETTER, ChangeKind.NOT_COMPARED))
+    more = f", {unknown} not compared" if unknown else ""
+    return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better{more}"
 
 
 def _changes(old: AuditResult, new: AuditResult, within: _Limits) -> list[Change]:
-    found = [*_claim(old, new), *_verdict(old, new)]
-    if old.claim == new.claim:
-        found += [*_loss(old, new, within), *_power(old, new), *_proof(old, new)]
+    found = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
+    if new.claim.implies(old.claim):
+        found += [*_loss(old, new, within), *_power(old, new, within), *_proof(old, new)]
     if old.passed and not new.passed and not any(kind is ChangeKind.WORSE for kind, _ in found):
         expected = verdict_words(new.expected)
         found.append(
@@ -119,17 +151,58 @@ _Found = Iterator[tuple[ChangeKind, str]]
 def _claim(old: AuditResult, new: AuditResult) -> _Found:
     if old.mechanism != new.mechanism:
         yield ChangeKind.NOTE, f"mechanism changed from {old.mechanism} to {new.mechanism}"
-    if old.pair is not None and new.pair is not None and old.pair.relation is not new.pair.relation:
+    are_known = old.tried.limits and new.tried.limits  # which have the relation
+    if not are_known and old.pair and new.pair and old.pair.relation is not new.pair.relation:
         yield ChangeKind.WORSE, f"relation changed from {old.pair.relation} to {new.pair.relation}; not comparable"
     if old.claim == new.claim:
         return
     was = f"claim changed from {old.claim} to {new.claim}"
-    if new.claim.implies(old.claim):
+    if isinstance(old.claim, Unclaimed):
+        yield ChangeKind.BETTER, f"{was}, which promises more"
+        yield ChangeKind.NOT_COMPARED, "the loss: before, there was no claim"
+    elif new.claim.implies(old.claim):
         yield ChangeKind.BETTER, f"{was}, which promises more"
     elif old.claim.implies(new.claim):
         yield ChangeKind.WORSE, f"{was}, which promises less"
     else:
         yield ChangeKind.WORSE, f"{was}; not comparable"
+
+
+def _data_sets(old: AuditResult, new: AuditResult) -> _Found:
+    """Compare which data sets could be seen."""
+    before, after = old.tried.limits, new.tried.limits
+    are_known, in_words = before and after, (old.tried.neighbours, new.tried.neighbours)
+    if before == after if are_known else in_words[0] == in_words[1]:
+        return
+    was = "data sets changed" + (f" from {in_words[0]} to {in_words[1]}" if in_words[0] != in_words[1] else "")
+    by = ", ".join(name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name))
+    if not are_known:
+        yield ChangeKind.NOT_COMPARED, f"{was}: a report of an earlier version does not hold their limits"
+    elif has_all(after, before):
+        yield ChangeKind.NOTE, f"{was}: there are more, by {by}"
+    elif has_all(before, after):
+        yield ChangeKind.WORSE, f"{was}: there are fewer, by {by}"
+    elif "pairs" in before and "pairs" not in after:
+        yield ChangeKind.NOT_COMPARED, f"{was}: whether all pairs of before are among them is not known"
+    else:
+        yield ChangeKind.WORSE, f"{was}, by {by}; not comparable"
+
+
+def _looked_at(old: AuditResult, new: AuditResult) -> _Found:
+    """Compare what events could look at, and how many faults were planted."""
+    for what, before, after in (
+        ("kinds of events", old.tried.events, new.tried.events),
+        ("observations", old.tried.observed, new.tried.observed),
+    ):
+        if dropped := [kind for kind in before if kind not in after]:
+            yield ChangeKind.WORSE, f"fewer {what}, without {' and '.join(dropped)}"
+        if added := [kind for kind in after if kind not in before]:
+            yield ChangeKind.BETTER, f"more {what}, with {' and '.join(added)}"
+    planted = [audit.planted.all if audit.planted else 0 for audit in (old, new)]
+    if planted[1] < planted[0] and old.verdict is new.verdict:
+        yield ChangeKind.NOTE, f"fewer faults were planted: {planted[1]}, before {planted[0]}"
+    if old.claim == new.claim and old.verdict is new.verdict and new.weak and not old.weak:
+        yield ChangeKind.NOTE, "the pass is weak now, and was not before"
 
 
 def _verdict(old: AuditResult, new: AuditResult) -> _Found:
@@ -144,7 +217,7 @@ def _verdict(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.WORSE, f"the expected violation is no longer found: {bound_words(new)}"
     elif old.verdict is Verdict.VIOLATION:
         yield ChangeKind.BETTER, f"the violation is gone: {bound_words(new)}, within the claimed {new.claim}"
-    else:
+    elif not was_answered:
         yield ChangeKind.BETTER, f"there is an answer now: {verdict_words(new.verdict)}"
 
 
@@ -152,19 +225,25 @@ def _loss(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
     """Compare the loss on the earlier event, if the reports or fresh outputs say what it is today."""
     if new.verdict is Verdict.VIOLATION and new.passed:
         return  # for a release it does not matter how far a violation goes that is expected
+    if old.bound is None or new.bound is None:
+        return  # there was no answer, or there is none now, which is worse
     before = shown(old, within.error)
-    if before is None or new.bound is None:
+    if before is None:
+        yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: no event of the earlier run was fixed before its outputs"
         return
     today, why_not = _today(old, new, within.remeasure)
-    after = shown(today, within.error) if today is not None and not _never_seen(today) else None
+    # Of two claims of one kind, the loss is that of the earlier one.
+    after = None
+    if today is not None and not _never_seen(today):
+        after = shown(replace(today, claim=old.claim), within.error)
     if after is None:
-        yield ChangeKind.NOTE, f"{_bounds(old, new)}, and cannot be compared: {why_not}"
+        yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: {why_not}"
         return
     moved = _moved(old, before, after)
     if after[0] > before[1]:
         if after[0] > _most(new.claim):
             yield ChangeKind.WORSE, f"{moved}, above the claimed {new.claim}"
-        elif after[0] <= before[1] + within.may_rise * _size(new.claim):
+        elif after[0] <= before[1] + within.may_rise * _size(new.claim, before):
             yield ChangeKind.NOTE, f"{moved}, which is allowed"
         else:
             yield ChangeKind.WORSE, moved
@@ -243,8 +322,10 @@ def _range(limits: Interval) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _size(claim: Claim) -> float:
-    """Return the number of a claim of which a share may be allowed; of a profile, its smallest ε."""
+def _size(claim: Claim, before: Interval) -> float:
+    """Return the number of which a share may be allowed: the claim's; of a profile, its smallest ε; without a claim, the loss."""
+    if isinstance(claim, Unclaimed):
+        return before[1]
     return min(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else claim.value
 
 
@@ -267,21 +348,27 @@ def _proof(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.BETTER, "the claim is proved now"
 
 
-def _power(old: AuditResult, new: AuditResult) -> _Found:
-    if {old.verdict, new.verdict} != {Verdict.NO_VIOLATION_FOUND}:
+def _power(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
+    """Compare how much the outputs can show. An audit that found a violation, or had no answer, has shown what it could."""
+    if new.verdict not in (Verdict.NO_VIOLATION_FOUND, Verdict.MEASURED) or old.verdict is Verdict.INCONCLUSIVE:
         return
+    if old.outputs.search and new.outputs.search <= FEWER * old.outputs.search:
+        yield ChangeKind.WORSE, f"fewer outputs in the search: {new.outputs.search:,}, before {old.outputs.search:,}"
     drawn = new.outputs.bound / old.outputs.bound if old.outputs.bound else 1.0
     outputs = f"{new.outputs.bound:,} outputs, before {old.outputs.bound:,}"
     if old.power and new.power:
         before, after = (abs(audit.power["95%"] - audit.claim.value) for audit in (old, new) if audit.power)
         caught = f"detects {number(new.power['95%'])} with 95 % probability, before {number(old.power['95%'])}"
-        # Where no fewer outputs were drawn, another event was learned, by chance.
-        if drawn < 1 and after > MATERIAL_POWER * before:
+        # With as many outputs, at the same confidence by the same method, another event was learned by chance.
+        another_method = old.bound is not None and new.bound is not None and old.bound.method != new.bound.method
+        if (drawn < 1 or within.surer or another_method) and after > MATERIAL_POWER * before:
             yield ChangeKind.WORSE, f"power fell: {caught} ({outputs})"
         elif drawn > 1 and before > MATERIAL_POWER * after:
             yield ChangeKind.BETTER, f"power rose: {caught} ({outputs})"
-    elif drawn * MATERIAL_POWER**2 < 1:
-        yield ChangeKind.WORSE, f"power fell: {outputs}"
+        elif drawn <= FEWER:
+            yield ChangeKind.WORSE, f"fewer outputs: {outputs}"
+    elif drawn <= FEWER:
+        yield ChangeKind.WORSE, f"fewer outputs: {outputs}"
     elif drawn > MATERIAL_POWER**2:
         yield ChangeKind.BETTER, f"power rose: {outputs}"
 

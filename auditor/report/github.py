@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from auditor.errors import visible
-from auditor.report.compare import Change, ChangeKind, in_all
+from auditor.report.compare import Change, in_all
 from auditor.report.markdown import escape
 from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import RunResult
@@ -24,13 +24,9 @@ def annotations(result: RunResult, file: str) -> list[str]:
     return lines
 
 
-def annotations_of(changes: Sequence[Change], file: str) -> list[str]:
-    """Return a workflow command for each change that is for the worse."""
-    return [
-        _command("error", file, f"{change.audit}: worse than before", visible(change.what))
-        for change in changes
-        if change.kind is ChangeKind.WORSE
-    ]
+def annotations_of(failures: Sequence[Change], file: str) -> list[str]:
+    """Return a workflow command for each change that fails the command."""
+    return [_command("error", file, f"{change.audit}: {change.kind}", visible(change.what)) for change in failures]
 
 
 def summary_of(changes: Sequence[Change], baseline: str) -> str:

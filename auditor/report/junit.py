@@ -3,31 +3,41 @@
 What XML cannot hold, not even escaped, is not visible: control characters, halves of surrogate pairs, non-characters.
 """
 
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 from auditor.errors import visible
+from auditor.report.compare import Change
 from auditor.report.phrases import bound_words, finding, proof_words
 from auditor.report.plain_text import failure_text, headline
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
 
-def to_junit(*results: RunResult) -> str:
-    """Return one document with a suite for each run. An audit without an answer is an error, another surprise a failure."""
+def to_junit(*results: RunResult, failures: Mapping[str, Sequence[Change]] | None = None) -> str:
+    """Return one document with a suite for each run. An audit without an answer is an error, another surprise a failure.
+
+    Each of the ``failures`` of a run, by its name, is one more case that failed.
+    """
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
-        suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=visible(result.name))
+        more = (failures or {}).get(result.name, ())
+        suite = ElementTree.SubElement(root, "testsuite", _numbers(result, len(more)), name=visible(result.name))
         for audit in result.audits:
             _add_case(suite, result.name, audit)
+        for change in more:
+            names = {"classname": visible(result.name), "name": visible(f"{change.audit}: {change.kind}")}
+            case = ElementTree.SubElement(suite, "testcase", names)
+            ElementTree.SubElement(case, "failure", message=visible(change.what), type=str(change.kind))
     ElementTree.indent(root, " ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _numbers(result: RunResult) -> dict[str, str]:
+def _numbers(result: RunResult, more: int) -> dict[str, str]:
     wrong = [_is_error(audit) for audit in result.audits if not audit.passed]
     return {
-        "tests": str(len(result.audits)),
-        "failures": str(wrong.count(False)),
+        "tests": str(len(result.audits) + more),
+        "failures": str(wrong.count(False) + more),
         "errors": str(wrong.count(True)),
         **_time(result.seconds),
     }

@@ -133,11 +133,20 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
     return sorted(audits, key=lambda audit: audit.passed)
 
 
+WEAK_PASS = "weak: "
+
+
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
     words = [planted_words(audit), by_outputs, proof_words(audit)]
     return " ".join(filter(None, words))
+
+
+def weak_words(audit: AuditResult) -> str:
+    """Say why a pass is weak."""
+    reasons = [warning.removeprefix(WEAK_PASS) for warning in audit.warnings if warning.startswith(WEAK_PASS)]
+    return "; ".join(reasons) or finding(audit)
 
 
 # Planted faults that are named if they were missed.

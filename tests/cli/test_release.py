@@ -127,8 +127,8 @@ def test_annotations_are_one_line_each_and_hide_no_command() -> None:
     assert all(len(line.splitlines()) == 1 for line in lines)
     assert lines[1].endswith("::100 %25\\r ::error::mine, and: yours")
     assert annotations(run(SOUND), "a.yaml") == []
-    changes = [Change(ChangeKind.WORSE, "one", "it vanished"), Change(ChangeKind.BETTER, "two", "it is gone")]
-    assert annotations_of(changes, "a.yaml") == ["::error file=a.yaml,title=one%3A worse than before::it vanished"]
+    changes = [Change(ChangeKind.WORSE, "one", "it vanished")]
+    assert annotations_of(changes, "a.yaml") == ["::error file=a.yaml,title=one%3A worse::it vanished"]
 
 
 CONFIG = """
@@ -212,10 +212,89 @@ def test_github_is_told_of_a_comparison_too(
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
         capsys.readouterr()
         assert main(command) == 1
-        assert "title=gone <b>%3A worse than before::vanished" in capsys.readouterr().out
+        assert "title=gone <b>%3A worse::vanished" in capsys.readouterr().out
         told = summary.read_text(encoding="utf-8")
         assert "compared with old.json: 1 worse, nothing better" in told
         assert "- **worse**: gone \\<b\\>: vanished" in told
+
+
+SOURCE = """
+def laplace(data, size, rng, scale=1.0):
+    return rng.laplace(sum(data), scale, size).round(1) + 0.0
+"""
+WHOLE = """
+version: 1
+confidence: 0.99
+samples: 4000
+planted: 0
+execution: {workers: 1, isolate: false}
+audits:
+  - name: one
+    mechanism: mechanisms_of_sums.py:laplace
+    parameters: {scale: 1.0}
+    claim: {epsilon: 2.0}
+    observe: [stdout]
+    events: [values, bits]
+    neighbours:
+      domain: records
+      record: {low: 0, high: 1}
+      size: {low: 0, high: 3}
+      container: list
+"""
+# What replaces what, the kinds of the lines that follow, and whether the run itself ends as expected.
+CHANGED: dict[str, tuple[tuple[str, str], set[str], bool]] = {
+    "nothing": (("", ""), set(), True),
+    "a violation": (("scale: 1.0", "scale: 0.3"), {"worse"}, False),
+    "a loss": (("scale: 1.0", "scale: 0.55"), {"worse"}, True),
+    "a claim": (("epsilon: 2.0", "epsilon: 3.0"), {"worse"}, True),
+    "no claim": (("    claim: {epsilon: 2.0}\n", ""), {"worse"}, True),
+    "outputs": (("samples: 4000", "samples: 1000"), {"worse"}, True),
+    "a size": (("high: 3", "high: 2"), {"worse"}, True),
+    "a wider size": (("high: 3", "high: 4"), {"note"}, True),
+    "a range": (("{low: 0, high: 1}", "{low: 0, high: 0.5}"), {"worse"}, True),
+    "an observation": (("    observe: [stdout]\n", ""), {"worse"}, True),
+    "events": (("    events: [values, bits]\n", ""), {"worse"}, True),
+    "a name": (("name: one", "name: two"), {"worse", "note"}, True),
+    "what is valid": (("    observe", "    valid: mechanisms_of_sums.py:len\n    observe"), {"worse"}, True),
+    "the earlier rule": (("", ""), {"not compared"}, True),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("changed_to", CHANGED)
+def test_status_lines_junit_and_annotations_say_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed_to: str
+) -> None:
+    Path("mechanisms_of_sums.py").write_text("len = len\n" + SOURCE, encoding="utf-8")
+    what, kinds, passes = CHANGED[changed_to]
+    Path("sums.yaml").write_text(WHOLE, encoding="utf-8")
+    assert main(["run", "sums.yaml", "--quiet"]) == 0
+    old = json.loads(Path("reports/sums/report.json").read_text(encoding="utf-8"))
+    if changed_to == "the earlier rule":
+        old["audits"][0]["event"]["rule"] = None
+    Path("old.json").write_text(json.dumps(old), encoding="utf-8")
+    Path("sums.yaml").write_text(WHOLE.replace(*what, 1), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for strict in ([], ["--strict"]):
+        capsys.readouterr()
+        status = main(["run", "sums.yaml", "--quiet", "--baseline", "old.json", "--junit", "junit.xml", *strict])
+        lines = capsys.readouterr().out.splitlines()
+        told = [line.split("  ")[0] for line in lines if re.match("(worse|note|better|not compared)  ", line)]
+        assert kinds <= {*told}
+        weak = json.loads(Path("reports/sums/report.json").read_text(encoding="utf-8"))["audits"][0]["weak"]
+        failed = told.count("worse") + (told.count("not compared") + weak if strict else 0)
+        assert status == (1 if failed or not passes else 0)
+        assert [line.startswith("::error") for line in lines].count(True) == failed + (not passes)
+        [suite] = ElementTree.parse("junit.xml").getroot()
+        assert int(suite.attrib["failures"]) == failed + (not passes) == len(suite.findall("testcase/failure"))
+        assert int(suite.attrib["tests"]) == 1 + failed == len(suite.findall("testcase"))
+        number = f"{told.count('worse') or 'nothing'} worse, {told.count('better') or 'nothing'} better"
+        unknown = f", {told.count('not compared')} not compared" if "not compared" in told else ""
+        assert f"compared with old.json: {number}{unknown}" in lines
+        of_two = main(["compare", "old.json", "reports/sums/report.json", *strict])
+        lines = capsys.readouterr().out.splitlines()
+        failed = sum(line.startswith("worse" if not strict else ("worse", "not compared")) for line in lines)
+        assert (of_two, [line.startswith("::error") for line in lines].count(True)) == (int(failed > 0), failed)
 
 
 def test_junit_that_cannot_be_written_is_told_before_anything_runs(

@@ -27,7 +27,7 @@ from auditor.methods import method_for
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import FALSE_RISE, ChangeKind, compare, shown
 from auditor.report.formats import write_reports
-from auditor.results.result import AuditResult, OutputsSpent, RunResult
+from auditor.results.result import AuditResult, OutputsSpent, Probed, RunResult, Tried
 from auditor.verdict import Verdict
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -68,7 +68,7 @@ HIGHER = {"bound": Bound("epsilon", 0.83, 0.999, "guesses"), "event": event(70_0
 VIOLATION = {"verdict": Verdict.VIOLATION, "bound": Bound("epsilon", 1.4, 0.999, "guesses")}
 NO_ANSWER = {"verdict": Verdict.INCONCLUSIVE, "bound": None, "event": None, "pair": None, "power": None}
 UNWRITTEN = replace(event(60_000, 100_000), rule=None)
-ELSEWHERE = "ε ≥ 0.830, before ε ≥ 0.380, {}, and cannot be compared: `auditor run --baseline` counts the earlier event"
+ELSEWHERE = "ε ≥ 0.830, before ε ≥ 0.380, {}: `auditor run --baseline` counts the earlier event"
 ON_ANOTHER_PAIR, BY_ANOTHER_EVENT = (ELSEWHERE.format(how) for how in ("on a different pair", "by a different event"))
 SMALL, SMALL_RISE = {"event": event(51_000, 100_000)}, {"event": event(52_400, 100_000)}
 OF_ANOTHER_RELATION = {"pair": Pair(0, 1, Relation.ADD_REMOVE)}
@@ -105,11 +105,16 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("a loss that fell", HIGHER, {}, [("better", "privacy loss (ε) on the earlier event fell from 0.825–0.870 to 0.384–0.427")]),
     ("a loss that moved", {}, {"event": event(60_300, 100_000)}, []),
     ("a small rise beyond chance", SMALL, SMALL_RISE, [("worse", "privacy loss")]),
-    ("another pair", {}, {**HIGHER, "pair": Pair(0, 2, Relation.SUBSTITUTE)}, [("note", ON_ANOTHER_PAIR)]),
-    ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0, Relation.SUBSTITUTE)}, [("note", ON_ANOTHER_PAIR)]),
-    ("another threshold", {}, AT_ANOTHER_THRESHOLD, [("note", BY_ANOTHER_EVENT)]),
-    ("no rule", {"event": UNWRITTEN}, {**HIGHER, "event": UNWRITTEN}, [("note", BY_ANOTHER_EVENT)]),
-    ("another relation", {}, OF_ANOTHER_RELATION, [("worse", "relation changed from substitute to"), ("note", "ε ≥ 0.380")]),
+    ("another pair", {}, {**HIGHER, "pair": Pair(0, 2, Relation.SUBSTITUTE)}, [("not compared", ON_ANOTHER_PAIR)]),
+    ("the pair turned", {}, {**HIGHER, "pair": Pair(1, 0, Relation.SUBSTITUTE)}, [("not compared", ON_ANOTHER_PAIR)]),
+    ("another threshold", {}, AT_ANOTHER_THRESHOLD, [("not compared", BY_ANOTHER_EVENT)]),
+    ("no rule", {"event": UNWRITTEN}, {**HIGHER, "event": UNWRITTEN}, [("not compared", BY_ANOTHER_EVENT)]),
+    (
+        "another relation",
+        {},
+        OF_ANOTHER_RELATION,
+        [("worse", "relation changed from substitute to"), ("not compared", "ε ≥ 0.380")],
+    ),
     ("another mechanism", {}, {"mechanism": "module:other"}, [("note", "mechanism changed from module:function to module:other")]),
     (
         "power that fell",
@@ -117,10 +122,15 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}},
         [("worse", "power fell: detects 1.100 with 95 % probability, before 1.030 (20,000 outputs, before 200,000)")],
     ),
-    ("power lost", {}, {"outputs": FEWER, "power": {"80%": np.inf, "95%": np.inf}}, [("worse", "power fell: detects ∞")]),
+    (
+        "power lost",
+        {},
+        {"outputs": FEWER, "power": {"80%": np.inf, "95%": np.inf}},
+        [("note", "the pass is weak now"), ("worse", "power fell: detects ∞")],
+    ),
     ("another event's power", {}, {"power": {"80%": 1.08, "95%": 1.1}}, []),
     ("power that rose", {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}}, {}, [("better", "power rose")]),
-    ("fewer outputs", {"power": None}, {"power": None, "outputs": FEWER}, [("worse", "power fell: 20,000 outputs, before")]),
+    ("fewer outputs", {"power": None}, {"power": None, "outputs": FEWER}, [("worse", "fewer outputs: 20,000 outputs, before")]),
     ("a few less", {"power": None}, {"power": None, "outputs": OutputsSpent(0, 20_000, 150_000)}, []),
 ]  # fmt: skip
 
@@ -132,6 +142,89 @@ def test_what_a_change_means(old: dict[str, Any], new: dict[str, Any], expected:
     for (_, what), (_, told) in zip(found, expected, strict=True):
         assert what.startswith(told)
         assert len(what.splitlines()) == 1
+
+
+LOOKED_AT: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = [
+    ({"events": ("values", "bits")}, {}, [("worse", "fewer kinds of events, without bits")]),
+    ({}, {"events": ("values", "bits")}, [("better", "more kinds of events, with bits")]),
+    ({"events": ("bits",)}, {}, [("worse", "fewer kinds of events"), ("better", "more kinds of events")]),
+    ({"observed": ("stdout",)}, {}, [("worse", "fewer observations, without stdout")]),
+    ({"observed": ("stdout", "log")}, {"observed": ("log",)}, [("worse", "fewer observations, without stdout")]),
+    ({"observed": ("stdout", "log")}, {}, [("worse", "fewer observations, without stdout and log")]),
+    ({}, {"observed": ("files",)}, [("better", "more observations, with files")]),
+    ({"planted": Probed(("a", "b"), (), 9)}, {}, [("note", "fewer faults were planted: 0, before 2")]),
+    ({"planted": Probed(("a", "b"), (), 9)}, {"planted": Probed(("a",), (), 9)}, [("note", "fewer faults were planted: 1")]),
+    ({"planted": Probed(("a",), (), 9)}, {"planted": Probed((), ("a",), 9)}, [("note", "the pass is weak now")]),
+    ({"neighbours": "two people"}, {"neighbours": "one"}, [("not compared", "data sets changed from two people to one: ")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), LOOKED_AT)
+def test_a_run_that_looks_at_less_is_told(
+    old: dict[str, Any], new: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    def looked(changes: dict[str, Any]) -> RunResult:
+        audit = result()
+        tried = replace(Tried("some data sets", 1, ("values",)), **changes)
+        return run(replace(audit, provenance=replace(audit.provenance, tried=tried)))
+
+    found = compare(looked(old), looked(new))
+    assert [(change.kind, change.what.startswith(told)) for change, (_, told) in zip(found, expected, strict=True)] == [
+        (kind, True) for kind, _ in expected
+    ]
+
+
+SEARCHED = {"outputs": OutputsSpent(10_000, 20_000, 200_000)}
+TWO_INTERVALS = {"bound": Bound("epsilon", 0.38, 0.999, "two intervals")}
+BETS = {"event": ObservedBets("bets", (0.0,), (1.0,))}
+MORE: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
+    ("sequential", BETS, BETS, ["not compared"]),
+    ("canaries", {"event": None}, {"event": None}, ["not compared"]),
+    ("a claim that promises more, and a loss that rose", {"claim": auditor.PureDP(2)}, HIGHER, ["better", "worse"]),
+    ("a claim that promises more", {"claim": auditor.PureDP(2)}, {}, ["better"]),
+    ("a claim where there was none", MEASURED, {}, ["better", "not compared"]),
+    ("a measured loss that rose", MEASURED, {**MEASURED, **HIGHER}, ["worse"]),
+    ("a measured loss by fewer outputs", MEASURED, {**MEASURED, "outputs": FEWER}, ["worse"]),
+    ("half of the outputs", {}, {"outputs": OutputsSpent(0, 20_000, 100_000)}, ["worse"]),
+    ("a violation that is gone with most outputs", VIOLATION, {"outputs": FEWER, "power": None}, ["better", "worse"]),
+    ("a twin by fewer outputs", TWIN, {**TWIN, "outputs": FEWER}, []),
+    ("no answer, again", NO_ANSWER, NO_ANSWER, []),
+    ("an answer that was not expected", {}, {**NO_ANSWER, "expected": Verdict.VIOLATION}, ["worse"]),
+    ("fewer outputs in the search", SEARCHED, {"outputs": OutputsSpent(0, 20_000, 200_000)}, ["worse"]),
+    ("about as many in the search", SEARCHED, {"outputs": OutputsSpent(9_000, 20_000, 200_000)}, []),
+    ("a weaker method", {}, {**TWO_INTERVALS, "power": {"80%": 1.3, "95%": 1.4}}, ["worse"]),
+    ("another method that is no weaker", {}, TWO_INTERVALS, []),
+    ("a warning that says weak", {}, {"warnings": ("weak: only one pair was looked at",)}, ["note"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kinds"), [case[1:] for case in MORE], ids=[case[0] for case in MORE])
+def test_nothing_that_is_worse_or_unknown_is_silent(old: dict[str, Any], new: dict[str, Any], kinds: list[str]) -> None:
+    assert [kind for kind, _ in changes(old, new)] == kinds
+
+
+def test_a_higher_confidence_that_takes_the_power_is_worse() -> None:
+    weaker = result(power={"80%": 1.2, "95%": 1.3})
+    assert compare(run(result()), run(weaker)) == []
+    [change] = compare(run(result()), replace(run(weaker), confidence=1 - 1e-12))
+    assert (change.kind, change.what.startswith("power fell")) == ("worse", True)
+
+
+def test_a_share_of_no_claim_is_a_share_of_the_loss() -> None:
+    old, new = run(result(**MEASURED)), run(result(**{**MEASURED, **HIGHER}))
+    assert [change.kind for change in compare(old, new, may_rise=0.5)] == ["worse"]
+    assert [change.kind for change in compare(old, new, may_rise=1.5)] == ["note"]
+
+
+def test_an_audit_that_appears_and_fails_is_worse() -> None:
+    for changes, kind in ((VIOLATION, "worse"), (NO_ANSWER, "worse"), (TWIN, "note"), ({}, "note")):
+        assert [change.kind for change in compare(run(), run(result(**changes)))] == [kind]
+
+
+def test_two_audits_of_one_name_are_refused() -> None:
+    for old, new in ((run(result(), result()), run(result())), (run(result()), run(result(), result()))):
+        with pytest.raises(InvalidInputError, match="two audits of a report"):
+            compare(old, new)
 
 
 CLAIMS: list[tuple[Claim, Claim, str]] = [
@@ -154,7 +247,7 @@ CLAIMS: list[tuple[Claim, Claim, str]] = [
 def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
     old: Claim, new: Claim, kind: str
 ) -> None:
-    [(found, what)] = changes({"claim": old}, {"claim": new})
+    [(found, what)] = changes({"claim": old, "bound": None}, {"claim": new, "bound": None})
     assert found == kind
     assert f"claim changed from {old} to {new}" in what
 
@@ -338,7 +431,7 @@ def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_nee
         assert losses(before, after, may_rise=allowed) == [("note", f"{what}, which is allowed")]
 
 
-def test_a_rule_that_cannot_be_counted_is_a_note() -> None:
+def test_a_rule_that_cannot_be_counted_is_not_compared() -> None:
     plan = planned(laplace, auditor.PureDP(2), [(0, 1)], 1, 4_000)
     once = auditing.run(plan)
     assert isinstance(once.event, ObservedRule)
@@ -350,11 +443,11 @@ def test_a_rule_that_cannot_be_counted_is_a_note() -> None:
         return [(str(change.kind), change.what) for change in found]
 
     [(kind, what)] = told(rule=None)
-    assert kind == "note"
-    assert 'cannot be compared: the rule lacks "feature"' in what
+    assert kind == "not compared"
+    assert 'different event: the rule lacks "feature"' in what
     [(kind, what)] = told(rule={**once.event.rule, "feature": {"kind": "place", "name": "output[9]"}})
-    assert kind == "note"
-    assert "cannot be compared: the earlier event was not seen in 4,000 outputs" in what
+    assert kind == "not compared"
+    assert "different event: the earlier event was not seen in 4,000 outputs" in what
 
 
 @pytest.mark.statistical
@@ -451,7 +544,7 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
     assert len([told for told in capsys.readouterr().out.splitlines() if told.startswith(line)]) == 1
     # Two reports do not tell what today's mechanism does on the earlier event.
     assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
-    told = "note    first: ε ≥" if "privacy loss" in line else line
+    told = "not compared  first: ε ≥" if "privacy loss" in line else line
     assert told in capsys.readouterr().out
     assert main(["compare", "reports/some/report.json", "baseline.json"]) == (1 if "vanished" in line else 0)
 
@@ -606,14 +699,16 @@ def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_a
     assert main(["run", "sum.yaml", "--baseline", "weak.json", "--quiet"]) == 0
     assert "on a different pair; on the earlier pair and event no rise is seen" in capsys.readouterr().out
     assert main(["compare", "weak.json", "reports/sum/report.json"]) == 0
-    assert "on a different pair, and cannot be compared: `auditor run --baseline`" in capsys.readouterr().out
+    assert "on a different pair: `auditor run --baseline`" in capsys.readouterr().out
 
 
 def test_power_on_an_event_that_is_promised_to_be_likely_falls_as_what_would_be_caught_becomes_rarer() -> None:
     claim = auditor.Probability(0.9, at_least=True)
-    made = {"claim": claim, "event": None, "bound": Bound("probability", 0.91, 0.999, "Clopper-Pearson, lower limit")}
+    made = {"claim": claim, "event": None, "bound": None}
     old = {**made, "power": {"80%": 0.88, "95%": 0.87}}
     assert changes(old, {**made, "power": {"80%": 0.86, "95%": 0.8}, "outputs": FEWER}) == [
         ("worse", "power fell: detects 0.800 with 95 % probability, before 0.870 (20,000 outputs, before 200,000)")
     ]
-    assert changes(old, {**made, "power": {"80%": 0.88, "95%": 0.86}, "outputs": FEWER}) == []
+    less = {**made, "power": {"80%": 0.88, "95%": 0.86}}
+    assert changes(old, {**less, "outputs": OutputsSpent(0, 20_000, 150_000)}) == []
+    assert changes(old, {**less, "outputs": FEWER}) == [("worse", "fewer outputs: 20,000 outputs, before 200,000")]
