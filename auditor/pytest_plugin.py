@@ -5,7 +5,8 @@ has no false alarm: no test that uses ``dp_audit`` reports a violation of a mech
 
 - The allowed error is 1 − confidence. The tests of the session that use the fixture share it evenly; they are known once tests
   are collected and deselected.
-- The k-th call in a test has 1/(k(k + 1)) of the test's share. That series sums to 1 for any number of calls.
+- The k-th call in a test has 1/(k(k + 1)) of the test's share. That series sums to 1 for any number of calls. A rerun of the test
+  goes on counting.
 - Each call is an audit with outputs of its own (its name is part of their address). Given all earlier calls, it raises a false
   alarm with at most the probability it has.
 - By the union bound, the probability of any false alarm is at most 1 − confidence. This holds however the calls depend on each
@@ -13,13 +14,18 @@ has no false alarm: no test that uses ``dp_audit`` reports a violation of a mech
 
 Workers need no coordination: every xdist worker collects the same tests, and so computes the same shares.
 
+**No audit is lost.** A call is a problem until it has ended as expected. Problems that are left when the test ends fail it then,
+unless it failed anyway: the call may have been in a thread, in a subtest, or under a suppressed exception.
+
 Nothing but pytest and the standard library is imported here until a test asks for an audit.
 """
 
+import itertools
 import json
 import os
 import shlex
-from collections.abc import Sequence
+import warnings
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,7 +39,11 @@ if TYPE_CHECKING:
 FIXTURE = "dp_audit"
 # The node id of a test that uses the fixture, as collected: xdist may append a group to it later.
 _NODE = pytest.StashKey[str]()
-_CONFIDENCE, _SHARE = pytest.StashKey[float](), pytest.StashKey[float]()
+_CONFIDENCE, _SHARE, _STRICT = pytest.StashKey[float](), pytest.StashKey[float](), pytest.StashKey[bool]()
+# The numbers of the calls of a test, and what is wrong with these calls. A rerun has those of the runs before.
+_NUMBERS, _PROBLEMS = pytest.StashKey[Iterator[int]](), pytest.StashKey[dict[int, str]]()
+# Whether the running test was reported as failed, or failed as its xfail mark says.
+_IS_TOLD = pytest.StashKey[bool]()
 
 # In the test's own process fixtures and monkeypatches hold, and a debugger works.
 _DEFAULTS: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
@@ -48,6 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dp-confidence", type=float, metavar="C", help=text
     )
     parser.addini("dp_confidence", text, default=str(CONFIDENCE))
+    text = "fail tests whose audits pass weakly: what they might have missed is large"
+    parser.getgroup(FIXTURE).addoption("--dp-strict", action="store_true", help=text)
+    parser.addini("dp_strict", text, type="bool", default=False)
+
+
+class WeakPass(pytest.PytestWarning):
+    """An audit found no violation, but might have missed a large one."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,6 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not 0 < confidence < 1:
         raise pytest.UsageError(f"dp_confidence is {given!r}; it must be a number strictly between 0 and 1")
     config.stash[_CONFIDENCE] = confidence
+    config.stash[_STRICT] = config.getoption("dp_strict") or config.getini("dp_strict")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -87,63 +105,92 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config.stash[_SHARE] = (1 - config.stash[_CONFIDENCE]) / max(1, using * copies)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note whether a test is told to have failed, or failed as its xfail mark says."""
+    report = yield
+    is_xfailed = report.skipped and hasattr(report, "wasxfail")
+    item.stash[_IS_TOLD] = item.stash.get(_IS_TOLD, False) or report.failed or is_xfailed
+    return report
+
+
 class DPAudit:
     """The fixture of one test."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
-        self._calls = 0
+        self._problems = item.stash.setdefault(_PROBLEMS, {})
+        numbers: Iterator[int] = itertools.count(1)
+        self._numbers = item.stash.setdefault(_NUMBERS, numbers)
 
     def __call__(self, mechanism: Any, claim: Any = None, neighbours: Any = None, **options: Any) -> "AuditResult":
         """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
 
         Args:
             mechanism, claim, neighbours: as of :func:`auditor.audit`. An object of a library needs neither claim nor neighbours.
-            options: its keywords but ``name`` and ``confidence``, and ``expect``: "no_violation_found" (the default) or
-                "violation". They override those of the marker. By default the mechanism runs in the test's process,
-                and the bound has 200,000 outputs.
+            options: its keywords but ``name`` and ``confidence``; ``expect``: "no_violation_found" (the default) or
+                "violation"; and ``strict``: whether a weak pass fails the test, by default as ``--dp-strict`` says. They
+                override those of the marker. By default the mechanism runs in the test's process, and the bound has
+                200,000 outputs.
 
         Returns the result, for further assertions.
         """
         __tracebackhide__ = True
+        k = next(self._numbers)
+        self._problems[k] = "an audit had not ended when its test did"
         try:
             chosen = _chosen(self._item, options)
-            return self._audit(mechanism, claim, neighbours, **chosen)
+            result = self._audit(k, mechanism, claim, neighbours, **chosen)
         except AuditorError as error:
-            raise pytest.fail.Exception(f"dp_audit: {error}", pytrace=False) from None
+            self._problems[k] = f"dp_audit: {error}"
+            raise pytest.fail.Exception(self._problems[k], pytrace=False) from None
+        del self._problems[k]
+        return result
 
-    def _audit(self, mechanism: Any, claim: Any, neighbours: Any, *, expect: str, **options: Any) -> "AuditResult":
+    def _audit(
+        self, k: int, mechanism: Any, claim: Any, neighbours: Any, *, expect: str, strict: bool, **options: Any
+    ) -> "AuditResult":
         __tracebackhide__ = True
         from dataclasses import replace
 
         from auditor.auditing import audit
-        from auditor.report.phrases import bound_words
+        from auditor.report.phrases import bound_words, weak_words
         from auditor.report.plain_text import failure_text
         from auditor.verdict import Verdict
 
-        self._calls += 1
-        k = self._calls
         share = self._item.config.stash[_SHARE]
         name = self._item.stash[_NODE] + ("" if k == 1 else f" #{k}")
         allowed = share / (k * (k + 1))
         result = audit(mechanism, claim, neighbours, name=name, confidence=1 - allowed, **options)
         result = replace(result, expected=Verdict(expect))
         entry = {
+            "call": k,
             "claim": str(result.claim),
             "proved": bound_words(result),
             "verdict": str(result.verdict),
             "as_expected": result.passed,
+            "weak": result.weak,
             "allowed_error": allowed,
         }
         # Travels to xdist's controller, and into --junit-xml.
         self._item.user_properties.append((FIXTURE, json.dumps(entry, ensure_ascii=False)))
-        if not result.passed:
-            pytest.fail(f"dp_audit: {failure_text(result, _again(self._item, share))}", pytrace=False)
+        if result.passed and not result.weak:
+            return result
+        weak = f"a weak pass of {result.claim}: {weak_words(result)}"
+        problem = f"dp_audit: {weak if result.passed else failure_text(result, _again(self._item, share))}"
+        self._problems[k] = problem
+        if strict or not result.passed:
+            pytest.fail(problem, pytrace=False)
+        warnings.warn(problem, WeakPass, stacklevel=3)
         return result
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the calls so far, those of earlier runs of the test included."""
+        return list(self._problems.values())
 
 
 @pytest.fixture
-def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
+def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
     """Audit a mechanism: ``dp_audit(mechanism, claim, neighbours, **options)``, or ``dp_audit(object_of_a_library)``.
 
     Fails the test if the claim is violated, with pair, event, counts and bound, and if there is no answer. All audits of the
@@ -155,13 +202,17 @@ def dp_audit(request: pytest.FixtureRequest) -> DPAudit:
             "dp_audit must be an argument of the test: only then is the test's share of the error budget known",
             pytrace=False,
         )
-    return DPAudit(item)
+    item.stash[_IS_TOLD] = False
+    audits = DPAudit(item)
+    yield audits
+    if (problems := audits.problems()) and not item.stash[_IS_TOLD]:
+        pytest.fail("\n".join(problems), pytrace=False)
 
 
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the markers, outermost first, then those of the call. Raises InvalidInputError for unknown ones."""
 
-    chosen = dict(_DEFAULTS)
+    chosen = {**_DEFAULTS, "strict": item.config.stash[_STRICT]}
     for marker in reversed(list(item.iter_markers(FIXTURE))):
         if marker.args:
             raise InvalidInputError(
@@ -173,7 +224,7 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
         raise InvalidInputError(
             "the confidence holds for the whole session; set `--dp-confidence`, or `dp_confidence` in the ini file"
         )
-    known = {"expect", "parameters", *SettingsKeywords.__annotations__}
+    known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
     for option in chosen:
         if option not in known:
             raise InvalidInputError(f'there is no option "{option}"; {did_you_mean(option, known)}')
@@ -196,15 +247,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not audits:
         return
     wrong = sum(not audit["as_expected"] for _, audit in audits)
+    weak = sum(audit["weak"] for _, audit in audits)
     spent, budget = sum(audit["allowed_error"] for _, audit in audits), 1 - config.stash[_CONFIDENCE]
     terminalreporter.section("differential-privacy audits")
     if config.get_verbosity() > 0:
         for test, audit in audits:
             terminalreporter.write_line(f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}")
     tests = len({test for test, _ in audits})
+    told = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
     terminalreporter.write_line(
-        f"{_many(len(audits), 'audit')} in {_many(tests, 'test')}, {wrong or 'none'} not as expected; chance of any false alarm "
-        f"in the session at most {100 * budget:.3g} %, of which {100 * spent:.3g} % spent"
+        f"{_many(len(audits), 'audit')} in {_many(tests, 'test')}, {told}; chance of any false alarm in the session at most "
+        f"{100 * budget:.3g} %, of which {100 * spent:.3g} % spent"
     )
 
 
@@ -213,13 +266,17 @@ def _many(number: int, noun: str) -> str:
 
 
 def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the audits of all tests, from the reports on their teardown, which come last, from workers too."""
+    """Return the audits of all tests, from the reports on their teardown, which come last, from workers too.
+
+    After a rerun, a report has the audits of the runs before as well: each counts once.
+    """
     reports = [
         report for category in stats.values() for report in category if getattr(report, "when", "") == "teardown"
     ]
-    return [
-        (report.nodeid, json.loads(value))
-        for report in reports
-        for name, value in report.user_properties
-        if name == FIXTURE
-    ]
+    found = {}
+    for report in reports:
+        for name, value in report.user_properties:
+            if name == FIXTURE:
+                audit = json.loads(value)
+                found[getattr(report, "worker_id", ""), report.nodeid, audit["call"]] = report.nodeid, audit
+    return list(found.values())

@@ -210,6 +210,224 @@ def test_marked(dp_audit):
     assert "During handling of the above exception" not in result.stdout.str()
 
 
+# --- No audit is lost ---
+
+HIDING = """
+import contextlib
+import threading
+import unittest
+
+def broken(dp_audit):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, parameters={"scale": 0.3}, **OPTIONS)
+"""
+HIDDEN = {
+    "in a thread": """
+    thread = threading.Thread(target=broken, args=[dp_audit])
+    thread.start()
+    thread.join()
+""",
+    "in a thread that is not joined": "threading.Thread(target=broken, args=[dp_audit], daemon=True).start()",
+    "in a pool whose result is not asked for": """
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(broken, dp_audit)
+""",
+    "under suppress": """
+    with contextlib.suppress(BaseException):
+        broken(dp_audit)
+""",
+    "under except": """
+    try:
+        broken(dp_audit)
+    except BaseException:
+        pass
+""",
+    "under a bare except, then skipped": """
+    try:
+        broken(dp_audit)
+    except:
+        pytest.skip("not today")
+""",
+    "under a return in finally": """
+    try:
+        broken(dp_audit)
+    finally:
+        return
+""",
+    "in a context that swallows": """
+    @contextlib.contextmanager
+    def swallowing():
+        try:
+            yield
+        except BaseException:
+            pass
+    with swallowing():
+        broken(dp_audit)
+""",
+    "under raises": """
+    with pytest.raises(pytest.fail.Exception):
+        broken(dp_audit)
+""",
+    "the first of two": """
+    with contextlib.suppress(BaseException):
+        broken(dp_audit)
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, **OPTIONS)
+""",
+    "no answer": """
+    def failing(data, rng):
+        raise ValueError("no such luck")
+    with contextlib.suppress(BaseException):
+        dp_audit(failing, auditor.PureDP(1.0), PAIR, **OPTIONS)
+""",
+    "an option that is wrong": """
+    with contextlib.suppress(BaseException):
+        dp_audit(laplace, auditor.PureDP(1.0), PAIR, sampels=3)
+""",
+    "an expected violation that is not found": """
+    with contextlib.suppress(BaseException):
+        dp_audit(laplace, auditor.PureDP(1.0), PAIR, expect="violation", **OPTIONS)
+""",
+    "a mechanism that ends the call": """
+    def ending(data, size, rng):
+        raise KeyboardInterrupt
+    with contextlib.suppress(BaseException):
+        dp_audit(ending, auditor.PureDP(1.0), PAIR, **OPTIONS)
+""",
+}  # fmt: skip
+
+
+def hiding(how: str) -> str:
+    body = HIDDEN[how]
+    return f"{HIDING}\ndef test_hidden(dp_audit):\n    {body.lstrip()}\n"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("how", HIDDEN)
+def test_an_audit_that_ended_otherwise_fails_its_test_wherever_it_ran(pytester: pytest.Pytester, how: str) -> None:
+    result = run(pytester, hiding(how), "--junit-xml=junit.xml")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.parseoutcomes()["errors"] == 1
+    suite = next(ElementTree.parse(pytester.path / "junit.xml").iter("testsuite"))
+    assert suite.attrib["errors"] == "1"
+
+
+@pytest.mark.processes
+def test_workers_of_xdist_lose_no_audit_either(pytester: pytest.Pytester) -> None:
+    assert run(pytester, hiding("under suppress"), "-n", "2").ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        """
+def test_parts(dp_audit, subtests):
+    with subtests.test("one"):
+        broken(dp_audit)
+""",
+        """
+class TestParts(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def _with_audits(self, dp_audit):
+        self.dp_audit = dp_audit
+
+    def test_parts(self):
+        with self.subTest("one"):
+            broken(self.dp_audit)
+""",
+    ],
+)
+def test_an_audit_in_a_subtest_fails_the_session(pytester: pytest.Pytester, source: str) -> None:
+    assert run(pytester, HIDING + source).ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_what_is_told_is_not_told_twice(pytester: pytest.Pytester) -> None:
+    source = """
+@pytest.mark.xfail
+def test_known(dp_audit):
+    broken(dp_audit)
+
+@pytest.fixture
+def audited(dp_audit):
+    broken(dp_audit)
+
+def test_in_a_fixture(audited):
+    pass
+"""
+    run(pytester, HIDING + source + BROKEN).assert_outcomes(xfailed=1, errors=1, failed=1)
+
+
+# As pytest-rerunfailures runs a test that failed.
+RERUNNING = """
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for left in reversed(range(3)):
+        item._initrequest()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        again = left and any(report.failed for report in reports)
+        for report in reports:
+            if again and report.failed:
+                report.outcome = "rerun"
+            item.ihook.pytest_runtest_logreport(report=report)
+        if not again:
+            break
+    return True
+
+def pytest_report_teststatus(report):
+    if report.outcome == "rerun":
+        return "rerun", "R", "RERUN"
+"""
+
+
+def test_reruns_share_the_budget_of_the_test_and_take_back_no_violation(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(RERUNNING)
+    source = """
+RUNS = []
+
+def test_flaky(dp_audit):
+    RUNS.append(1)
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, **OPTIONS)
+    assert len(RUNS) > 2
+
+def test_lucky(dp_audit):
+    RUNS.append(1)
+    scale = 0.3 if len(RUNS) == 4 else 1.0
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, parameters={"scale": scale}, **OPTIONS)
+"""
+    result = run(pytester, source)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    # Of each half of .1 %: 1 − 1/4 after three runs.
+    result.stdout.fnmatch_lines(["6 audits in 2 tests, 1 not as expected; *at most 0.1 %, of which 0.075 % spent"])
+
+
+# --- Weak passes ---
+
+WEAK = """
+def test_weak(dp_audit):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=100)
+"""
+
+
+def test_a_weak_pass_is_a_warning_and_fails_where_it_is_asked_to(pytester: pytest.Pytester) -> None:
+    result = run(pytester, WEAK, "-W", "default")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*WeakPass: dp_audit: a weak pass of ε = 1: *", "1 audit in 1 test, *, 1 weak; *"])
+    for source, options in (
+        (WEAK.replace("samples", "strict=True, samples"), []),
+        (WEAK, ["--dp-strict"]),
+        (WEAK, ["-o", "dp_strict=true"]),
+        ("@pytest.mark.dp_audit(strict=True)" + WEAK, []),
+        (WEAK.replace("def", "@pytest.mark.filterwarnings('ignore')\ndef"), ["--dp-strict"]),
+    ):
+        result = run(pytester, source, *options)
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(["dp_audit: a weak pass of ε = 1: *"])
+    source = WEAK.replace("samples", "strict=False, samples")
+    run(pytester, source, "--dp-strict", "-W", "default").assert_outcomes(passed=1, warnings=1)
+    run(pytester, SOUND, "--dp-strict").assert_outcomes(passed=1)
+
+
 # --- The budget ---
 
 MANY = """
