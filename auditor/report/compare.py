@@ -227,6 +227,8 @@ def _loss(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
         return  # for a release it does not matter how far a violation goes that is expected
     if old.bound is None or new.bound is None:
         return  # there was no answer, or there is none now, which is worse
+    if _outcome(old) == _outcome(new):
+        return  # nothing was counted otherwise
     before = shown(old, within.error)
     if before is None:
         yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: no event of the earlier run was fixed before its outputs"
@@ -251,6 +253,12 @@ def _loss(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
         yield ChangeKind.BETTER, moved
     if today is not new and after[0] <= before[1] and _is_above(shown(new, within.error), before):
         yield ChangeKind.NOTE, f"{_bounds(old, new)}; on the earlier pair and event no rise is seen"
+
+
+def _outcome(audit: AuditResult) -> str:
+    """Write the pair of an audit, the counts on it, and the bound, as a report has them."""
+    written = audit.to_dict()
+    return to_json([str(audit.claim), *(written[key] for key in ("pair", "event", "bound"))])
 
 
 def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> tuple[AuditResult | None, str]:

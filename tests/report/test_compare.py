@@ -178,8 +178,9 @@ SEARCHED = {"outputs": OutputsSpent(10_000, 20_000, 200_000)}
 TWO_INTERVALS = {"bound": Bound("epsilon", 0.38, 0.999, "two intervals")}
 BETS = {"event": ObservedBets("bets", (0.0,), (1.0,))}
 MORE: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
-    ("sequential", BETS, BETS, ["not compared"]),
-    ("canaries", {"event": None}, {"event": None}, ["not compared"]),
+    ("sequential", BETS, {**BETS, "bound": HIGHER["bound"]}, ["not compared"]),
+    ("sequential, with the same outputs", BETS, BETS, []),
+    ("no event", {"event": None}, {"event": None, "bound": HIGHER["bound"]}, ["not compared"]),
     ("a claim that promises more, and a loss that rose", {"claim": auditor.PureDP(2)}, HIGHER, ["better", "worse"]),
     ("a claim that promises more", {"claim": auditor.PureDP(2)}, {}, ["better"]),
     ("a claim where there was none", MEASURED, {}, ["better", "not compared"]),
