@@ -13,7 +13,7 @@ from auditor.neighbours.pair import plain
 from dp_prover import certificate as written
 from dp_prover import checker
 from dp_prover.checked_numbers import exp_at_least, exp_at_most, log_beyond
-from dp_prover.checked_paths import follows
+from dp_prover.checked_paths import follows, paths
 from dp_prover.checker import check_certificate
 from dp_prover.masses import law_of
 from dp_prover.retrace import form_of, plain_data, retraced
@@ -502,3 +502,96 @@ def test_integer_noise_hides_each_difference_of_integers(function: Any, norm: st
     pairs = [Forged.entry(0, 0, {**STAYS, "shifts": ways})]
     stands = forged.stands(domain=box, pairs=pairs, claim={"epsilon": 0.7}, bound="7/10")
     assert stands == (integer and reach == "1")
+
+
+def two_normals(value: int, rng: Any) -> Any:
+    return value + rng.normal(0.0, 1.0) - rng.normal(0.0, 1.0)
+
+
+def minus_exponential(value: int, rng: Any) -> Any:
+    return value - rng.exponential(1.0)
+
+
+def two_geometrics(value: int, rng: Any) -> Any:
+    return value / 2 + rng.geometric(0.5) - rng.geometric(0.5)
+
+
+def of_another_scale(value: int, rng: Any) -> Any:
+    one, other = rng.laplace(0.0, 1.0), rng.laplace(0.0, 2.0)
+    return other if value else one
+
+
+def flipped(value: int, rng: Any) -> Any:
+    return value ^ (rng.random() < 0.25)
+
+
+def coin(value: int, rng: Any) -> Any:
+    return 1 if rng.random() < 0.25 + value / 4 else 0
+
+
+@pytest.mark.parametrize(
+    ("function", "shifts", "names", "right"),
+    [
+        (two_normals, ({"n1": "1"}, {"n0": "1"}), {}, [0]),
+        (minus_exponential, ({"n0": "1"}, {"n0": "-1"}), {}, [0]),
+        (two_geometrics, ({"n1": "1/2"}, {"n0": "1/2"}), {}, [0]),
+        (of_another_scale, ({}, {}), SWAPPED, [0]),
+        (flipped, ({}, {}), {}, [1, 0]),
+        (coin, ({}, {}), {}, [0, 1]),
+    ],
+)
+def test_noise_has_its_law_on_both_sides(function: Any, shifts: Any, names: Any, right: Any) -> None:
+    pairs = []
+    for (i, j), shift in zip(((0, 1), (1, 0)), shifts, strict=True):
+        cells = [{"left": [at], "right": [to], "shifts": [[shift]]} for at, to in enumerate(right)]
+        pairs.append(Forged.entry(i, j, STAYS) | {"cells": cells, "names": names})
+    assert not Forged(function, [0, 1]).stands(pairs=pairs, claim={"epsilon": 1.0}, bound="1")
+
+
+def test_epsilons_are_those_of_the_parts() -> None:
+    """One of no part would be taken off."""
+    forged = Forged(flipped, [0, 1])
+    one = masses(forged)
+    for more, true in (({}, True), ({"more": "-2"}, False)):
+        pairs = [entry | {"epsilons": entry["epsilons"] | {"(0,)": "2"} | more} for entry in one["pairs"]]
+        assert forged.stands(**one | {"pairs": pairs}, claim={"epsilon": 2.0}, bound="2" if true else "0") == true
+
+
+def test_traces_are_of_the_data_of_the_domain() -> None:
+    forged = Forged(same, [5, 5])
+    assert not forged.stands(**masses(forged), domain={"values": [0, 1], "forms": ["value"]})
+
+
+def one_way(totals: Any, rng: Any) -> Any:
+    return totals[0] + rng.exponential(1.0)
+
+
+def test_differences_have_both_signs() -> None:
+    box = {"low": ["0"], "high": ["100"], "integer": True, "relation": {"each": ["0", "1"]}}
+    pairs = [Forged.entry(0, 0, {**STAYS, "shifts": [[{"n0": "1"}], [{}]]}) | {"part": 1}]
+    assert not Forged(one_way).stands(domain=box, pairs=pairs, claim={"epsilon": 1.0}, bound="1")
+
+
+LEAF = {"output": 0}
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"draw": "n2", "ends": [["a", "1/2", LEAF], ["b", "1/4", LEAF]]},
+        {"draw": "n2", "ends": [["a", "3/2", LEAF], ["b", "-1/2", LEAF]]},
+        {"draw": "n2", "ends": [["a", "1/2", LEAF], ["a", "1/2", LEAF]]},
+        {"if": {"n0": "1"}, ">": LEAF},
+        {"if": {"n0": "1"}, ">": LEAF, ">=": LEAF, "<": LEAF},
+        {"if": {"n1": "1"}, ">": LEAF, "<": LEAF},
+        {"if": {"n0": "1", "o0": "1"}, ">": LEAF, "<": LEAF},
+        {"if": {"n0": "1"}, ">": LEAF, "<": {"never": {}}},
+        {"output": 0, "never": {}},
+    ],
+)
+def test_a_tree_leaves_nothing_open(tree: Any) -> None:
+    """n1 and terms may be 0, which Laplace noise is with probability 0."""
+    proof = {"noise": {"n0": ["laplace", "1"], "n1": ["geometric", "1/2"]}, "listed": True, "domain": {}}
+    assert len(paths(proof, {"tree": {"if": {"n0": "1"}, ">": LEAF, "<": LEAF}})) == 2
+    with pytest.raises(ValueError, match="the certificate does not hold"):
+        paths(proof, {"tree": tree})
