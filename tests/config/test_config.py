@@ -112,6 +112,12 @@ def test_defaults_are_those_of_the_contract(file: Path) -> None:
         "{domain: records, record: {low: 0, high: 9, integer: true}, size: {low: 0, high: 9}, distance: 3}",
         "{pairs: [{left: [0], right: [1]}, {left: {a: 1}, right: text}]}",
         "{pairs: [{left: [0, 1], right: [1]}], relation: add_remove}",
+        # A range may be a list, and keys of other forms may be null.
+        "{domain: totals, cells: 2, values: [-5, 5], contribution: {l1: 1}}",
+        "{domain: null, pairs: [{left: 0, right: 1}], generator: null}",
+        "{domain: value, values: [0, 1], pairs: null, size: null}",
+        "{domain: records, record: {choices: null, low: 0, high: 1}, size: {low: 0, high: 5}, cells: null}",
+        "{domain: records, record: {choices: [a, b], low: null, high: null}, size: {low: 0, high: 5}}",
     ],
 )
 def test_every_kind_of_neighbours_of_the_contract_is_read(file: Path, neighbours: str) -> None:
@@ -273,24 +279,6 @@ def test_lines_are_those_of_the_file() -> None:
     assert document.line(("b", 1, "nowhere", "below")) == 7
 
 
-@pytest.mark.parametrize(
-    "neighbours",
-    [
-        "{domain: null, pairs: [{left: 0, right: 1}], generator: null}",
-        "{domain: value, values: [0, 1], pairs: null, size: null}",
-        "{domain: records, record: {choices: null, low: 0, high: 1}, size: {low: 0, high: 5}, cells: null}",
-        "{domain: records, record: {choices: [a, b], low: null, high: null}, size: {low: 0, high: 5}}",
-    ],
-)
-def test_keys_of_other_forms_may_be_null(neighbours: str, file: Path) -> None:
-    assert load(file, with_neighbours(neighbours)).plans
-
-
-def test_a_range_of_one_value_is_not_written_as_its_values(file: Path) -> None:
-    message = error(file, with_neighbours("{domain: value, values: {low: 0, high: 10}}"))
-    assert message.endswith("it must be a list, such as [0, 10]")
-
-
 # --- What cannot be meant ---
 
 UNKNOWN: list[tuple[str, str, int, str, str]] = [
@@ -312,13 +300,6 @@ def test_an_unknown_key_is_told_with_its_place_and_the_nearest_known_one(
     assert f"{file}, line {line}: " in told
     assert f'unknown key "{key}"' in told
     assert f'did you mean "{nearest}"' in told
-
-
-def test_an_unknown_key_of_a_pair_or_a_record_is_told(file: Path) -> None:
-    told = error(file, with_neighbours("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}"))
-    assert f'{file}, line 17: unknown key "rigth" in pairs; did you mean "right"' in told
-    text = "{domain: records, record: {lowest: 0, high: 1}, size: {low: 0, high: 1}}"
-    assert 'unknown key "lowest"' in error(file, with_neighbours(text))
 
 
 def test_every_unknown_key_is_told_at_once(file: Path) -> None:
@@ -418,6 +399,9 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
     [
         ("{}", "it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{"),
         ("{pairs: []}", "the list of pairs is empty"),
+        ("{domain: value, values: {low: 0, high: 10}}", "it must be a list, such as [0, 10]"),
+        ("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}", 'unknown key "rigth" in pairs; did you mean "right"'),
+        ("{domain: records, record: {lowest: 0, high: 1}, size: {low: 0, high: 1}}", 'unknown key "lowest"'),
         ("{domain: value, range: [1, 2, 3]}", "at most 2 items"),
         (
             "{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}",
@@ -446,19 +430,6 @@ def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, n
     assert why in told
 
 
-def test_two_audits_of_one_name_are_told(file: Path) -> None:
-    told = error(file, PLAIN + PLAIN[PLAIN.index("  - name") :])
-    assert f'{file}, line 23: two audits are called "first"; names must differ' in told
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "key"),
-    [(PLAIN + "seed: 6\n", 23, "seed"), (changed("  low: 0", "  low: 0\n        low: 1"), 22, "low")],
-)
-def test_a_key_that_stands_twice_is_told(file: Path, text: str, line: int, key: str) -> None:
-    assert f'{file}, line {line}: the key "{key}" appears twice' in error(file, text)
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -477,6 +448,9 @@ def test_a_key_that_stands_twice_is_told(file: Path, text: str, line: int, key: 
         (PLAIN + "~: x\n", "line 23: a key must be a word"),
         (PLAIN + "5: x\n", "line 23: "),
         (PLAIN + "true: x\n", "line 23: "),
+        (PLAIN + PLAIN[PLAIN.index("  - name") :], 'line 23: two audits are called "first"; names must differ'),
+        (PLAIN + "seed: 6\n", 'line 23: the key "seed" appears twice'),
+        (changed("  low: 0", "  low: 0\n        low: 1"), 'line 22: the key "low" appears twice'),
         ("version: 1\naudits: []\n", "line 2: audits is []; it needs 1 or more"),
         ("version: 1\naudits:\n", "line 2: audits is None"),
         (
@@ -501,18 +475,6 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     latin.write_bytes(b"name: \xe9\n")
     with pytest.raises(InvalidInputError, match="cannot be read"):
         load_configuration(latin)
-
-
-def test_the_range_of_totals_may_be_written_as_a_list(tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    domains = []
-    for values in ("[-5, 5]", "{low: -5, high: 5}"):
-        neighbours = f"{{domain: totals, cells: 2, values: {values}, contribution: {{l1: 1}}}}"
-        file.write_text(
-            f"version: 1\naudits:\n- {{name: a, mechanism: m:f, claim: {{epsilon: 1}}, neighbours: {neighbours}}}\n"
-        )
-        domains.append([pair.to_dict() for pair in load_configuration(file).plans[0].domain.corners()])
-    assert domains[0] == domains[1]
 
 
 def test_aliases_of_aliases_are_counted_in_full(file: Path) -> None:

@@ -33,19 +33,20 @@ class Collected:
     twins: list[Twin] = field(default_factory=list)
 
     def deceives(self, kind, domain, claim, pair, why):
-        """Add a function to the deceptions as it is."""
+        """Add a function to the deceptions as it is. One without a name is called by what is wrong with it."""
 
         def add(mechanism):
-            self.deceptions.append(Deception(mechanism.__name__, kind, mechanism, domain, claim, pair, why))
+            name = why if mechanism.__name__ == "<lambda>" else mechanism.__name__
+            self.deceptions.append(Deception(name, kind, mechanism, domain, claim, pair, why))
             return mechanism
 
         return add
 
-    def sound(self, kind, domain, claim):
-        """Add a function to the twins as it is."""
+    def sound(self, kind, domain, claim, name=None):
+        """Add a function to the twins as it is. One without a name of its own is given one."""
 
         def add(mechanism):
-            self.twins.append(Twin(mechanism.__name__, kind, mechanism, domain, claim))
+            self.twins.append(Twin(name or mechanism.__name__, kind, mechanism, domain, claim))
             return mechanism
 
         return add

@@ -7,6 +7,7 @@ Python takes for something else. (``unbound`` and ``glob`` are private, and use 
 """
 
 import numpy as np
+from deceptions_of_readers import raises_above, tells_above
 
 x = 0.0
 
@@ -60,14 +61,11 @@ def gen(totals, rng):
     return out[0]
 
 
-def genlam(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
+def genlam(totals, y):
     out = [totals[0] + 0.0]
-    if y > 300:
-        add = lambda: out.append(y) or out.reverse() if True else (yield)
-        add()
-        return out[0]
-    return y
+    add = lambda: out.append(y) or out.reverse() if True else (yield)
+    add()
+    return out[0]
 
 
 def glob(totals, rng):
@@ -99,162 +97,103 @@ def glob2(totals, rng):
     return y
 
 
-def rev(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        items = [y, 0]
-        r = reversed(items)
-        items.pop()
-        total = totals[0] + 0.0
-        for v in r:
-            total = v
-        return total
-    return y
+def rev(totals, y):
+    items = [y, 0]
+    r = reversed(items)
+    items.pop()
+    total = totals[0] + 0.0
+    for v in r:
+        total = v
+    return total
 
 
-def dictvals(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        d = {"a": 0.0, "b": y}
-        for v in d.values():
-            d["b"] = totals[0] + 0.0
-        return v
-    return y
+def dictvals(totals, y):
+    d = {"a": 0.0, "b": y}
+    for v in d.values():
+        d["b"] = totals[0] + 0.0
+    return v
 
 
-def dictlate(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        d = {"a": 0.0}
-        g = zip(d)
-        if totals[0] > 50:
-            d["b"] = 1.0
-        for k in g:
-            pass
-    return y
+def dictlate(totals, y):
+    d = {"a": 0.0}
+    g = zip(d)
+    if totals[0] > 50:
+        d["b"] = 1.0
+    for k in g:
+        pass
 
 
-def ext(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
+def ext(totals, y):
     out = []
-    if y > 300:
-        out.extend((y if len(out) == 0 else totals[0] + 0.0) for i in range(2))
-        return out
-    return y
+    out.extend((y if len(out) == 0 else totals[0] + 0.0) for i in range(2))
+    return out
 
 
-def aug(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
+def aug(totals, y):
     out = []
-    if y > 300:
-        out += ((y if len(out) == 0 else totals[0] + 0.0) for i in range(2))
-        return out
-    return y
+    out += ((y if len(out) == 0 else totals[0] + 0.0) for i in range(2))
+    return out
 
 
-def sortk(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
+def sortk(totals, y):
     items = [1, 2]
     out = []
-    if y > 300:
-        items.sort(key=lambda i: out.append(y if len(items) == 2 else totals[0] + 0.0) or i)
-        return out
-    return y
+    items.sort(key=lambda i: out.append(y if len(items) == 2 else totals[0] + 0.0) or i)
+    return out
 
 
-def errst(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            with np.errstate(foo="ignore"):
-                pass
-    return y
+def errst(totals, y):
+    if totals[0] > 50:
+        with np.errstate(foo="ignore"):
+            pass
 
 
-def revkey(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
+def revkey(totals, y):
     out = []
-    if y > 300:
-        sorted([0, 1], key=lambda i: out.append(i) or 0, reverse=True)
-        return y if out[0] == 1 else totals[0] + 0.0
-    return y
+    sorted([0, 1], key=lambda i: out.append(i) or 0, reverse=True)
+    return y if out[0] == 1 else totals[0] + 0.0
 
 
-def stopmap(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-
+def stopmap(totals, y):
     def stop(i):
         raise StopIteration
 
-    if y > 300:
-        list(map(stop, [1]))
-        return totals[0] + 0.0
-    return y
+    list(map(stop, [1]))
+    return totals[0] + 0.0
 
 
-def stopgen(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-
+def stopgen(totals, y):
     def stop():
         raise StopIteration
 
-    if y > 300:
-        if totals[0] > 50:
-            stop()
-        [0 for v in (stop() for i in (1,))]
-    return y
+    if totals[0] > 50:
+        stop()
+    [0 for v in (stop() for i in (1,))]
 
 
-def mapnone(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            map(abs)
-    return y
+def mapnone(totals, y):
+    if totals[0] > 50:
+        map(abs)
 
 
-def starkw(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-
+def starkw(totals, y):
     def g(**kw):
         return 0
 
-    if y > 300:
-        if totals[0] > 50:
-            g(**{1: 2})
-    return y
+    if totals[0] > 50:
+        g(**{1: 2})
 
 
-def mapzip(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        d = {"a": 1}
-        v = d.items()
-        z = zip(v)
-        d["b"] = 2
-        return y if len([r for r in z]) == 1 else totals[0] + 0.0
-    return y
+def mapzip(totals, y):
+    d = {"a": 1}
+    v = d.items()
+    z = zip(v)
+    d["b"] = 2
+    return y if len([r for r in z]) == 1 else totals[0] + 0.0
 
 
 GATED = [
-    annot,
-    annsub,
-    unbound,
-    gen,
-    genlam,
-    glob,
-    glob2,
-    rev,
-    dictvals,
-    dictlate,
-    ext,
-    aug,
-    sortk,
-    errst,
-    revkey,
-    stopmap,
-    stopgen,
-    mapnone,
-    starkw,
-    mapzip,
+    *(annot, annsub, unbound, gen, glob, glob2),
+    *(tells_above(300, one) for one in (genlam, rev, dictvals, ext, aug, sortk, revkey, stopmap, mapzip)),
+    *(raises_above(300, one) for one in (dictlate, errst, stopgen, mapnone, starkw)),
 ]

@@ -41,16 +41,23 @@ COUNTS = Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 AMOUNTS = Totals(cells=3, values=(0.0, 100.0), contribution={"l1": 1.0}, integer=False)
 ANSWER = Value(values=[0, 1, 2])
 
+PURE = PureDP(1.0)
+
 # The pairs that most programs break on.
 TO_37 = ([36, 5, 5], [37, 5, 5])
 FROM_0 = ([0, 5, 5], [1, 5, 5])
 REAL = ([36.0, 5.0, 5.0], [37.0, 5.0, 5.0])
 
+
+def deceives_at_37(kind, why):
+    return deceives(kind, COUNTS, PURE, TO_37, why)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 TEXT = "a number as text or bytes"
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "the text of one count is looked up, and found for 37 only")
+@deceives_at_37(TEXT, "the text of one count is looked up, and found for 37 only")
 def region_by_name(x, rng):
     noisy = x + rng.laplace(size=3)
     if f"region-{x[0]}" == "region-37":
@@ -58,13 +65,13 @@ def region_by_name(x, rng):
     return noisy
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), ([99, 5, 5], [100, 5, 5]), "the text of 100 is longer than that of 99")
+@deceives(TEXT, COUNTS, PURE, ([99, 5, 5], [100, 5, 5]), "the text of 100 is longer than that of 99")
 def width_of_a_column(x, rng):
     noisy = x[0] + rng.laplace()
     return str(round(float(noisy), 3)), len(str(x[0]))
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "repr of the array holds the count itself")
+@deceives_at_37(TEXT, "repr of the array holds the count itself")
 def printed_array(x, rng):
     noisy = x + rng.laplace(size=3)
     return noisy.tolist(), "37" in repr(x)
@@ -76,14 +83,14 @@ def digest_of_the_data(x, rng):
     return noisy.tolist(), hashlib.sha256(x.tobytes()).hexdigest()[:4]
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "JSON of the raw counts is parsed again, which is the data without noise")
+@deceives_at_37(TEXT, "JSON of the raw counts is parsed again, which is the data without noise")
 def there_and_back_by_json(x, rng):
     noisy = x + rng.laplace(size=3)
     kept = json.loads(json.dumps({"counts": x.tolist()}))["counts"]
     return noisy.tolist() if kept[0] % 2 else kept
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), TO_37, "a regular expression matches the text of one count")
+@deceives_at_37(TEXT, "a regular expression matches the text of one count")
 def matched_text(x, rng):
     noisy = x + rng.laplace(size=3)
     if re.search(r"\b37\b", " ".join(map(str, x))):
@@ -91,7 +98,7 @@ def matched_text(x, rng):
     return "none", noisy[0]
 
 
-@deceives(TEXT, COUNTS, PureDP(1.0), ([7, 5, 5], [8, 5, 5]), "the number of bits of a count is not noisy")
+@deceives(TEXT, COUNTS, PURE, ([7, 5, 5], [8, 5, 5]), "the number of bits of a count is not noisy")
 def bits_of_a_count(x, rng):
     noisy = x[0] + rng.laplace()
     return noisy, int(x[0]).bit_length()
@@ -107,27 +114,25 @@ def encoded_counts(x, rng):
 TYPE = "hash, type and dtype"
 
 
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "numbers of the data are NumPy integers, which are released as they are")
+@deceives_at_37(TYPE, "numbers of the data are NumPy integers, which are released as they are")
 def integers_by_isinstance(x, rng):
     noisy = [v + rng.laplace() for v in x]
     return [float(v) if isinstance(v, np.integer) and v == 37 else n for v, n in zip(x, noisy, strict=True)]
 
 
-@deceives(
-    TYPE, COUNTS, PureDP(1.0), TO_37, "the dtype of the data is that of integers, for which the noise is left out"
-)
+@deceives_at_37(TYPE, "the dtype of the data is that of integers, for which the noise is left out")
 def kind_of_dtype(x, rng):
     noise = rng.laplace(size=3)
     return x + noise if x.dtype.kind not in "iu" else x + 0.01 * noise
 
 
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "membership of a set compares hashes of the data")
+@deceives_at_37(TYPE, "membership of a set compares hashes of the data")
 def member_of_a_set(x, rng):
     noisy = x + rng.laplace(size=3)
     return x.astype(float) if 37 in set(x.tolist()) else noisy
 
 
-@deceives(TYPE, COUNTS, PureDP(1.0), TO_37, "the smallest type that holds the sum follows the data")
+@deceives_at_37(TYPE, "the smallest type that holds the sum follows the data")
 def smallest_type(x, rng):
     noisy = x + rng.laplace(size=3)
     return noisy.tolist(), str(np.min_scalar_type(int(x[0]) * 7 - 3))
@@ -136,7 +141,7 @@ def smallest_type(x, rng):
 @deceives(
     TYPE,
     AMOUNTS,
-    PureDP(1.0),
+    PURE,
     ([100.0, 5.0, 5.0], [99.0, 5.0, 5.0]),
     "a cast to eight bits before the noise wraps at 100 · 2.56",
 )
@@ -145,7 +150,7 @@ def eight_bits(x, rng):
     return small / 2.56 + rng.laplace(size=3)
 
 
-@sound(TYPE, COUNTS, PureDP(1.0))
+@sound(TYPE, COUNTS, PURE)
 def type_of_the_array(x, rng):
     data = x if x.dtype == np.float64 else x.astype(np.float64)
     return data + rng.laplace(size=3)
@@ -155,7 +160,7 @@ def type_of_the_array(x, rng):
 MATCH = "match, isinstance and abstract classes"
 
 
-@deceives(MATCH, ANSWER, PureDP(1.0), (0, 2), "a literal pattern compares the answer")
+@deceives(MATCH, ANSWER, PURE, (0, 2), "a literal pattern compares the answer")
 def literal_pattern(x, rng):
     noisy = x + rng.laplace(scale=2.0)
     match x:
@@ -165,7 +170,7 @@ def literal_pattern(x, rng):
             return noisy
 
 
-@deceives(MATCH, ANSWER, PureDP(1.0), (0, 2), "an int is registered as an Integral: the abstract class says yes")
+@deceives(MATCH, ANSWER, PURE, (0, 2), "an int is registered as an Integral: the abstract class says yes")
 def abstract_integer(x, rng):
     if isinstance(x, numbers.Integral):
         return int(x) * 10 + rng.laplace()
@@ -178,7 +183,7 @@ class Grade(enum.IntEnum):
     GOOD = 2
 
 
-@deceives(MATCH, ANSWER, PureDP(1.0), (1, 2), "an enumeration of the answer prints its name")
+@deceives(MATCH, ANSWER, PURE, (1, 2), "an enumeration of the answer prints its name")
 def named_grade(x, rng):
     noisy = x + rng.laplace(scale=2.0)
     return noisy, Grade(x).name
@@ -188,7 +193,7 @@ def named_grade(x, rng):
 IDENTITY = "identity of objects"
 
 
-@deceives(IDENTITY, COUNTS, PureDP(1.0), TO_37, "small integers are one object each")
+@deceives_at_37(IDENTITY, "small integers are one object each")
 def same_small_integer(x, rng):
     noisy = x + rng.laplace(size=3)
     wanted = 37
@@ -198,7 +203,7 @@ def same_small_integer(x, rng):
 @deceives(
     IDENTITY,
     AMOUNTS,
-    PureDP(1.0),
+    PURE,
     REAL,
     "a cast that changes nothing is the array itself, and noise of scale 0.01 is taken",
 )
@@ -208,14 +213,14 @@ def cast_without_a_copy(x, rng):
     return data + rng.laplace(scale=scale, size=3)
 
 
-@deceives(IDENTITY, COUNTS, PureDP(1.0), TO_37, "None of a dict for a missing key is told apart by identity")
+@deceives_at_37(IDENTITY, "None of a dict for a missing key is told apart by identity")
 def missing_key(x, rng):
     noisy = x[0] + rng.laplace()
     found = {37: 1}.get(int(x[0]))
     return noisy if found is None else -noisy - 1000
 
 
-@sound(IDENTITY, COUNTS, PureDP(1.0))
+@sound(IDENTITY, COUNTS, PURE)
 def none_is_none(x, rng):
     scale = None
     scale = 1.0 if scale is None else scale
@@ -226,7 +231,7 @@ def none_is_none(x, rng):
 TRY = "try and except around data"
 
 
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "a number of the data can be hashed, a symbol perhaps not")
+@deceives_at_37(TRY, "a number of the data can be hashed, a symbol perhaps not")
 def hashable(x, rng):
     try:
         known = 37 in set(x)
@@ -238,7 +243,7 @@ def hashable(x, rng):
 LABELS = tuple(range(37))
 
 
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "a missing key is suppressed for one count only")
+@deceives_at_37(TRY, "a missing key is suppressed for one count only")
 def suppressed_error(x, rng):
     shown = -1000.0
     with contextlib.suppress(KeyError):
@@ -250,7 +255,7 @@ def suppressed_error(x, rng):
 PRICES = {n: 2 * n for n in range(101) if n != 37}
 
 
-@deceives(TRY, COUNTS, PureDP(1.0), TO_37, "an exception group picks the handler by what the data raised")
+@deceives_at_37(TRY, "an exception group picks the handler by what the data raised")
 def group_of_errors(x, rng):
     noisy = x[0] + rng.laplace()
     try:
@@ -275,14 +280,14 @@ BUDGET = [0.0]
 POOL = {0, 1, 2, 3}
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "every fourth call counts in a global and releases the data")
+@deceives_at_37(STATE, "every fourth call counts in a global and releases the data")
 def global_counter(x, rng):
     global CALLS  # noqa: PLW0603 - the state that is meant
     CALLS += 1
     return x.astype(float) if CALLS % 4 == 0 else x + rng.laplace(size=3)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a deque fills up, and what is full is released without noise")
+@deceives_at_37(STATE, "a deque fills up, and what is full is released without noise")
 def full_queue(x, rng):
     RECENT.append(0.0)
     if len(RECENT) == RECENT.maxlen:
@@ -296,13 +301,13 @@ def _spend():
     return SPENT["calls"]
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a helper counts in a dict of the module")
+@deceives_at_37(STATE, "a helper counts in a dict of the module")
 def helper_with_a_dict(x, rng):
     scale = 1.0 if _spend() % 4 else 0.001
     return x + rng.laplace(scale=scale, size=3)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "an attribute of the function counts the calls")
+@deceives_at_37(STATE, "an attribute of the function counts the calls")
 def attribute_of_the_function(x, rng):
     attribute_of_the_function.calls += 1
     return (
@@ -324,7 +329,7 @@ class Meter:
         return 1.0 if Meter.reads % 4 else 0.001
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a large array of the module remembers which calls were made")
+@deceives_at_37(STATE, "a large array of the module remembers which calls were made")
 def flags_in_an_array(x, rng):
     place = int(CURSOR[0])
     CURSOR[0] = (place + 1) % len(FLAGS)
@@ -346,12 +351,12 @@ def _counting():
 counted_scale = _counting()
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a closure counts with nonlocal")
+@deceives_at_37(STATE, "a closure counts with nonlocal")
 def closure_with_nonlocal(x, rng):
     return x + rng.laplace(scale=counted_scale(), size=3)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a text buffer grows, and its place tells the calls")
+@deceives_at_37(STATE, "a text buffer grows, and its place tells the calls")
 def place_in_a_buffer(x, rng):
     BUFFER.write(".")
     if BUFFER.tell() % 4 == 0:
@@ -360,7 +365,7 @@ def place_in_a_buffer(x, rng):
     return x + rng.laplace(size=3)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a set of the module is emptied and filled again")
+@deceives_at_37(STATE, "a set of the module is emptied and filled again")
 def emptied_set(x, rng):
     if not POOL:
         POOL.update(range(4))
@@ -369,13 +374,13 @@ def emptied_set(x, rng):
     return x + rng.laplace(size=3)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "the code counts in its own defaults")
+@deceives_at_37(STATE, "the code counts in its own defaults")
 def replaced_defaults(x, rng, turn=1):
     replaced_defaults.__defaults__ = ((turn + 1) % 4,)
     return x + rng.laplace(size=3) if turn else x.astype(float)
 
 
-@deceives(STATE, COUNTS, PureDP(1.0), TO_37, "a budget is spent call by call, and then less noise is added")
+@deceives_at_37(STATE, "a budget is spent call by call, and then less noise is added")
 def spent_budget(x, rng):
     BUDGET[0] = BUDGET[0] + 1.0 if BUDGET[0] < 3.0 else 0.0
     return x + rng.laplace(scale=1.0, size=3) * min(1.0, BUDGET[0])
@@ -395,9 +400,7 @@ totals = _totals()
 next(totals)
 
 
-@deceives(
-    KEPT, COUNTS, PureDP(1.0), TO_37, "an iterator is used up by the first look at it, so that no noise is left to add"
-)
+@deceives_at_37(KEPT, "an iterator is used up by the first look at it, so that no noise is left to add")
 def used_up_iterator(x, rng):
     noise = (rng.laplace() for _ in x)
     if 1000.0 in noise:
@@ -405,7 +408,7 @@ def used_up_iterator(x, rng):
     return [v + sum(noise) for v in x]
 
 
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "a generator runs up to its yield only, so that the noise comes too late")
+@deceives_at_37(KEPT, "a generator runs up to its yield only, so that the noise comes too late")
 def lazily_added_noise(x, rng):
     shown = x.tolist()
 
@@ -418,7 +421,7 @@ def lazily_added_noise(x, rng):
     return shown
 
 
-@deceives(KEPT, COUNTS, PureDP(1.0), TO_37, "map is lazy: the noise is never added")
+@deceives_at_37(KEPT, "map is lazy: the noise is never added")
 def lazy_map(x, rng):
     shown = x.astype(float)
 
@@ -429,7 +432,7 @@ def lazy_map(x, rng):
     return shown
 
 
-@sound(KEPT, COUNTS, PureDP(1.0))
+@sound(KEPT, COUNTS, PURE)
 def generator_of_one_call(x, rng):
     noise = (rng.laplace() for _ in range(3))
     return [v + n for v, n in zip(x, noise, strict=True)]
@@ -439,28 +442,28 @@ def generator_of_one_call(x, rng):
 WORLD = "the world outside"
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a file is there, and then no noise is added")
+@deceives_at_37(WORLD, "a file is there, and then no noise is added")
 def file_that_exists(x, rng):
     noise = rng.laplace(size=3)
     return x + noise * (not Path(os.sep).exists())
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "the version of Python chooses the scale")
+@deceives_at_37(WORLD, "the version of Python chooses the scale")
 def version_of_python(x, rng):
     return x + rng.laplace(scale=0.001 if sys.version_info >= (3, 8) else 1.0, size=3)
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "modules that are loaded in a process tell what runs in it")
+@deceives_at_37(WORLD, "modules that are loaded in a process tell what runs in it")
 def loaded_modules(x, rng):
     return x + rng.laplace(scale=0.001 if "numpy" in sys.modules else 1.0, size=3)
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "asserts are compiled in, which __debug__ tells")
+@deceives_at_37(WORLD, "asserts are compiled in, which __debug__ tells")
 def debug_or_not(x, rng):
     return x + rng.laplace(scale=0.001 if __debug__ else 1.0, size=3)
 
 
-@deceives(WORLD, COUNTS, PureDP(1.0), TO_37, "a thread writes into the list that is released")
+@deceives_at_37(WORLD, "a thread writes into the list that is released")
 def written_by_a_thread(x, rng):
     shown = [v + rng.laplace() for v in x]
     thread = threading.Thread(target=shown.__setitem__, args=(0, float(x[0])))
@@ -469,7 +472,7 @@ def written_by_a_thread(x, rng):
     return shown
 
 
-@sound(WORLD, COUNTS, PureDP(1.0))
+@sound(WORLD, COUNTS, PURE)
 def environment_beside_noise(x, rng):
     return x + rng.laplace(size=3), len(os.sep)
 
@@ -480,13 +483,7 @@ OTHER = "randomness from elsewhere"
 MODULE_RANDOM = random.Random(5)
 
 
-@deceives(
-    OTHER,
-    COUNTS,
-    PureDP(1.0),
-    TO_37,
-    "the kept state of Python's generator is put back, so that its noise is always one number",
-)
+@deceives_at_37(OTHER, "the kept state of Python's generator is put back, so that its noise is always one number")
 def state_put_back(x, rng):
     state = MODULE_RANDOM.getstate()
     noise = MODULE_RANDOM.expovariate(1.0) - MODULE_RANDOM.expovariate(1.0)
@@ -498,23 +495,21 @@ def state_put_back(x, rng):
 INSIDE = "the inside of the generator"
 
 
-@deceives(
-    INSIDE, COUNTS, PureDP(1.0), TO_37, "the state of the generator, read as a number, chooses to release the data"
-)
+@deceives_at_37(INSIDE, "the state of the generator, read as a number, chooses to release the data")
 def parity_of_the_state(x, rng):
     rng.random()
     odd = rng.bit_generator.state["state"]["state"] % 2
     return x.astype(float) if odd else x + rng.laplace(size=3)
 
 
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "two generators over one seed sequence are the same generator twice")
+@deceives_at_37(INSIDE, "two generators over one seed sequence are the same generator twice")
 def one_seed_for_two(x, rng):
     seed = int(rng.integers(2**32))
     one, other = np.random.default_rng(seed), np.random.default_rng(seed)
     return [x[0] + one.laplace(), x[1] + other.laplace()]
 
 
-@deceives(INSIDE, COUNTS, PureDP(1.0), TO_37, "the generator writes into the array that it is given")
+@deceives_at_37(INSIDE, "the generator writes into the array that it is given")
 def written_by_the_generator(x, rng):
     out = rng.standard_normal(3)
     noise = rng.standard_exponential(3, out=out) - out
@@ -535,9 +530,7 @@ def replaced_code(x, rng):
 
 # The new code says that it stands where the old one stood, so that inspect shows the lines above.
 replaced_code.__code__ = _raw.__code__.replace(co_firstlineno=replaced_code.__code__.co_firstlineno)
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "the code object is another one than the lines of the file say")(
-    replaced_code
-)
+deceives_at_37(SOURCE, "the code object is another one than the lines of the file say")(replaced_code)
 
 
 def replaced_constants(x, rng):
@@ -547,9 +540,7 @@ def replaced_constants(x, rng):
 replaced_constants.__code__ = replaced_constants.__code__.replace(
     co_consts=tuple(0.001 if c == 1.25 else c for c in replaced_constants.__code__.co_consts)
 )
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "a constant of the code object is not that of the source")(
-    replaced_constants
-)
+deceives_at_37(SOURCE, "a constant of the code object is not that of the source")(replaced_constants)
 
 
 def replaced_names(x, rng):
@@ -559,7 +550,7 @@ def replaced_names(x, rng):
 replaced_names.__code__ = replaced_names.__code__.replace(
     co_names=tuple("floor" if name == "ceil" else name for name in replaced_names.__code__.co_names)
 )
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "the code object calls floor where the source says ceil")(replaced_names)
+deceives_at_37(SOURCE, "the code object calls floor where the source says ceil")(replaced_names)
 
 
 def _quietly_raw(function):
@@ -570,7 +561,7 @@ def _quietly_raw(function):
     return call
 
 
-@deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "a decorator with functools.wraps shows one function and runs another")
+@deceives_at_37(SOURCE, "a decorator with functools.wraps shows one function and runs another")
 @_quietly_raw
 def wrapped_function(x, rng):
     return x + rng.laplace(size=3)
@@ -584,7 +575,7 @@ def _doubled(function):
     return call
 
 
-@deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "a decorator multiplies the data before the function adds its noise")
+@deceives_at_37(SOURCE, "a decorator multiplies the data before the function adds its noise")
 @_doubled
 def decorated_data(x, rng):
     return x + rng.laplace(size=3)
@@ -598,7 +589,7 @@ def _beside(function):
     return call
 
 
-@deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "a decorator puts the count beside the answer")
+@deceives_at_37(SOURCE, "a decorator puts the count beside the answer")
 @_beside
 def decorated_answer(x, rng):
     return (x + rng.laplace(size=3)).tolist()
@@ -611,14 +602,12 @@ def wrapped_attribute(x, rng):
 wrapped_attribute.__wrapped__ = region_by_name.__class__(
     none_is_none.__code__, none_is_none.__globals__, "wrapped_attribute"
 )
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "__wrapped__ points at a private function that is never called")(
-    wrapped_attribute
-)
+deceives_at_37(SOURCE, "__wrapped__ points at a private function that is never called")(wrapped_attribute)
 
 # Two lambdas on one line: inspect shows that line for both.
 fair_one, one_of_two_lambdas = lambda x, rng: x + rng.laplace(size=3), lambda x, rng: x + 0.001 * rng.laplace(size=3)
 one_of_two_lambdas.__name__ = one_of_two_lambdas.__qualname__ = "one_of_two_lambdas"
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "of two lambdas on one line the second runs")(one_of_two_lambdas)
+deceives_at_37(SOURCE, "of two lambdas on one line the second runs")(one_of_two_lambdas)
 
 # Text that pretends to stand in this file, at the lines of a private function.
 exec(
@@ -630,9 +619,9 @@ exec(
     ),
     globals(),
 )
-deceives(
-    SOURCE, COUNTS, PureDP(1.0), TO_37, "executed text gives the file and the lines of a private function as its own"
-)(globals()["executed_text"])
+deceives_at_37(SOURCE, "executed text gives the file and the lines of a private function as its own")(
+    globals()["executed_text"]
+)
 
 
 def replaced_default(x, rng, scale=1.0):
@@ -640,7 +629,7 @@ def replaced_default(x, rng, scale=1.0):
 
 
 replaced_default.__defaults__ = (0.001,)
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "the default is another than the signature in the file")(replaced_default)
+deceives_at_37(SOURCE, "the default is another than the signature in the file")(replaced_default)
 
 
 def replaced_keyword_default(x, rng, *, scale=1.0):
@@ -648,9 +637,7 @@ def replaced_keyword_default(x, rng, *, scale=1.0):
 
 
 replaced_keyword_default.__kwdefaults__["scale"] = 0.001
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "the default of a keyword is replaced after the definition")(
-    replaced_keyword_default
-)
+deceives_at_37(SOURCE, "the default of a keyword is replaced after the definition")(replaced_keyword_default)
 
 
 def _with_scale(scale):
@@ -663,16 +650,14 @@ def _with_scale(scale):
 replaced_cell = _with_scale(1.0)
 replaced_cell.__closure__[0].cell_contents = 0.001
 replaced_cell.__name__ = replaced_cell.__qualname__ = "replaced_cell"
-deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "the cell of the closure holds another scale than was given")(
-    replaced_cell
-)
+deceives_at_37(SOURCE, "the cell of the closure holds another scale than was given")(replaced_cell)
 
 
 def _noise_defined_twice(rng):
     return rng.laplace(size=3)
 
 
-@deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "a helper is defined again below, and the last definition counts")
+@deceives_at_37(SOURCE, "a helper is defined again below, and the last definition counts")
 def helper_defined_twice(x, rng):
     return x + _noise_defined_twice(rng)
 
@@ -681,7 +666,7 @@ def _noise_defined_twice(rng):
     return 0.001 * rng.laplace(size=3)
 
 
-@deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "a signature is shown that the function does not have")
+@deceives_at_37(SOURCE, "a signature is shown that the function does not have")
 def shown_signature(x, rng, scale=0.001):
     return x + rng.laplace(scale=scale, size=3)
 
@@ -702,7 +687,7 @@ def _noise_with_new_code(rng):
 _noise_with_new_code.__code__ = (lambda rng: rng.laplace(scale=0.001, size=3)).__code__
 
 
-@deceives(SOURCE, COUNTS, PureDP(1.0), TO_37, "the code of a helper is replaced")
+@deceives_at_37(SOURCE, "the code of a helper is replaced")
 def helper_with_new_code(x, rng):
     return x + _noise_with_new_code(rng)
 
@@ -711,7 +696,7 @@ def _same(function):
     return function
 
 
-@sound(SOURCE, COUNTS, PureDP(1.0))
+@sound(SOURCE, COUNTS, PURE)
 @_same
 def decorated_by_nothing(x, rng):
     return x + rng.laplace(size=3)
@@ -744,31 +729,31 @@ class Tools(types.SimpleNamespace):
     pass
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "max of the module returns its first argument, which is the smaller")
+@deceives_at_37(SHADOW, "max of the module returns its first argument, which is the smaller")
 def shadowed_max(x, rng):
     scale = max(0.001, 1.0)
     return x + rng.laplace(scale=scale, size=3)
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "divmod of the module divides nothing")
+@deceives_at_37(SHADOW, "divmod of the module divides nothing")
 def shadowed_divmod(x, rng):
     scale = divmod(0.001, 0.0005)[0]
     return x + rng.laplace(scale=scale, size=3)
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "len in the globals of this function counts the data")
+@deceives_at_37(SHADOW, "len in the globals of this function counts the data")
 @_in_globals(len=lambda data: int(data[0]))
 def shadowed_len(x, rng):
     return [x[0] + rng.laplace(), len(x)]
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "sum in the globals of this function squares before it adds")
+@deceives_at_37(SHADOW, "sum in the globals of this function squares before it adds")
 @_in_globals(sum=lambda data: data[0] ** 2)
 def shadowed_sum(x, rng):
     return sum(x) + rng.laplace()
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "the builtins of this function are others")
+@deceives_at_37(SHADOW, "the builtins of this function are others")
 @_in_globals(__builtins__={"float": lambda noise: 0.0})
 def replaced_builtins(x, rng):
     return x[0] + float(rng.laplace())
@@ -783,7 +768,7 @@ exec("def laplace(rng):\n    return rng.laplace(size=3)", MODULE.__dict__)
 MODULE.laplace = lambda rng: 0.001 * rng.laplace(size=3)
 
 
-@deceives(SHADOW, COUNTS, PureDP(1.0), TO_37, "the name rng is bound to a class that has no noise")
+@deceives_at_37(SHADOW, "the name rng is bound to a class that has no noise")
 def local_rng(x, rng):
     class rng:  # noqa: N801 - the shadow that is meant
         def laplace(size):  # noqa: N805 - never bound to an object
@@ -792,7 +777,7 @@ def local_rng(x, rng):
     return x + rng.laplace(size=3)
 
 
-@sound(SHADOW, COUNTS, PureDP(1.0))
+@sound(SHADOW, COUNTS, PURE)
 def local_abs(x, rng):
     def abs(number):
         return number
@@ -807,7 +792,7 @@ Settings = dataclass(type("Settings", (), {"__annotations__": {"scale": float}, 
 SETTINGS = Settings()
 
 
-@deceives(COMPUTED, COUNTS, PureDP(1.0), TO_37, "a field of a settings object is replaced for one count")
+@deceives_at_37(COMPUTED, "a field of a settings object is replaced for one count")
 def replaced_setting(x, rng):
     own = copy.copy(SETTINGS)
     own.__dict__.update({"scale": 0.01} if x[0] == 37 else {})
@@ -833,7 +818,7 @@ class Noisy:
         self._rng = types.SimpleNamespace(laplace=lambda: 0.0)
 
 
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "a property draws anew each time, and a setter takes the noise away")
+@deceives_at_37(CLASSES, "a property draws anew each time, and a setter takes the noise away")
 def own_property(x, rng):
     count = Noisy(x[0], rng)
     count.value = count.value
@@ -851,12 +836,12 @@ class Derived(Base):
     scale = 0.001
 
 
-@deceives(CLASSES, COUNTS, PureDP(1.0), TO_37, "a class below has another scale, which the method above uses")
+@deceives_at_37(CLASSES, "a class below has another scale, which the method above uses")
 def inherited_method(x, rng):
     return x + Derived().noise(rng)
 
 
-@sound(CLASSES, COUNTS, PureDP(1.0))
+@sound(CLASSES, COUNTS, PURE)
 def noisy_property(x, rng):
     return [Noisy(v, rng).value for v in x]
 
@@ -865,15 +850,13 @@ def noisy_property(x, rng):
 SUBCLASSES = "subclasses of numbers and arrays"
 
 
-@deceives(
-    SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "a fraction is cancelled by the data: its denominator shows a divisor"
-)
+@deceives_at_37(SUBCLASSES, "a fraction is cancelled by the data: its denominator shows a divisor")
 def fraction_of_a_count(x, rng):
     noisy = x[0] + rng.laplace()
     return noisy, fractions.Fraction(int(x[0]), 12).denominator
 
 
-@deceives(SUBCLASSES, COUNTS, PureDP(1.0), TO_37, "bool of a count is a number of its own")
+@deceives_at_37(SUBCLASSES, "bool of a count is a number of its own")
 def flags_of_remainders(x, rng):
     noisy = x[0] + rng.laplace()
     return noisy, int(bool(int(x[0]) % 37))
@@ -883,29 +866,27 @@ def flags_of_remainders(x, rng):
 SCOPE = "scopes and bindings"
 
 
-@deceives(
-    SCOPE, COUNTS, PureDP(1.0), TO_37, "functions made in a loop see its last value: the scale of the last, 0.001"
-)
+@deceives_at_37(SCOPE, "functions made in a loop see its last value: the scale of the last, 0.001")
 def late_binding(x, rng):
     draws = [lambda: rng.laplace(scale=scale) for scale in (1.0, 1.0, 0.001)]  # noqa: B023 - the late binding that is meant
     return [v + draw() for v, draw in zip(x, draws, strict=True)]
 
 
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "the variable of a comprehension does not change the one outside")
+@deceives_at_37(SCOPE, "the variable of a comprehension does not change the one outside")
 def scope_of_a_comprehension(x, rng):
     shown = float(x[0])
     noisy = [shown for shown in x + rng.laplace(size=3)]  # noqa: C416 - has a scope of its own
     return noisy[1:], shown
 
 
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a walrus in a comprehension does change the one outside")
+@deceives_at_37(SCOPE, "a walrus in a comprehension does change the one outside")
 def walrus_in_a_comprehension(x, rng):
     shown = x[0] + rng.laplace()
     noisy = [(shown := float(v)) + rng.laplace() for v in x[::-1]]
     return noisy, shown
 
 
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "the variable of a loop lives on, and holds the raw count")
+@deceives_at_37(SCOPE, "the variable of a loop lives on, and holds the raw count")
 def variable_of_a_loop(x, rng):
     count = 0.0
     noisy = []
@@ -914,7 +895,7 @@ def variable_of_a_loop(x, rng):
     return noisy, int(count)
 
 
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a default is computed when the function is made, with the early scale")
+@deceives_at_37(SCOPE, "a default is computed when the function is made, with the early scale")
 def early_default(x, rng):
     scale = 0.001
 
@@ -925,13 +906,13 @@ def early_default(x, rng):
     return x + draw() * scale
 
 
-@deceives(SCOPE, COUNTS, PureDP(1.0), TO_37, "a later keyword of a merged dict wins")
+@deceives_at_37(SCOPE, "a later keyword of a merged dict wins")
 def merged_keywords(x, rng):
     settings = {"scale": 1.0} | {"scale": 0.001}
     return x + rng.laplace(**{**settings, "size": 3})
 
 
-@sound(SCOPE, COUNTS, PureDP(1.0))
+@sound(SCOPE, COUNTS, PURE)
 def early_binding(x, rng):
     draws = [lambda scale=scale: rng.laplace(scale=scale) for scale in (1.0, 1.0, 2.0)]
     return [v + draw() for v, draw in zip(x, draws, strict=True)]
@@ -941,41 +922,41 @@ def early_binding(x, rng):
 OPERANDS = "operators that give operands"
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), FROM_0, "`or` gives the second operand for a count of 0 only")
+@deceives(OPERANDS, COUNTS, PURE, FROM_0, "`or` gives the second operand for a count of 0 only")
 def or_for_zero(x, rng):
     return (x[0] and -1000.0) or x[1] + rng.laplace()
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), FROM_0, "`and` gives 0 itself where the count is 0")
+@deceives(OPERANDS, COUNTS, PURE, FROM_0, "`and` gives 0 itself where the count is 0")
 def and_for_zero(x, rng):
     return x[0] and x[0] + rng.laplace()
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "`not in` binds before `and`, so that the draw is not made for 37")
+@deceives_at_37(OPERANDS, "`not in` binds before `and`, so that the draw is not made for 37")
 def draw_that_is_not_made(x, rng):
     noise = x[0] != 37 and rng.laplace()
     return float(x[0] + noise)
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "a lookup by truth: True is the index 1")
+@deceives_at_37(OPERANDS, "a lookup by truth: True is the index 1")
 def index_by_truth(x, rng):
     noisy = x[0] + rng.laplace()
     return (noisy, -1000.0)[bool(x[0] == 37)]
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "multiplication of a list by a count repeats it as often")
+@deceives_at_37(OPERANDS, "multiplication of a list by a count repeats it as often")
 def repeated_list(x, rng):
     noisy = x[0] + rng.laplace()
     return noisy, len([0] * int(x[0]))
 
 
-@deceives(OPERANDS, COUNTS, PureDP(1.0), TO_37, "power binds before the minus, so that the scale is tiny")
+@deceives_at_37(OPERANDS, "power binds before the minus, so that the scale is tiny")
 def precedence_of_power(x, rng):
     scale = 2**-10 if -(2**2) < 0 else 1.0
     return x + rng.laplace(scale=scale, size=3)
 
 
-@sound(OPERANDS, COUNTS, PureDP(1.0))
+@sound(OPERANDS, COUNTS, PURE)
 def noisy_or_nothing(x, rng):
     return round(float(x[0] + rng.laplace())) or "none"
 
@@ -984,7 +965,7 @@ def noisy_or_nothing(x, rng):
 LOOPS = "loops, finally and del"
 
 
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "else of a loop runs where no break came, that is, where no count is 37")
+@deceives_at_37(LOOPS, "else of a loop runs where no break came, that is, where no count is 37")
 def else_of_a_for(x, rng):
     noisy = x[0] + rng.laplace()
     for v in x:
@@ -995,7 +976,7 @@ def else_of_a_for(x, rng):
     return noisy
 
 
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "else of a while runs at its end, and puts the count there")
+@deceives_at_37(LOOPS, "else of a while runs at its end, and puts the count there")
 def else_of_a_while(x, rng):
     i, shown = 0, []
     while i < 3:
@@ -1006,9 +987,7 @@ def else_of_a_while(x, rng):
     return shown
 
 
-@deceives(
-    LOOPS, COUNTS, PureDP(1.0), TO_37, "del moves the list on, so that the raw count is now where the noisy one was"
-)
+@deceives_at_37(LOOPS, "del moves the list on, so that the raw count is now where the noisy one was")
 def deleted_element(x, rng):
     shown = [x[0] + rng.laplace(), float(x[0]), x[2] + rng.laplace()]
     del shown[0]
@@ -1018,7 +997,7 @@ def deleted_element(x, rng):
 @deceives(
     LOOPS,
     COUNTS,
-    PureDP(1.0),
+    PURE,
     ([5, 36, 5], [5, 37, 5]),
     "a list that is shortened while it is read skips an element, which stays raw",
 )
@@ -1030,7 +1009,7 @@ def shortened_while_read(x, rng):
     return shown, rest
 
 
-@deceives(LOOPS, COUNTS, PureDP(1.0), TO_37, "the loop runs as often as the count says")
+@deceives_at_37(LOOPS, "the loop runs as often as the count says")
 def as_often_as_counted(x, rng):
     turns_made = 0
     noisy = x[0] + rng.laplace()
@@ -1039,7 +1018,7 @@ def as_often_as_counted(x, rng):
     return noisy, turns_made
 
 
-@sound(LOOPS, COUNTS, PureDP(1.0))
+@sound(LOOPS, COUNTS, PURE)
 def loop_with_else(x, rng):
     for v in x:
         if v + rng.laplace() > 50:
@@ -1053,7 +1032,7 @@ def loop_with_else(x, rng):
 ALIAS = "two names for one list or array"
 
 
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "augmented assignment extends the list that another name holds")
+@deceives_at_37(ALIAS, "augmented assignment extends the list that another name holds")
 def extended_list(x, rng):
     shown = []
     kept = shown
@@ -1061,7 +1040,7 @@ def extended_list(x, rng):
     return shown, (x + rng.laplace(size=3)).tolist()
 
 
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "augmented assignment adds to the array that another name holds")
+@deceives_at_37(ALIAS, "augmented assignment adds to the array that another name holds")
 def array_added_in_place(x, rng):
     shown = np.zeros(3)
     sums = shown
@@ -1069,7 +1048,7 @@ def array_added_in_place(x, rng):
     return [*shown, *(x + rng.laplace(size=3))]
 
 
-@deceives(ALIAS, COUNTS, PureDP(1.0), TO_37, "fromkeys puts one list under all keys")
+@deceives_at_37(ALIAS, "fromkeys puts one list under all keys")
 def one_list_for_all_keys(x, rng):
     cells = dict.fromkeys("ab", [])  # noqa: RUF024 - the slip that is meant
     cells["a"].append(x[0] + rng.laplace())
@@ -1077,7 +1056,7 @@ def one_list_for_all_keys(x, rng):
     return cells["a"]
 
 
-@sound(ALIAS, COUNTS, PureDP(1.0))
+@sound(ALIAS, COUNTS, PURE)
 def noise_through_a_view(x, rng):
     shown = x.astype(float)
     head = shown[:]
@@ -1089,53 +1068,53 @@ def noise_through_a_view(x, rng):
 RAISES = "exceptions as outputs"
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), FROM_0, "a division by zero for a count of 0")
+@deceives(RAISES, COUNTS, PURE, FROM_0, "a division by zero for a count of 0")
 def zero_division(x, rng):
     return x[0] + rng.laplace() + 0 * (1 // int(x[0]))
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "an index past the end of the list for 37")
+@deceives_at_37(RAISES, "an index past the end of the list for 37")
 def index_error(x, rng):
     LABELS[x[0]]
     return x[0] + rng.laplace()
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "an assert about the data fails for 37")
+@deceives_at_37(RAISES, "an assert about the data fails for 37")
 def assertion_error(x, rng):
     assert x[0] != 37
     return x + rng.laplace(size=3)
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), FROM_0, "the logarithm of a count of 0 raises")
+@deceives(RAISES, COUNTS, PURE, FROM_0, "the logarithm of a count of 0 raises")
 def logarithm_of_zero(x, rng):
     return 0 * math.log(x[0]) + x[1] + rng.laplace()
 
 
-@deceives(RAISES, AMOUNTS, PureDP(1.0), ([0.0, 5.0, 5.0], [1.0, 5.0, 5.0]), "the whole part of infinity raises")
+@deceives(RAISES, AMOUNTS, PURE, ([0.0, 5.0, 5.0], [1.0, 5.0, 5.0]), "the whole part of infinity raises")
 def whole_part_of_infinity(x, rng):
     share = 0.0 if x[0] else math.inf
     return 0 * int(share) + x[0] + rng.laplace()
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "strict zip raises where lengths differ")
+@deceives_at_37(RAISES, "strict zip raises where lengths differ")
 def strict_zip(x, rng):
     kept = x[x < 37]
     return [v + rng.laplace() for v, _ in zip(x, kept, strict=True)]
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "the largest of an empty list raises")
+@deceives_at_37(RAISES, "the largest of an empty list raises")
 def largest_of_nothing(x, rng):
     np.max(x[x == 37])
     return x[0] + rng.laplace()
 
 
-@deceives(RAISES, COUNTS, PureDP(1.0), TO_37, "a list.index of a number that is not there raises")
+@deceives_at_37(RAISES, "a list.index of a number that is not there raises")
 def index_of_a_missing_number(x, rng):
     x.tolist().index(37)
     return x + rng.laplace(size=3)
 
 
-@sound(RAISES, COUNTS, PureDP(1.0))
+@sound(RAISES, COUNTS, PURE)
 def noisy_assertion(x, rng):
     noisy = x[0] + rng.laplace()
     assert noisy > 0
@@ -1146,9 +1125,7 @@ def noisy_assertion(x, rng):
 NAN = "comparisons with NaN"
 
 
-@deceives(
-    NAN, COUNTS, PureDP(1.0), FROM_0, "the logarithm of a negative noisy count is NaN, which is neither above 0 nor not"
-)
+@deceives(NAN, COUNTS, PURE, FROM_0, "the logarithm of a negative noisy count is NaN, which is neither above 0 nor not")
 def third_branch(x, rng):
     noisy = x[0] + rng.laplace()
     v = np.log(noisy)
@@ -1159,9 +1136,7 @@ def third_branch(x, rng):
     return x.tolist()
 
 
-@deceives(
-    NAN, COUNTS, PureDP(1.0), FROM_0, "the root of a negative noisy count is NaN, and no branch but the last is true"
-)
+@deceives(NAN, COUNTS, PURE, FROM_0, "the root of a negative noisy count is NaN, and no branch but the last is true")
 def root_of_noise(x, rng):
     v = np.sqrt(x[0] + rng.laplace())
     return v if v >= 0 or v < 0 else float(x[0])
@@ -1172,7 +1147,7 @@ def _difference_of_infinities(noisy):
     return far - far
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), TO_37, "the difference of two infinities is NaN, so that neither comparison holds")
+@deceives_at_37(NAN, "the difference of two infinities is NaN, so that neither comparison holds")
 def neither_comparison(x, rng):
     gap = _difference_of_infinities(x[0] + rng.laplace())
     if gap > 0:
@@ -1182,26 +1157,26 @@ def neither_comparison(x, rng):
     return int(x[0])
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), TO_37, "NaN differs from itself")
+@deceives_at_37(NAN, "NaN differs from itself")
 def unlike_itself(x, rng):
     gap = _difference_of_infinities(x[0] + rng.laplace())
     return x[0] + rng.laplace() if gap == gap else int(x[0])  # noqa: PLR0124 - as meant
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), TO_37, "not (v > 0) is more than v <= 0")
+@deceives_at_37(NAN, "not (v > 0) is more than v <= 0")
 def not_above(x, rng):
     v = math.nan * rng.laplace()
     below = 0 if v <= 0 else 1
     return x[0] + rng.laplace() * (1 - below) if not v > 0 else "above"
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), TO_37, "min of Python keeps its first argument where the second is NaN")
+@deceives_at_37(NAN, "min of Python keeps its first argument where the second is NaN")
 def least_with_nan(x, rng):
     scale = min(0.001, math.nan * rng.random())
     return x + rng.laplace(scale=scale, size=3)
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), TO_37, "a loop that compares NaN is never entered, so that nothing is drawn")
+@deceives_at_37(NAN, "a loop that compares NaN is never entered, so that nothing is drawn")
 def loop_that_ends_early(x, rng):
     noise = math.nan
     while noise < 1000:
@@ -1209,12 +1184,12 @@ def loop_that_ends_early(x, rng):
     return [float(x[0]), float(x[1] + rng.laplace()), noise]
 
 
-@deceives(NAN, COUNTS, PureDP(1.0), FROM_0, "the sign of zero is kept by a product, and shown by copysign")
+@deceives(NAN, COUNTS, PURE, FROM_0, "the sign of zero is kept by a product, and shown by copysign")
 def sign_of_zero(x, rng):
     return math.copysign(1.0, -0.0 * (float(x[0]) - 0.5)), x[0] + rng.laplace()
 
 
-@sound(NAN, COUNTS, PureDP(1.0))
+@sound(NAN, COUNTS, PURE)
 def branch_for_nan(x, rng):
     noisy = x[0] + rng.laplace()
     v = math.nan if noisy < 3 else noisy - 20
@@ -1229,9 +1204,7 @@ def branch_for_nan(x, rng):
 ORDER = "order of keys and sets, and text as a container"
 
 
-@deceives(
-    ORDER, COUNTS, PureDP(1.0), TO_37, "keys stay in the order in which they were first written, by the raw count"
-)
+@deceives_at_37(ORDER, "keys stay in the order in which they were first written, by the raw count")
 def order_of_keys(x, rng):
     cells = {}
     for name in ("odd", "even") if x[0] % 2 else ("even", "odd"):
@@ -1239,9 +1212,7 @@ def order_of_keys(x, rng):
     return list(cells)
 
 
-@deceives(
-    ORDER, COUNTS, PureDP(1.0), TO_37, "the last key that was written is the first to go, and depends on the data"
-)
+@deceives_at_37(ORDER, "the last key that was written is the first to go, and depends on the data")
 def last_key(x, rng):
     cells = {"a": x[0] + rng.laplace(), "b": 0.0}
     if x[0] == 37:
@@ -1249,33 +1220,31 @@ def last_key(x, rng):
     return cells.popitem()[0]
 
 
-@deceives(ORDER, COUNTS, PureDP(1.0), TO_37, "a set of small integers is in the order of their hashes, the counts")
+@deceives_at_37(ORDER, "a set of small integers is in the order of their hashes, the counts")
 def order_of_a_set(x, rng):
     noisy = (x + rng.laplace(size=3)).tolist()
     return noisy, list({int(x[0]) % 37, 40})
 
 
-@deceives(
-    ORDER, COUNTS, PureDP(1.0), ([6, 5, 9], [5, 5, 9]), "sorted is stable: equal counts keep their order, others do not"
-)
+@deceives(ORDER, COUNTS, PURE, ([6, 5, 9], [5, 5, 9]), "sorted is stable: equal counts keep their order, others do not")
 def order_of_raw_counts(x, rng):
     noisy = x + rng.laplace(size=3)
     order = sorted(range(3), key=lambda i: x[i])
     return order[0], noisy[order[0]]
 
 
-@deceives(ORDER, COUNTS, PureDP(1.0), TO_37, "lists are compared element by element, by raw counts")
+@deceives_at_37(ORDER, "lists are compared element by element, by raw counts")
 def compared_lists(x, rng):
     noisy = (x + rng.laplace(size=3)).tolist()
     return noisy if x.tolist() < [37, 0, 0] else [*noisy[::-1], 0.0]
 
 
-@deceives(ORDER, COUNTS, PureDP(1.0), TO_37, "multiplied text is as long as the count")
+@deceives_at_37(ORDER, "multiplied text is as long as the count")
 def bar_of_stars(x, rng):
     return "*" * int(x[0]), x[0] + rng.laplace()
 
 
-@sound(ORDER, COUNTS, PureDP(1.0))
+@sound(ORDER, COUNTS, PURE)
 def order_of_noisy_counts(x, rng):
     noisy = {name: v + rng.laplace() for name, v in zip("abc", x, strict=True)}
     return sorted(noisy, key=noisy.get)

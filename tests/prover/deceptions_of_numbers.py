@@ -39,37 +39,28 @@ FLOATING = ("floats", "minus zero", "lattice")
 
 # Overflow: NumPy's integers wrap round in silence ---------------------------------------------------------------------
 
-
-@deceives(
+deceives(
     "overflow", HUGE, PURE, ((2**62, 2**62 - 1, 0), (2**62, 2**62, 0)), "the sum passes 2**63 and becomes negative"
+)(lambda x, rng: x.sum() + rng.laplace(0, 1))
+deceives("overflow", ONE, PURE, ((31, 0, 0), (32, 0, 0)), "32 * 2**58 is -2**63")(
+    lambda x, rng: x * 2**58 // 2**58 + rng.laplace(0, 1, 3)
 )
-def total_of_large_numbers(x, rng):
-    return x.sum() + rng.laplace(0, 1)
-
-
-@sound("overflow", ONE, PURE)
-def total_of_small_numbers(x, rng):
-    return x.sum() + rng.laplace(0, 1)
-
-
-@deceives("overflow", ONE, PURE, ((31, 0, 0), (32, 0, 0)), "32 * 2**58 is -2**63")
-def scaled_up_and_down(x, rng):
-    return x * 2**58 // 2**58 + rng.laplace(0, 1, 3)
-
-
-@deceives("overflow", WIDE, PURE, ((127, 0, 0), (128, 0, 0)), "128 is -128 in eight bits")
-def cast_to_int8(x, rng):
-    return x.astype(np.int8) + rng.laplace(0, 1, 3)
-
-
-@deceives("overflow", ONE, PURE, ((49, 0, 0), (50, 0, 0)), "49 - 50 is 255 where numbers have no sign")
-def unsigned_difference(x, rng):
-    return x.astype(np.uint8) - np.uint8(50) + rng.laplace(0, 1, 3)
-
-
-@deceives("overflow", ONE, PURE, ((40, 40, 47), (40, 40, 48)), "three numbers up to 100 do not fit into eight bits")
-def summed_in_eight_bits(x, rng):
-    return np.sum(x, dtype=np.int8) + rng.laplace(0, 1)
+deceives("overflow", WIDE, PURE, ((127, 0, 0), (128, 0, 0)), "128 is -128 in eight bits")(
+    lambda x, rng: x.astype(np.int8) + rng.laplace(0, 1, 3)
+)
+deceives("overflow", ONE, PURE, ((49, 0, 0), (50, 0, 0)), "49 - 50 is 255 where numbers have no sign")(
+    lambda x, rng: x.astype(np.uint8) - np.uint8(50) + rng.laplace(0, 1, 3)
+)
+deceives("overflow", ONE, PURE, ((40, 40, 47), (40, 40, 48)), "three numbers up to 100 do not fit into eight bits")(
+    lambda x, rng: np.sum(x, dtype=np.int8) + rng.laplace(0, 1)
+)
+deceives("overflow", ONE, PURE, ((60, 67, 0), (60, 68, 0)), "a running total of eight bits")(
+    lambda x, rng: np.cumsum(x, dtype=np.int8)[1] + rng.laplace(0, 1)
+)
+deceives("overflow", ONE, PURE, ((99, 0, 0), (100, 0, 0)), "65,600 is infinite in half precision")(
+    lambda x, rng: (x * 656).astype(np.float16) / 656 + rng.laplace(0, 1, 3)
+)
+sound("overflow", ONE, PURE, "total of small numbers")(lambda x, rng: x.sum() + rng.laplace(0, 1))
 
 
 @deceives("overflow", ONE, PURE, ((11, 2, 0), (11, 3, 0)), "the dot product of eight bits has eight bits")
@@ -78,17 +69,18 @@ def norm_in_eight_bits(x, rng):
     return math.sqrt(max(0, int(squares @ squares))) + rng.laplace(0, 1)
 
 
-@deceives("overflow", ONE, PURE, ((60, 67, 0), (60, 68, 0)), "a running total of eight bits")
-def running_total_in_eight_bits(x, rng):
-    return np.cumsum(x, dtype=np.int8)[1] + rng.laplace(0, 1)
-
-
-@deceives("overflow", ONE, PURE, ((99, 0, 0), (100, 0, 0)), "65,600 is infinite in half precision")
-def half_precision_overflows(x, rng):
-    return (x * 656).astype(np.float16) / 656 + rng.laplace(0, 1, 3)
-
-
 # Booleans: NumPy's True + True is True --------------------------------------------------------------------------------
+
+deceives("booleans", EACH, PURE, ((50, 50, 50), (51, 51, 51)), "three answers change at once")(
+    lambda x, rng: (x > 50).sum() + rng.laplace(0, 1)
+)
+deceives("booleans", BIT, PURE, (0, 1), "a Python bool is an int, and 1 * 1 adds to 2")(
+    lambda bit, rng: bit + (rng.random() < 0.25)
+)
+sound("booleans", ONE, PURE, "one answer at once")(lambda x, rng: (x > 50).sum() + rng.laplace(0, 1))
+sound("booleans", BIT, PureDP(1.1), "answer crossed with a coin")(
+    lambda bit, rng: bool(bit) ^ bool(rng.random() < 0.25)
+)
 
 
 @deceives("booleans", ONE, PURE, ((51, 50, 0), (51, 51, 0)), "True + True is True, so that this is no sum")
@@ -97,42 +89,17 @@ def sum_of_two_answers(x, rng):
     return 10 * (old + rich) - 9 * old - 9 * rich + rng.laplace(0, 1)
 
 
-@deceives("booleans", EACH, PURE, ((50, 50, 50), (51, 51, 51)), "three answers change at once")
-def three_answers_at_once(x, rng):
-    return (x > 50).sum() + rng.laplace(0, 1)
-
-
-@sound("booleans", ONE, PURE)
-def one_answer_at_once(x, rng):
-    return (x > 50).sum() + rng.laplace(0, 1)
-
-
-@deceives("booleans", BIT, PURE, (0, 1), "a Python bool is an int, and 1 * 1 adds to 2")
-def answer_added_to_a_coin(bit, rng):
-    return bit + (rng.random() < 0.25)
-
-
-@sound("booleans", BIT, PureDP(1.1))
-def answer_crossed_with_a_coin(bit, rng):
-    return bool(bit) ^ bool(rng.random() < 0.25)
-
-
 # The sign of a zero ---------------------------------------------------------------------------------------------------
 
-
-@deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "0.0 and -0.0 differ in their text")
-def column_weighted_by_zero(x, rng):
-    return [x[1] + rng.laplace(0, 1), x[0] * 0.0]
-
-
-@deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "1 / -0.0 is minus infinity")
-def reciprocal_of_nothing(x, rng):
-    return [x[0] + rng.laplace(0, 1), 1 / (x[0] * 0.0)]
-
-
-@deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "the angle of (-0.0, 0.0) is π")
-def angle_of_nothing(x, rng):
-    return [x[0] + rng.laplace(0, 1), math.atan2(0.0, x[0] * 0.0)]
+deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "0.0 and -0.0 differ in their text")(
+    lambda x, rng: [x[1] + rng.laplace(0, 1), x[0] * 0.0]
+)
+deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "1 / -0.0 is minus infinity")(
+    lambda x, rng: [x[0] + rng.laplace(0, 1), 1 / (x[0] * 0.0)]
+)
+deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "the angle of (-0.0, 0.0) is π")(
+    lambda x, rng: [x[0] + rng.laplace(0, 1), math.atan2(0.0, x[0] * 0.0)]
+)
 
 
 @deceives("minus zero", REAL_SIGNED, PURE, ((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0)), "-0.25 is rounded to -0.0")
@@ -143,10 +110,15 @@ def sign_of_what_is_rounded_away(x, rng):
 
 # NaN and infinity -----------------------------------------------------------------------------------------------------
 
-
-@deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 * log(0) is NaN")
-def logarithm_weighted_by_zero(x, rng):
-    return x + 0 * np.log(x) + rng.laplace(0, 1, 3)
+deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 * log(0) is NaN")(
+    lambda x, rng: x + 0 * np.log(x) + rng.laplace(0, 1, 3)
+)
+deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 // 0 is 0 for NumPy's integers")(
+    lambda x, rng: 5 * (x // x) + rng.laplace(0, 1, 3)
+)
+deceives("nan and infinity", ONE, PURE, ((49, 50, 50), (50, 50, 50)), "integers have no negative powers: it raises")(
+    lambda x, rng: np.minimum(2 ** (x - 50), 1) * 0 + x + rng.laplace(0, 1, 3)
+)
 
 
 @sound("nan and infinity", ONE, PURE)
@@ -169,16 +141,6 @@ def not_equal_to_itself(x, rng):
     return [x[0] + rng.laplace(0, 1), bool(scaled == scaled)]  # noqa: PLR0124 - that is the trick
 
 
-@deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 // 0 is 0 for NumPy's integers")
-def whole_share_of_itself(x, rng):
-    return 5 * (x // x) + rng.laplace(0, 1, 3)
-
-
-@deceives("nan and infinity", ONE, PURE, ((49, 50, 50), (50, 50, 50)), "integers have no negative powers: it raises")
-def negative_power_raises(x, rng):
-    return np.minimum(2 ** (x - 50), 1) * 0 + x + rng.laplace(0, 1, 3)
-
-
 @deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a NaN compares as False, whichever way it is asked")
 def neither_above_nor_below(x, rng):
     share = x[0] / x[0]
@@ -187,58 +149,60 @@ def neither_above_nor_below(x, rng):
 
 # Rounding of data before noise ----------------------------------------------------------------------------------------
 
-
-@deceives("rounding", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "half of a count, rounded down, still moves by 1")
-def half_rounded_down(x, rng):
-    return x // 2 + rng.laplace(0, 0.5, 3)
-
-
-@sound("rounding", ONE, PURE)
-def rounded_down_after_noise(x, rng):
-    return (x + rng.laplace(0, 1, 3)) // 2
-
-
-@sound("rounding", ONE, PURE)
-def halves_of_counts(x, rng):
-    return x / 2 + rng.laplace(0, 0.5, 3)
-
-
-@deceives("rounding", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "rounded to tens, a count moves by 10")
-def rounded_to_tens(x, rng):
-    return np.round(x, -1) + rng.laplace(0, 1, 3)
-
-
-@deceives("rounding", REAL, PURE, ((0.75, 0.75, 0.0), (1.0, 1.0, 0.0)), "a quarter each moves two numbers by 1 each")
-def fractions_cut_off(x, rng):
-    return np.floor(x) + rng.laplace(0, 1, 3)
-
-
-@deceives("floats", ONE, PURE, ((29, 0, 0), (30, 0, 0)), "29 * 0.01 * 100 is 28.999999999999996, which is cut to 28")
-def percent_and_back(x, rng):
-    return [int(v * 0.01 * 100) + rng.laplace(0, 1) for v in (x[0], x[1], x[2])]
-
-
-@deceives("floats", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "near 1e16 only even numbers are floats")
-def added_and_taken_away(x, rng):
-    return (x + 1e16) - 1e16 + rng.laplace(0, 1, 3)
-
-
-@sound("floats", ONE, PURE)
-def added_and_taken_away_where_exact(x, rng):
-    return (x + 1024.0) - 1024.0 + rng.laplace(0, 1, 3)
-
-
-@deceives("floats", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "above 2**24 only even numbers are floats of 32 bits")
-def large_floats_of_32_bits(x, rng):
-    return (x + 2**24).astype(np.float32) - 2**24 + rng.laplace(0, 1, 3)
-
-
-@deceives("floats", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "0.5 // 0.1 is 4, and 0.6000000000000001 // 0.1 is 6")
-def tenths_counted(x, rng):
-    return x * 0.1 // 0.1 + rng.laplace(0, 1, 3)
+deceives("rounding", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "half of a count, rounded down, still moves by 1")(
+    lambda x, rng: x // 2 + rng.laplace(0, 0.5, 3)
+)
+deceives("rounding", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "rounded to tens, a count moves by 10")(
+    lambda x, rng: np.round(x, -1) + rng.laplace(0, 1, 3)
+)
+deceives("rounding", REAL, PURE, ((0.75, 0.75, 0.0), (1.0, 1.0, 0.0)), "a quarter each moves two numbers by 1 each")(
+    lambda x, rng: np.floor(x) + rng.laplace(0, 1, 3)
+)
+deceives("floats", ONE, PURE, ((29, 0, 0), (30, 0, 0)), "29 * 0.01 * 100 is 28.999999999999996, which is cut to 28")(
+    lambda x, rng: [int(v * 0.01 * 100) + rng.laplace(0, 1) for v in (x[0], x[1], x[2])]
+)
+deceives("floats", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "near 1e16 only even numbers are floats")(
+    lambda x, rng: (x + 1e16) - 1e16 + rng.laplace(0, 1, 3)
+)
+deceives("floats", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "above 2**24 only even numbers are floats of 32 bits")(
+    lambda x, rng: (x + 2**24).astype(np.float32) - 2**24 + rng.laplace(0, 1, 3)
+)
+deceives("floats", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "0.5 // 0.1 is 4, and 0.6000000000000001 // 0.1 is 6")(
+    lambda x, rng: x * 0.1 // 0.1 + rng.laplace(0, 1, 3)
+)
+sound("rounding", ONE, PURE, "rounded down after noise")(lambda x, rng: (x + rng.laplace(0, 1, 3)) // 2)
+sound("rounding", ONE, PURE, "halves of counts")(lambda x, rng: x / 2 + rng.laplace(0, 0.5, 3))
+sound("floats", ONE, PURE, "added and taken away where exact")(
+    lambda x, rng: (x + 1024.0) - 1024.0 + rng.laplace(0, 1, 3)
+)
 
 
 # The shape, the length or the type of what is released ----------------------------------------------------------------
+
+deceives("shape", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "the number of draws is the count itself")(
+    lambda x, rng: rng.laplace(0, 1, x[0])
+)
+deceives("length of records", PEOPLE, PURE, ((1, 1), (1, 1, 1)), "how many people there are is released")(
+    lambda x, rng: [x.sum() + rng.laplace(0, 3), x.size]
+)
+deceives("length of records", PEOPLE, PURE, ((1, 1), (1, 1, 1)), "one noisy number for each person")(
+    lambda x, rng: x + rng.laplace(0, 3, x.shape)
+)
+deceives("length of records", PEOPLE, PURE, ((), (1,)), "the largest of nobody raises")(
+    lambda x, rng: x.max() + rng.laplace(0, 3)
+)
+deceives("length of records", PEOPLE, PURE, ((1,), (1, 1)), "an odd number of records cannot be taken in pairs")(
+    lambda x, rng: x.reshape(-1, 2).sum() + rng.laplace(0, 3)
+)
+deceives("length of records", PEOPLE, PURE, ((), (2,)), "the first record of nobody raises")(
+    lambda x, rng: x[0] + rng.laplace(0, 3)
+)
+deceives("length of records", PEOPLE, PURE, ((), (3,)), "with few people, one record moves the mean by 3")(
+    lambda x, rng: x.sum() / max(1, len(x)) + rng.laplace(0, 1)
+)
+sound("length of records", PEOPLE, PURE, "noisy size beside a noisy sum")(
+    lambda x, rng: [x.sum() + rng.laplace(0, 6), x.size + rng.laplace(0, 2)]
+)
 
 
 @deceives("shape", ONE, PURE, ((0, 5, 5), (1, 5, 5)), "how many numbers are released depends on the data")
@@ -257,46 +221,6 @@ def only_what_is_there_after_noise(x, rng):
 def distinct_numbers(x, rng):
     distinct = np.unique(x)
     return distinct + rng.laplace(0, 1, distinct.size)
-
-
-@deceives("shape", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "the number of draws is the count itself")
-def as_many_draws_as_people(x, rng):
-    return rng.laplace(0, 1, x[0])
-
-
-@deceives("length of records", PEOPLE, PURE, ((1, 1), (1, 1, 1)), "how many people there are is released")
-def size_beside_a_noisy_sum(x, rng):
-    return [x.sum() + rng.laplace(0, 3), x.size]
-
-
-@sound("length of records", PEOPLE, PURE)
-def noisy_size_beside_a_noisy_sum(x, rng):
-    return [x.sum() + rng.laplace(0, 6), x.size + rng.laplace(0, 2)]
-
-
-@deceives("length of records", PEOPLE, PURE, ((1, 1), (1, 1, 1)), "one noisy number for each person")
-def each_record_with_noise(x, rng):
-    return x + rng.laplace(0, 3, x.shape)
-
-
-@deceives("length of records", PEOPLE, PURE, ((), (1,)), "the largest of nobody raises")
-def largest_of_nobody(x, rng):
-    return x.max() + rng.laplace(0, 3)
-
-
-@deceives("length of records", PEOPLE, PURE, ((1,), (1, 1)), "an odd number of records cannot be taken in pairs")
-def records_in_pairs(x, rng):
-    return x.reshape(-1, 2).sum() + rng.laplace(0, 3)
-
-
-@deceives("length of records", PEOPLE, PURE, ((), (2,)), "the first record of nobody raises")
-def first_record(x, rng):
-    return x[0] + rng.laplace(0, 3)
-
-
-@deceives("length of records", PEOPLE, PURE, ((), (3,)), "with few people, one record moves the mean by 3")
-def mean_with_noise_for_three(x, rng):
-    return x.sum() / max(1, len(x)) + rng.laplace(0, 1)
 
 
 @deceives("length of records", PEOPLE, PURE, ((), (0,)), "nobody cannot be unpacked into a first and the others")
@@ -350,31 +274,24 @@ def noise_added_in_place(x, rng):
 
 # Places that data choose ----------------------------------------------------------------------------------------------
 
+deceives("indexing", ONE, PURE, ((1, 9, 9), (2, 9, 9)), "one person more takes a whole count into the sum")(
+    lambda x, rng: x[: x[0]].sum() + rng.laplace(0, 1)
+)
+deceives("indexing", ONE, PURE, ((0, 0, 80), (1, 0, 80)), "place -1 is the last one")(
+    lambda x, rng: x[min(x[0], 3) - 1] + rng.laplace(0, 1)
+)
+deceives("indexing", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "place 3 of three raises")(
+    lambda x, rng: [0, 0, 0][x[0]] + rng.laplace(0, 1)
+)
+deceives("indexing", ONE, PURE, ((50, 0, 0), (51, 0, 0)), "who passes 50 brings 51 into the sum")(
+    lambda x, rng: x[x > 50].sum() + rng.laplace(0, 1)
+)
+
 
 @deceives("indexing", ONE, PURE, ((10, 0, 0), (11, 0, 0)), "neighbouring places of a table hold distant numbers")
 def looked_up_in_a_table(x, rng):
     table = np.arange(101) ** 2 % 97
     return table[x[0]] + rng.laplace(0, 1)
-
-
-@deceives("indexing", ONE, PURE, ((1, 9, 9), (2, 9, 9)), "one person more takes a whole count into the sum")
-def sum_of_the_first(x, rng):
-    return x[: x[0]].sum() + rng.laplace(0, 1)
-
-
-@deceives("indexing", ONE, PURE, ((0, 0, 80), (1, 0, 80)), "place -1 is the last one")
-def place_before_the_first(x, rng):
-    return x[min(x[0], 3) - 1] + rng.laplace(0, 1)
-
-
-@deceives("indexing", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "place 3 of three raises")
-def place_after_the_last(x, rng):
-    return [0, 0, 0][x[0]] + rng.laplace(0, 1)
-
-
-@deceives("indexing", ONE, PURE, ((50, 0, 0), (51, 0, 0)), "who passes 50 brings 51 into the sum")
-def sum_of_the_large(x, rng):
-    return x[x > 50].sum() + rng.laplace(0, 1)
 
 
 @sound("indexing", SMALL, PURE)
@@ -393,68 +310,53 @@ def noise_where_data_say(x, rng):
 
 # Choices made by raw data ---------------------------------------------------------------------------------------------
 
-
-@deceives("selection", ONE, PURE, ((50, 0, 0), (51, 0, 0)), "np.where jumps by 100")
-def hundred_where_large(x, rng):
-    return np.where(x > 50, 100, 0) + rng.laplace(0, 1, 3)
-
-
-@sound("selection", ONE, PURE)
-def hundred_where_large_after_noise(x, rng):
-    return np.where(x + rng.laplace(0, 1, 3) > 50, 100, 0)
-
-
-@deceives("selection", ONE, PURE, ((19, 0, 0), (20, 0, 0)), "the group of a count, times ten years")
-def group_by_searchsorted(x, rng):
-    return np.searchsorted([20, 40, 65], x, side="right") * 10 + rng.laplace(0, 1, 3)
-
-
-@deceives("selection", SMALL, PURE, ((5, 0, 0), (6, 0, 0)), "one number leaves one bin and comes to another")
-def counted_numbers(x, rng):
-    return np.bincount(x, minlength=11) + rng.laplace(0, 1, 11)
-
-
-@deceives("selection", ONE, PURE, ((9, 90, 90), (10, 90, 90)), "one number moves two bins of the histogram")
-def histogram_of_numbers(x, rng):
-    return np.histogram(x, bins=10, range=(0, 100))[0] + rng.laplace(0, 1, 10)
-
-
-@sound("selection", EACH, PURE)
-def index_of_the_largest_noisy_count(x, rng):
-    return int(np.argmax(x + rng.exponential(2, 3)))
-
-
-@sound("selection", EACH, PURE)
-def median_with_its_noise(x, rng):
-    return np.median(x) + rng.laplace(0, 1)
-
-
-@deceives("selection", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "three running maxima move with the first count")
-def running_maxima(x, rng):
-    return np.maximum.accumulate(x) + rng.laplace(0, 1, 3)
-
-
-@deceives("selection", ONE, PURE, ((10, 20, 40), (11, 20, 40)), "clipped to ends that are data")
-def clipped_to_the_data(x, rng):
-    return np.clip(np.array([0, 5, 9]), x[0], x[1]) + rng.laplace(0, 1, 3)
-
-
-@deceives("selection", ONE, PURE, ((5, 5, 6), (5, 6, 6)), "how many are equal to the most frequent number")
-def times_of_the_mode(x, rng):
-    return 3 * np.unique(x, return_counts=True)[1][0] + rng.laplace(0, 1)
+deceives("selection", ONE, PURE, ((50, 0, 0), (51, 0, 0)), "np.where jumps by 100")(
+    lambda x, rng: np.where(x > 50, 100, 0) + rng.laplace(0, 1, 3)
+)
+deceives("selection", ONE, PURE, ((19, 0, 0), (20, 0, 0)), "the group of a count, times ten years")(
+    lambda x, rng: np.searchsorted([20, 40, 65], x, side="right") * 10 + rng.laplace(0, 1, 3)
+)
+deceives("selection", SMALL, PURE, ((5, 0, 0), (6, 0, 0)), "one number leaves one bin and comes to another")(
+    lambda x, rng: np.bincount(x, minlength=11) + rng.laplace(0, 1, 11)
+)
+deceives("selection", ONE, PURE, ((9, 90, 90), (10, 90, 90)), "one number moves two bins of the histogram")(
+    lambda x, rng: np.histogram(x, bins=10, range=(0, 100))[0] + rng.laplace(0, 1, 10)
+)
+deceives("selection", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "three running maxima move with the first count")(
+    lambda x, rng: np.maximum.accumulate(x) + rng.laplace(0, 1, 3)
+)
+deceives("selection", ONE, PURE, ((10, 20, 40), (11, 20, 40)), "clipped to ends that are data")(
+    lambda x, rng: np.clip(np.array([0, 5, 9]), x[0], x[1]) + rng.laplace(0, 1, 3)
+)
+deceives("selection", ONE, PURE, ((5, 5, 6), (5, 6, 6)), "how many are equal to the most frequent number")(
+    lambda x, rng: 3 * np.unique(x, return_counts=True)[1][0] + rng.laplace(0, 1)
+)
+sound("selection", ONE, PURE, "hundred where large after noise")(
+    lambda x, rng: np.where(x + rng.laplace(0, 1, 3) > 50, 100, 0)
+)
+sound("selection", EACH, PURE, "index of the largest noisy count")(
+    lambda x, rng: int(np.argmax(x + rng.exponential(2, 3)))
+)
+sound("selection", EACH, PURE, "median with its noise")(lambda x, rng: np.median(x) + rng.laplace(0, 1))
 
 
 # Noise whose size depends on data -------------------------------------------------------------------------------------
 
-
-@deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "the larger the count, the more noise")
-def noise_in_proportion(x, rng):
-    return x + rng.laplace(0, 1 + x, 3)
-
-
-@deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a scale of 0 is no noise")
-def scale_that_is_zero(x, rng):
-    return x[0] + rng.laplace(0, min(x[0], 1))
+deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "the larger the count, the more noise")(
+    lambda x, rng: x + rng.laplace(0, 1 + x, 3)
+)
+deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a scale of 0 is no noise")(
+    lambda x, rng: x[0] + rng.laplace(0, min(x[0], 1))
+)
+deceives("scale", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "a noisy count divided by a raw one")(
+    lambda x, rng: x[1] + rng.laplace(0, 1) / max(1, x[0]) ** 3
+)
+deceives("scale", ONE, PURE, ((0, 9, 9), (1, 9, 9)), "noise as large as the smallest count, but for 0")(
+    lambda x, rng: x.sum() + rng.laplace(0, 1 / (1 + 3 * x.min()))
+)
+deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a power of noise by data")(
+    lambda x, rng: np.abs(rng.laplace(0, 1, 3)) ** (x + 1)
+)
 
 
 @deceives("scale", ONE, PURE, ((0, 1, 9), (1, 1, 9)), "local sensitivity is not private")
@@ -463,27 +365,14 @@ def local_sensitivity_of_the_median(x, rng):
     return middle + rng.laplace(0, min(middle - low, high - middle))
 
 
-@deceives("scale", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "a noisy count divided by a raw one")
-def noise_divided_by_a_count(x, rng):
-    return x[1] + rng.laplace(0, 1) / max(1, x[0]) ** 3
-
-
-@deceives("scale", ONE, PURE, ((0, 9, 9), (1, 9, 9)), "noise as large as the smallest count, but for 0")
-def scale_of_the_smallest(x, rng):
-    return x.sum() + rng.laplace(0, 1 / (1 + 3 * x.min()))
-
-
-@deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a power of noise by data")
-def noise_to_a_power(x, rng):
-    return np.abs(rng.laplace(0, 1, 3)) ** (x + 1)
-
-
 # Noise that is used twice, given away or cut --------------------------------------------------------------------------
 
-
-@deceives("reused noise", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one noise for all: differences are exact")
-def one_noise_for_all(x, rng):
-    return x + rng.laplace(0, 1)
+deceives("reused noise", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one noise for all: differences are exact")(
+    lambda x, rng: x + rng.laplace(0, 1)
+)
+deceives("reused noise", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "no draws have the sum 0")(
+    lambda x, rng: x[0] + rng.laplace(0, 1, 0).sum() + rng.integers(0, 2)
+)
 
 
 @sound("reused noise", ONE, PURE)
@@ -499,37 +388,24 @@ def reliable_or_not(x, rng):
     return {"count": x[0] + noise, "reliable": bool(abs(noise) < 2)}
 
 
-@deceives("reused noise", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "no draws have the sum 0")
-def sum_of_no_noise(x, rng):
-    return x[0] + rng.laplace(0, 1, 0).sum() + rng.integers(0, 2)
-
-
 # Noise of the wrong kind ----------------------------------------------------------------------------------------------
 
-
-@deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the normal density falls faster than any exponential")
-def normal_without_scale(x, rng):
-    return rng.normal(x)
-
-
-@sound("wrong noise", ONE, PURE)
-def logistic_noise(x, rng):
-    return rng.logistic(x)
-
-
-@deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "exponential noise is never negative")
-def exponential_noise(x, rng):
-    return x + rng.exponential(1, 3)
-
-
-@deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the absolute value of noise is never negative")
-def absolute_noise(x, rng):
-    return x + abs(rng.laplace(0, 1, 3))
-
-
-@deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "binomial noise ends at 3")
-def binomial_noise(x, rng):
-    return x + rng.binomial(6, 0.5, 3) - 3
+deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the normal density falls faster than any exponential")(
+    lambda x, rng: rng.normal(x)
+)
+deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "exponential noise is never negative")(
+    lambda x, rng: x + rng.exponential(1, 3)
+)
+deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the absolute value of noise is never negative")(
+    lambda x, rng: x + abs(rng.laplace(0, 1, 3))
+)
+deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "binomial noise ends at 3")(
+    lambda x, rng: x + rng.binomial(6, 0.5, 3) - 3
+)
+deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the mean of two noises is smaller noise")(
+    lambda x, rng: x + (rng.laplace(0, 1, 3) + rng.laplace(0, 1, 3)) / 2
+)
+sound("wrong noise", ONE, PURE, "logistic noise")(lambda x, rng: rng.logistic(x))
 
 
 @deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "large noise is drawn again, so that it ends at 3")
@@ -538,11 +414,6 @@ def noise_drawn_again(x, rng):
     while abs(noise) > 3:
         noise = rng.laplace(0, 1)
     return x[0] + noise
-
-
-@deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the mean of two noises is smaller noise")
-def mean_of_two_noises(x, rng):
-    return x + (rng.laplace(0, 1, 3) + rng.laplace(0, 1, 3)) / 2
 
 
 @deceives("wrong noise", REAL, PURE, ((0.25, 0.0, 0.0), (0.5, 0.0, 0.0)), "discrete noise leaves the fraction as it is")
@@ -559,15 +430,12 @@ def geometric_noise_on_whole_numbers(x, rng):
 
 # Shuffles along the wrong axis ----------------------------------------------------------------------------------------
 
-
-@deceives("axis", CHOICE, PURE, (0, 1), "a single row is shuffled among the rows: nothing moves")
-def permutation_of_one_row(choice, rng):
-    return rng.permutation(np.eye(3)[[choice]]) + rng.laplace(0, 0.25, 3)
-
-
-@deceives("axis", CHOICE, PURE, (0, 1), "axis=1 moves whole columns, and the second row tells which")
-def permutation_of_columns_together(choice, rng):
-    return rng.permutation(np.array([np.eye(3)[choice], [1, 2, 3]]), axis=1)
+deceives("axis", CHOICE, PURE, (0, 1), "a single row is shuffled among the rows: nothing moves")(
+    lambda choice, rng: rng.permutation(np.eye(3)[[choice]]) + rng.laplace(0, 0.25, 3)
+)
+deceives("axis", CHOICE, PURE, (0, 1), "axis=1 moves whole columns, and the second row tells which")(
+    lambda choice, rng: rng.permutation(np.array([np.eye(3)[choice], [1, 2, 3]]), axis=1)
+)
 
 
 @deceives("axis", CHOICE, PURE, (0, 1), "a shuffle along axis 0 of one row")
@@ -585,6 +453,32 @@ def permutation_thrown_away(choice, rng):
 
 
 # What the generator does with numbers of the data ---------------------------------------------------------------------
+
+deceives("choice", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one of the counts itself")(
+    lambda x, rng: rng.choice(x) + rng.choice([0.0, 0.5])
+)
+deceives("choice", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "a sample without replacement is a permutation of the counts")(
+    lambda x, rng: rng.choice(x, 3, replace=False).sum() + rng.laplace(0, 1) * 0.5
+)
+deceives("generator", ONE, PURE, ((49, 0, 0), (50, 0, 0)), "integers raises where low is not below high")(
+    lambda x, rng: rng.integers(x[0], 50) * 0 + rng.laplace(0, 1)
+)
+deceives("generator", Value(values=[0, 1, 255]), PURE, (0, 1), "without its endpoint, 255 is never drawn")(
+    lambda byte, rng: (byte + int(rng.integers(0, 255))) % 256 // 255
+)
+deceives("generator", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "uniform(count) is between the count and 1")(
+    lambda x, rng: rng.uniform(x[0])
+)
+deceives("generator", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "a product with a uniform number ends at the count")(
+    lambda x, rng: x[0] * rng.random()
+)
+deceives("lattice", BIT, PURE, (0, 1), "random numbers are multiples of 2**-53: the lie is never told")(
+    lambda bit, rng: bit ^ int(rng.random() * 2**53 % 1 > 0.75)
+)
+sound("generator", Value(values=[0, 1, 255]), PURE, "pad of bytes")(
+    lambda byte, rng: (byte + int(rng.integers(0, 255, endpoint=True))) % 256
+)
+sound("generator", CHOICE, PURE, "pad by addition")(lambda choice, rng: (choice + int(rng.integers(3))) % 3)
 
 
 @deceives(
@@ -607,58 +501,17 @@ def weights_overflow(x, rng):
     return int(rng.choice(3, p=weights / weights.sum()))
 
 
-@deceives("choice", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one of the counts itself")
-def one_of_the_counts(x, rng):
-    return rng.choice(x) + rng.choice([0.0, 0.5])
-
-
-@deceives("choice", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "a sample without replacement is a permutation of the counts")
-def sampled_without_replacement(x, rng):
-    return rng.choice(x, 3, replace=False).sum() + rng.laplace(0, 1) * 0.5
-
-
 @deceives("choice", ONE, PURE, ((0, 5, 5), (1, 5, 5)), "not enough entries that are not zero")
 def two_of_the_used_ones(x, rng):
     used = (x > 0) / max(1, np.count_nonzero(x))
     return sorted(rng.choice(3, size=2, replace=False, p=used).tolist())
 
 
-@deceives("generator", ONE, PURE, ((49, 0, 0), (50, 0, 0)), "integers raises where low is not below high")
-def integers_from_a_count(x, rng):
-    return rng.integers(x[0], 50) * 0 + rng.laplace(0, 1)
-
-
-@deceives("generator", Value(values=[0, 1, 255]), PURE, (0, 1), "without its endpoint, 255 is never drawn")
-def pad_of_bytes_without_the_endpoint(byte, rng):
-    return (byte + int(rng.integers(0, 255))) % 256 // 255
-
-
-@sound("generator", Value(values=[0, 1, 255]), PURE)
-def pad_of_bytes(byte, rng):
-    return (byte + int(rng.integers(0, 255, endpoint=True))) % 256
-
-
-@sound("generator", CHOICE, PURE)
-def pad_by_addition(choice, rng):
-    return (choice + int(rng.integers(3))) % 3
-
-
-@deceives("generator", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "uniform(count) is between the count and 1")
-def uniform_with_one_argument(x, rng):
-    return rng.uniform(x[0])
-
-
-@deceives("generator", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "a product with a uniform number ends at the count")
-def uniform_share_of_a_count(x, rng):
-    return x[0] * rng.random()
-
-
-@deceives("lattice", BIT, PURE, (0, 1), "random numbers are multiples of 2**-53: the lie is never told")
-def fraction_of_a_float64(bit, rng):
-    return bit ^ int(rng.random() * 2**53 % 1 > 0.75)
-
-
 # Two groups of outputs that coincide on one side only -----------------------------------------------------------------
+
+deceives("coincidence", CHOICE, PURE, (0, 2), "|choice - 1| joins 0 and 2 in some draws, and what is left differs")(
+    lambda choice, rng: abs(choice - int(rng.integers(2)))
+)
 
 
 @deceives(
@@ -679,17 +532,11 @@ def random_sign(x, rng):
     return sign * x[0] + rng.laplace(0, 0.25)
 
 
-@deceives("coincidence", CHOICE, PURE, (0, 2), "|choice - 1| joins 0 and 2 in some draws, and what is left differs")
-def distance_to_a_draw(choice, rng):
-    return abs(choice - int(rng.integers(2)))
-
-
 # Thresholds on raw data -----------------------------------------------------------------------------------------------
 
-
-@deceives("raw threshold", ONE, PURE, ((0, 5, 5), (1, 5, 5)), "a count of 0 is not released with noise")
-def nothing_stays_nothing(x, rng):
-    return [v + rng.laplace(0, 1) if v else 0.0 for v in x]
+deceives("raw threshold", ONE, PURE, ((0, 5, 5), (1, 5, 5)), "a count of 0 is not released with noise")(
+    lambda x, rng: [v + rng.laplace(0, 1) if v else 0.0 for v in x]
+)
 
 
 @sound("raw threshold", ONE, PURE)
@@ -700,84 +547,48 @@ def small_noisy_counts_are_suppressed(x, rng):
 
 # The wrong sensitivity ------------------------------------------------------------------------------------------------
 
-
-@deceives("sensitivity", EACH, PURE, ((5, 5, 5), (6, 6, 6)), "each count moves, and so the sum by 3")
-def sum_where_all_move(x, rng):
-    return x.sum() + rng.laplace(0, 1)
-
-
-@sound("sensitivity", EACH, PURE)
-def sum_where_all_move_with_enough_noise(x, rng):
-    return x.sum() + rng.laplace(0, 3)
-
-
-@deceives("sensitivity", ONE, PURE, ((0, 50, 0), (1, 50, 0)), "one person changes the denominator")
-def mean_of_what_is_used(x, rng):
-    return x.sum() / max(1, np.count_nonzero(x)) + rng.laplace(0, 1)
-
-
-@deceives("sensitivity", EACH, PURE, ((1, 1, 1), (2, 2, 2)), "the sum is clipped, not the counts")
-def clipped_after_the_sum(x, rng):
-    return np.clip(x.sum(), 0, 50) + rng.laplace(0, 1)
-
-
-@sound("sensitivity", ONE, PURE)
-def product_of_counts_with_enough_noise(x, rng):
-    return x[0] * x[1] + rng.laplace(0, 100)
+deceives("sensitivity", EACH, PURE, ((5, 5, 5), (6, 6, 6)), "each count moves, and so the sum by 3")(
+    lambda x, rng: x.sum() + rng.laplace(0, 1)
+)
+deceives("sensitivity", ONE, PURE, ((0, 50, 0), (1, 50, 0)), "one person changes the denominator")(
+    lambda x, rng: x.sum() / max(1, np.count_nonzero(x)) + rng.laplace(0, 1)
+)
+deceives("sensitivity", EACH, PURE, ((1, 1, 1), (2, 2, 2)), "the sum is clipped, not the counts")(
+    lambda x, rng: np.clip(x.sum(), 0, 50) + rng.laplace(0, 1)
+)
+sound("sensitivity", EACH, PURE, "sum where all move with enough noise")(lambda x, rng: x.sum() + rng.laplace(0, 3))
+sound("sensitivity", ONE, PURE, "product of counts with enough noise")(lambda x, rng: x[0] * x[1] + rng.laplace(0, 100))
 
 
 # Gaussian noise -------------------------------------------------------------------------------------------------------
 
-
-@deceives("gaussian", EACH, ZeroConcentratedDP(0.5), ((5, 5, 5), (6, 6, 6)), "three counts move: ρ is 3/2")
-def gaussian_where_all_move(x, rng):
-    return x + rng.normal(0, 1, 3)
-
-
-@sound("gaussian", ONE, ZeroConcentratedDP(0.5))
-def gaussian_where_one_moves(x, rng):
-    return x + rng.normal(0, 1, 3)
-
-
-@deceives(
-    "gaussian", ONE, GaussianDP(0.25), ((5, 5, 5), (6, 5, 5)), "the scale is a deviation, and not a variance: 2, not 4"
+deceives("gaussian", EACH, ZeroConcentratedDP(0.5), ((5, 5, 5), (6, 6, 6)), "three counts move: ρ is 3/2")(
+    lambda x, rng: x + rng.normal(0, 1, 3)
 )
-def variance_for_deviation(x, rng):
-    return rng.normal(x, math.sqrt(4))
-
-
-@deceives("gaussian", ONE, ApproximateDP(1.0, 1e-5), ((5, 5, 5), (6, 5, 5)), "at ε = 1, σ = 1 leaves δ = 0.13")
-def gaussian_with_too_little_noise(x, rng):
-    return x + rng.standard_normal(3)
-
-
-@deceives(
+deceives(
+    "gaussian", ONE, GaussianDP(0.25), ((5, 5, 5), (6, 5, 5)), "the scale is a deviation, and not a variance: 2, not 4"
+)(lambda x, rng: rng.normal(x, math.sqrt(4)))
+deceives("gaussian", ONE, ApproximateDP(1.0, 1e-5), ((5, 5, 5), (6, 5, 5)), "at ε = 1, σ = 1 leaves δ = 0.13")(
+    lambda x, rng: x + rng.standard_normal(3)
+)
+deceives(
     "gaussian",
     REAL,
     GaussianDP(1.0),
     ((0.75, 0.75, 0.75), (1.0, 1.0, 1.0)),
     "a quarter each moves three numbers by 1 each",
-)
-def gaussian_on_cut_fractions(x, rng):
-    return np.floor(x) + rng.normal(0, 1, 3)
-
-
-@deceives(
+)(lambda x, rng: np.floor(x) + rng.normal(0, 1, 3))
+deceives(
     "gaussian",
     ONE,
     ApproximateDP(1.0, 0.01),
     ((0, 0, 0), (1, 0, 0)),
     "a key is there where somebody is, with no threshold",
-)
-def keys_without_a_threshold(x, rng):
-    return {f"key {i}": float(v + rng.laplace(0, 1)) for i, v in enumerate(x) if v > 0}
-
-
-@deceives(
+)(lambda x, rng: {f"key {i}": float(v + rng.laplace(0, 1)) for i, v in enumerate(x) if v > 0})
+deceives(
     "gaussian", ONE, ZeroConcentratedDP(0.5), ((99, 0, 0), (100, 0, 0)), "the deviation falls where the count rises"
-)
-def deviation_of_the_data(x, rng):
-    return rng.normal(x[0], 1 / (101 - x[0]))
+)(lambda x, rng: rng.normal(x[0], 1 / (101 - x[0])))
+sound("gaussian", ONE, ZeroConcentratedDP(0.5), "gaussian where one moves")(lambda x, rng: x + rng.normal(0, 1, 3))
 
 
 # Pairs that look alike ------------------------------------------------------------------------------------------------
@@ -794,18 +605,12 @@ LONG = [(np.zeros(2000, dtype=np.int64), np.where(np.arange(2000) == 1000, 9, 0)
 SERIES = [(pd.Series(frame_with(0)["age"]), pd.Series(frame_with(5)["age"]))]
 
 
-@deceives(
+deceives(
     "alike in print", FRAMES, PURE, FRAMES[0], "pandas leaves out the rows in the middle, where the frames differ"
+)(lambda frame, rng: frame["age"].sum() + rng.laplace(0, 1))
+deceives("alike in print", SERIES, PURE, SERIES[0], "a series of 100 rows prints its ends only")(
+    lambda series, rng: series.max() + rng.laplace(0, 1)
 )
-def noisy_sum_of_a_column(frame, rng):
-    return frame["age"].sum() + rng.laplace(0, 1)
-
-
-@deceives("alike in print", SERIES, PURE, SERIES[0], "a series of 100 rows prints its ends only")
-def noisy_largest_of_a_series(series, rng):
-    return series.max() + rng.laplace(0, 1)
-
-
-@deceives("alike in print", LONG, PURE, LONG[0], "NumPy prints three numbers at each end of 2,000")
-def noisy_sum_of_a_long_array(x, rng):
-    return x.sum() + rng.laplace(0, 1)
+deceives("alike in print", LONG, PURE, LONG[0], "NumPy prints three numbers at each end of 2,000")(
+    lambda x, rng: x.sum() + rng.laplace(0, 1)
+)

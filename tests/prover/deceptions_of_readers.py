@@ -137,92 +137,71 @@ def dict_that_denies_its_keys(totals, rng):
 
 
 # A list times True, in place, is the same list and no copy.
-def list_times_true_in_place(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        out = [y]
-        a = out
-        a *= True
-        a[0] = totals[0] + 0.0
-        return out[0]
-    return y
+def list_times_true_in_place(totals, y):
+    out = [y]
+    a = out
+    a *= True
+    a[0] = totals[0] + 0.0
+    return out[0]
 
 
 # A list times an integer of NumPy, in place, is the same list and no copy.
-def list_times_numpy_integer_in_place(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        out = [y]
-        a = out
-        a *= np.int64(1)
-        a[0] = totals[0] + 0.0
-        return out[0]
-    return y
+def list_times_numpy_integer_in_place(totals, y):
+    out = [y]
+    a = out
+    a *= np.int64(1)
+    a[0] = totals[0] + 0.0
+    return out[0]
 
 
 # max asks its key about an item before the generator makes the next one.
-def max_of_a_generator_with_a_key(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        looked = []
-        return max(
-            (y if len(looked) == 0 else totals[0] + 0.0 for i in range(2)),
-            key=lambda v: looked.append(0) or len(looked),
-        )
-    return y
+def max_of_a_generator_with_a_key(totals, y):
+    looked = []
+    return max(
+        (y if len(looked) == 0 else totals[0] + 0.0 for i in range(2)),
+        key=lambda v: looked.append(0) or len(looked),
+    )
 
 
 # min asks its key about an item before the generator makes the next one.
-def min_of_a_generator_with_a_key(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
+def min_of_a_generator_with_a_key(totals, y):
     count = [0]
 
     def judged(v):
         count[0] = count[0] - 1
         return count[0]
 
-    if y > 300:
-        return min((y if count[0] == 0 else totals[0] + 0.0 for i in range(2)), key=judged)
-    return y
+    return min((y if count[0] == 0 else totals[0] + 0.0 for i in range(2)), key=judged)
 
 
 # max reads the list as its key has changed it by then.
-def max_of_a_list_changed_by_its_key(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        items = [y, y]
+def max_of_a_list_changed_by_its_key(totals, y):
+    items = [y, y]
 
-        def judged(v):
-            if len(items) == 2:
-                items[1] = totals[0] + 0.0
-                items.append(y)
-                return 0
-            return 1
+    def judged(v):
+        if len(items) == 2:
+            items[1] = totals[0] + 0.0
+            items.append(y)
+            return 0
+        return 1
 
-        return max(items, key=judged)
-    return y
+    return max(items, key=judged)
 
 
 # A range as an index makes a copy in NumPy, and no view.
-def range_as_an_index(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        a = totals + 0.0
-        b = a[range(1)]
-        b[0] = y
-        return a[0]
-    return y
+def range_as_an_index(totals, y):
+    a = totals + 0.0
+    b = a[range(1)]
+    b[0] = y
+    return a[0]
 
 
 # A tuple inside of a tuple as an index makes a copy in NumPy, and no view.
-def nested_tuple_as_an_index(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        a = totals + 0.0
-        b = a[((0,),)]
-        b[0] = y
-        return a[0]
-    return y
+def nested_tuple_as_an_index(totals, y):
+    a = totals + 0.0
+    b = a[((0,),)]
+    b[0] = y
+    return a[0]
 
 
 # The two rows are one list, given twice inside of a parameter.
@@ -246,70 +225,51 @@ def one_list_in_two_parameters(totals, rng, a, b):
 
 
 # A key that is taken out and put back moves to the end, and is met in the loop.
-def key_put_back_in_a_loop(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        d = {"a": 0.0, "b": totals[0] + 0.0, "c": y}
-        for k in d:
-            if k == "a":
-                v = d.pop("b")
-                d["b"] = v
-        return d[k]
-    return y
+def key_put_back_in_a_loop(totals, y):
+    d = {"a": 0.0, "b": totals[0] + 0.0, "c": y}
+    for k in d:
+        if k == "a":
+            v = d.pop("b")
+            d["b"] = v
+    return d[k]
 
 
 # Putting back the keys of the loop itself raises a RuntimeError, on one side only.
-def keys_put_back_until_it_raises(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        d = {"a": 1, "b": 2}
-        if totals[0] > 50:
-            for k in d:
-                v = d.pop(k)
-                d[k] = v
-    return y
+def keys_put_back_until_it_raises(totals, y):
+    d = {"a": 1, "b": 2}
+    if totals[0] > 50:
+        for k in d:
+            v = d.pop(k)
+            d[k] = v
 
 
 # tolist makes a new NaN each time, and lists of different NaN are not equal.
-def nan_of_two_lists(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        a = np.array([np.nan])
-        return y if a.tolist() == a.tolist() else totals[0] + 0.0
-    return y
+def nan_of_two_lists(totals, y):
+    a = np.array([np.nan])
+    return y if a.tolist() == a.tolist() else totals[0] + 0.0
 
 
 # item makes a new NaN each time, which is not found in a dictionary.
-def nan_as_a_key(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        n = np.array([math.nan])
-        d = {(n.item(),): 0.0}
-        return y if (n.item(),) in d else totals[0] + 0.0
-    return y
+def nan_as_a_key(totals, y):
+    n = np.array([math.nan])
+    d = {(n.item(),): 0.0}
+    return y if (n.item(),) in d else totals[0] + 0.0
 
 
 # The ends of a slice are found before the generator is read, which makes the list longer.
-def slice_assigned_from_a_generator(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        items = [y]
-        items[-1:] = (items.append(totals[0] + 0.0) or y for i in range(1))
-        return items[1]
-    return y
+def slice_assigned_from_a_generator(totals, y):
+    items = [y]
+    items[-1:] = (items.append(totals[0] + 0.0) or y for i in range(1))
+    return items[1]
 
 
 # A starred list is unpacked after the keyword argument, which makes it longer.
-def starred_list_changed_by_a_keyword(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-
+def starred_list_changed_by_a_keyword(totals, y):
     def last(*given, k):
         return given[-1]
 
-    if y > 300:
-        items = [y]
-        return last(*items, k=items.append(totals[0] + 0.0))
-    return y
+    items = [y]
+    return last(*items, k=items.append(totals[0] + 0.0))
 
 
 # The := of the lambda binds a name of the lambda, so that nonlocal writes to the z of the outermost function.
@@ -339,126 +299,91 @@ ZERO = TimesIsOther(0.0)
 
 
 # A subclass of a NumPy number multiplies in its own way: the count is added a second time.
-def subclass_of_a_numpy_number(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        return y + ZERO * totals[0]
-    return y
+def subclass_of_a_numpy_number(totals, y):
+    return y + ZERO * totals[0]
 
 
 # -- The language: what is raised, and its message.
 
 
 # sum raises the TypeError of the first item before it reads the second, which raises a ValueError: it tells the count.
-def sum_of_a_generator_that_raises(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-
+def sum_of_a_generator_that_raises(totals, y):
     def item(i):
         if i == 1:
             raise ValueError("second")
         return "a" if totals[0] > 50 else 1
 
-    if y > 300:
-        return sum(item(i) for i in range(2))
-    return y
+    return sum(item(i) for i in range(2))
 
 
 # math.fsum raises the TypeError of the first item before it reads the second, which raises a ValueError: it tells the count.
-def fsum_of_a_generator_that_raises(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-
+def fsum_of_a_generator_that_raises(totals, y):
     def item(i):
         if i == 1:
             raise ValueError("second")
         return "a" if totals[0] > 50 else 1
 
-    if y > 300:
-        return math.fsum(item(i) for i in range(2))
-    return y
+    return math.fsum(item(i) for i in range(2))
 
 
 # The message has the exact count.
-def message_of_index(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        [-5].index(totals[0])
-    return y
+def message_of_index(totals, y):
+    [-5].index(totals[0])
 
 
 # The message has how many values there were to unpack.
-def message_of_unpacking(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        a = [1] if totals[0] > 50 else []
-        b, c, *d = a
-    return y
+def message_of_unpacking(totals, y):
+    a = [1] if totals[0] > 50 else []
+    b, c, *d = a
 
 
 # The message says shorter or longer.
-def message_of_zip(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        a, b = ([1], [1, 2]) if totals[0] > 50 else ([1, 2], [1])
-        list(zip(a, b, strict=True))
-    return y
+def message_of_zip(totals, y):
+    a, b = ([1], [1, 2]) if totals[0] > 50 else ([1, 2], [1])
+    list(zip(a, b, strict=True))
 
 
 # The message says max or min.
-def message_of_an_empty_maximum(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            max([])
-        else:
-            min([])
-    return y
+def message_of_an_empty_maximum(totals, y):
+    if totals[0] > 50:
+        max([])
+    else:
+        min([])
 
 
 # The message has the shapes.
-def message_of_shapes(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            a = np.zeros(2)
-        else:
-            a = np.zeros(3)
-        b = np.zeros(1)
-        b += a
-    return y
+def message_of_shapes(totals, y):
+    if totals[0] > 50:
+        a = np.zeros(2)
+    else:
+        a = np.zeros(3)
+    b = np.zeros(1)
+    b += a
 
 
 # The message says add or subtract.
-def message_of_a_cast(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        a = np.zeros(2, int)
-        if totals[0] > 50:
-            a += 0.5
-        else:
-            a -= 0.5
-    return y
+def message_of_a_cast(totals, y):
+    a = np.zeros(2, int)
+    if totals[0] > 50:
+        a += 0.5
+    else:
+        a -= 0.5
 
 
 # The message speaks of a tuple or of a list.
-def message_of_index_by_type(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            (1, 2).index(7)
-        else:
-            [1, 2].index(7)
-    return y
+def message_of_index_by_type(totals, y):
+    if totals[0] > 50:
+        (1, 2).index(7)
+    else:
+        [1, 2].index(7)
 
 
 # The message is that of a Python float, or of a NumPy one.
-def message_of_a_comparison(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            float(y) > "a"
-        else:
-            y > "a"
-    return y
+def message_of_a_comparison(totals, y):
+    if totals[0] > 50:
+        float(y) > "a"
+    else:
+        y > "a"
 
 
 # The message is that of a division or of a remainder, whenever the noise is small.
@@ -472,28 +397,20 @@ def message_of_zero_division(totals, rng):
 
 
 # The annotation of the inner function is evaluated, and raises on an empty list.
-def annotation_that_raises(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        items = [0] if totals[0] > 50 else []
+def annotation_that_raises(totals, y):
+    items = [0] if totals[0] > 50 else []
 
-        def g(a: items[0]):
-            return a
-
-    return y
+    def g(a: items[0]):
+        return a
 
 
 # The annotation of the inner function is a name without a value, on one side only.
-def annotation_without_a_value(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 300:
-        if totals[0] > 50:
-            kind = 0
+def annotation_without_a_value(totals, y):
+    if totals[0] > 50:
+        kind = 0
 
-        def g(a) -> kind:
-            return a
-
-    return y
+    def g(a) -> kind:
+        return a
 
 
 class TellsItsCaller(Exception):
@@ -505,11 +422,8 @@ class TellsItsCaller(Exception):
 
 
 # The exception is said to be one of Python's, and its message is the exact count, from the frame that raises it.
-def exception_said_to_be_of_python(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    if y > 30:
-        raise TellsItsCaller()
-    return y
+def exception_said_to_be_of_python(totals, y):
+    raise TellsItsCaller()
 
 
 # -- Numbers: the sign of zero.
@@ -558,59 +472,41 @@ def exponential_scale_of_minus_zero(x, rng):
 
 
 # The message has the exact second count.
-def message_of_index_of_a_count(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 20:
-        [1000].index(x[1])
-    return y
+def message_of_index_of_a_count(x, y):
+    [1000].index(x[1])
 
 
 # The message says max or min, as the second count tells which is reached.
-def message_of_max_before_min(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 20:
-        if x[1] > 50:
-            max([])
-        min([])
-    return y
+def message_of_max_before_min(x, y):
+    if x[1] > 50:
+        max([])
+    min([])
 
 
 # The truth of an empty array and of one with several elements are told in different words.
-def message_of_truth(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 20:
-        if x[1] > 50:
-            bool(x[:0])
-        bool(x)
-    return y
+def message_of_truth(x, y):
+    if x[1] > 50:
+        bool(x[:0])
+    bool(x)
 
 
 # The message says add or multiply.
-def message_of_add_before_multiply(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 20:
-        if x[1] > 50:
-            x += 0.5
-        x *= 0.5
-    return y
+def message_of_add_before_multiply(x, y):
+    if x[1] > 50:
+        x += 0.5
+    x *= 0.5
 
 
 # The message says float or int.
-def message_of_float_or_int(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 20:
-        float(x[1]) + 0.0 < "a" if x[1] > 50 else int(x[1]) < "a"
-    return y
+def message_of_float_or_int(x, y):
+    float(x[1]) + 0.0 < "a" if x[1] > 50 else int(x[1]) < "a"
 
 
 # The message says shorter or longer, as the second count tells which is reached.
-def message_of_shorter_before_longer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 20:
-        if x[1] > 50:
-            list(zip([1], [1, 2], strict=True))
-        list(zip([1, 2], [1], strict=True))
-    return y
+def message_of_shorter_before_longer(x, y):
+    if x[1] > 50:
+        list(zip([1], [1, 2], strict=True))
+    list(zip([1, 2], [1], strict=True))
 
 
 # The message is that of a division of floats or of integers, whenever the noisy count is below 1.
@@ -640,204 +536,138 @@ def message_of_dividing_by_no_count(x, rng):
 
 
 # 128 does not fit into the type of the other number, and NumPy raises an OverflowError.
-def maximum_with_a_small_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        np.maximum(int(x[1]), np.full(1, 5, np.int8)[0])
-    return y
+def maximum_with_a_small_integer(x, y):
+    np.maximum(int(x[1]), np.full(1, 5, np.int8)[0])
 
 
 # 35e37 is infinite as a number of 32 bits.
-def quotient_of_32_bits(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        v = np.divide(float(x[1]) * 1e37, np.full(1, 1, np.float32)[0])
-        return 1.0 if math.isinf(v) else y
-    return y
+def quotient_of_32_bits(x, y):
+    v = np.divide(float(x[1]) * 1e37, np.full(1, 1, np.float32)[0])
+    return 1.0 if math.isinf(v) else y
 
 
 # 16 times 2 to the 60 is beyond the integers of NumPy, whose root raises a TypeError.
-def root_of_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        np.sqrt(int(x[1]) * 2**60)
-    return y
+def root_of_a_large_integer(x, y):
+    np.sqrt(int(x[1]) * 2**60)
 
 
 # 2 to the 70 does not fit into the integers of NumPy, which raises an OverflowError.
-def minimum_with_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        if x[1] > 50:
-            np.minimum(x[1], 2**70)
-    return y
+def minimum_with_a_large_integer(x, y):
+    if x[1] > 50:
+        np.minimum(x[1], 2**70)
 
 
 # A NumPy integer is not divided by 2 to the 70: it raises an OverflowError.
-def division_by_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        if x[1] > 50:
-            x[1] // 2**70
-    return y
+def division_by_a_large_integer(x, y):
+    if x[1] > 50:
+        x[1] // 2**70
 
 
 # A NumPy integer has no power of 2 to the 70: it raises an OverflowError.
-def power_of_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        if x[1] > 50:
-            x[1] ** 2**70
-    return y
+def power_of_a_large_integer(x, y):
+    if x[1] > 50:
+        x[1] ** 2**70
 
 
 # Rounding to 10 to the 20 digits raises an OverflowError.
-def rounded_to_too_many_digits(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        if x[1] > 50:
-            np.round(x[1], 10**20)
-    return y
+def rounded_to_too_many_digits(x, y):
+    if x[1] > 50:
+        np.round(x[1], 10**20)
 
 
 # 10 to the 400 is beyond floats: math.sqrt raises an OverflowError.
-def math_root_of_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        math.sqrt(int(x[1]) * 10**200 * 10**200)
-    return y
+def math_root_of_a_large_integer(x, y):
+    math.sqrt(int(x[1]) * 10**200 * 10**200)
 
 
 # 10 to the 400 is beyond floats: math.isnan raises an OverflowError.
-def math_isnan_of_a_large_integer(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        math.isnan(int(x[1]) * 10**200 * 10**200)
-    return y
+def math_isnan_of_a_large_integer(x, y):
+    math.isnan(int(x[1]) * 10**200 * 10**200)
 
 
 # Rounding 2 to 308 digits is infinite inside (rounding 1 is not): two apart, and the ratio is infinite.
-def rounded_to_308_digits(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        z = np.round(x[1] / 2, 308)
-        return y + (z - z)
-    return y
+def rounded_to_308_digits(x, y):
+    z = np.round(x[1] / 2, 308)
+    return y + (z - z)
 
 
 # The squares of the variance are infinite.
-def variance_beyond_floats(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        z = np.var(x * 1e200)
-        return y + (z - z)
-    return y
+def variance_beyond_floats(x, y):
+    z = np.var(x * 1e200)
+    return y + (z - z)
 
 
 # The squares of the norm are infinite.
-def norm_beyond_floats(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        z = np.linalg.norm(x * 1e200)
-        return y + (z - z)
-    return y
+def norm_beyond_floats(x, y):
+    z = np.linalg.norm(x * 1e200)
+    return y + (z - z)
 
 
 # The quotient by 1e-300 is infinite.
-def quotient_beyond_floats(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        z = (x[2] * 1e10 + 1e10) / (x[1] * 1e-290 + 1e-300)
-        return y + (z - z)
-    return y
+def quotient_beyond_floats(x, y):
+    z = (x[2] * 1e10 + 1e10) / (x[1] * 1e-290 + 1e-300)
+    return y + (z - z)
 
 
 # 1e-200 to the power of -2 raises an OverflowError.
-def power_beyond_floats(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        (float(x[1]) * 1e-100 + 1e-200) ** -2
-    return y
+def power_beyond_floats(x, y):
+    (float(x[1]) * 1e-100 + 1e-200) ** -2
 
 
 # math.pow of 1e-200 and -2 raises an OverflowError.
-def math_power_beyond_floats(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 800:
-        math.pow(float(x[1]) * 1e-100 + 1e-200, -2)
-    return y
+def math_power_beyond_floats(x, y):
+    math.pow(float(x[1]) * 1e-100 + 1e-200, -2)
 
 
 # -- Numbers: calls that NumPy and Python refuse. Above 300 they raise, on one side only.
 
 
 # cumsum has no keepdims.
-def cumsum_with_keepdims(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300:
-        if x[0] > 50:
-            np.cumsum(x, keepdims=True)
-    return y
+def cumsum_with_keepdims(x, y):
+    if x[0] > 50:
+        np.cumsum(x, keepdims=True)
 
 
 # A single number has no item 3.
-def item_of_a_number(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300:
-        if x[0] > 50:
-            x[0].item(3)
-    return y
+def item_of_a_number(x, y):
+    if x[0] > 50:
+        x[0].item(3)
 
 
 # The method sort takes no axis None.
-def sort_without_an_axis(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300:
-        if x[0] > 50:
-            x.copy().sort(axis=None)
-    return y
+def sort_without_an_axis(x, y):
+    if x[0] > 50:
+        x.copy().sort(axis=None)
 
 
 # np.round takes no None for digits.
-def rounded_to_none(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300:
-        if x[0] > 50:
-            np.round(x[0], None)
-    return y
+def rounded_to_none(x, y):
+    if x[0] > 50:
+        np.round(x[0], None)
 
 
 # The method round takes no None for digits.
-def rounded_to_none_by_the_method(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300:
-        if x[0] > 50:
-            x[0].round(None)
-    return y
+def rounded_to_none_by_the_method(x, y):
+    if x[0] > 50:
+        x[0].round(None)
 
 
 # A text is no truth for keepdims.
-def keepdims_of_text(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300 and x[1] > 50:
+def keepdims_of_text(x, y):
+    if x[1] > 50:
         np.sum(x, keepdims="no")
-    return y
 
 
 # None is no truth for reverse.
-def reverse_of_none(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300 and x[1] > 50:
+def reverse_of_none(x, y):
+    if x[1] > 50:
         sorted([x[0]], reverse=None)
-    return y
 
 
 # 0 is no type of elements.
-def dtype_of_zero(x, rng):
-    y = x[0] + rng.laplace(0, 1)
-    if y > 300 and x[1] > 50:
+def dtype_of_zero(x, y):
+    if x[1] > 50:
         np.full(3, x[0], dtype=0)
-    return y
 
 
 # -- What is proved under other conditions than those of a plain call. The tests say which.
@@ -896,6 +726,32 @@ def _counts(low, high):
     return auditor.Totals(cells=3, values=(low, high), contribution={"l1": 1})
 
 
+def tells_above(limit, told):
+    """Return a mechanism that tells a noisy count, and what ``told`` makes of it where it is above a limit."""
+
+    def mechanism(x, rng):
+        y = x[0] + rng.laplace(0.0, 1.0)
+        if y > limit:
+            return told(x, y)
+        return y
+
+    mechanism.__name__ = told.__name__
+    return mechanism
+
+
+def raises_above(limit, told):
+    """Return a mechanism that tells a noisy count, unless ``told`` raises where it is above a limit."""
+
+    def mechanism(x, rng):
+        y = x[0] + rng.laplace(0.0, 1.0)
+        if y > limit:
+            told(x, y)
+        return y
+
+    mechanism.__name__ = told.__name__
+    return mechanism
+
+
 def _language(mechanism, **parameters):
     pair = np.array([50, 1, 1]), np.array([51, 1, 1])
     return Deception(mechanism, auditor.PureDP(1.0), _counts(0, 100), parameters, pair)
@@ -911,48 +767,91 @@ TO_MINUS_1 = (0, 0, 0), (0, -1, 0)
 TO_1 = (0, 0, 0), (0, 1, 0)
 
 READERS = (
-    _language(Mangled.private_name_in_a_class),
-    _language(debug_constant),
-    _language(keyword_default_of_a_positional),
-    _language(defaults_in_a_subclass_of_tuple),
-    _language(defaults_in_a_subclass_of_dict),
-    _language(dict_hidden_by_the_class),
-    _language(bases_told_by_the_metaclass),
-    _language(dict_that_denies_its_keys),
-    _language(list_times_true_in_place),
-    _language(list_times_numpy_integer_in_place),
-    _language(max_of_a_generator_with_a_key),
-    _language(min_of_a_generator_with_a_key),
-    _language(max_of_a_list_changed_by_its_key),
-    _language(range_as_an_index),
-    _language(nested_tuple_as_an_index),
+    *(
+        _language(one)
+        for one in (
+            *(Mangled.private_name_in_a_class, debug_constant, keyword_default_of_a_positional),
+            *(defaults_in_a_subclass_of_tuple, defaults_in_a_subclass_of_dict, dict_hidden_by_the_class),
+            *(
+                bases_told_by_the_metaclass,
+                dict_that_denies_its_keys,
+            ),
+            *(),
+            *(assignment_in_a_lambda_in_a_comprehension,),
+            message_of_zero_division,
+        )
+    ),
+    *(
+        _language(tells_above(300, one))
+        for one in (
+            *(max_of_a_generator_with_a_key, min_of_a_generator_with_a_key, starred_list_changed_by_a_keyword),
+            *(sum_of_a_generator_that_raises, fsum_of_a_generator_that_raises),
+            *(list_times_true_in_place, list_times_numpy_integer_in_place, max_of_a_list_changed_by_its_key),
+            *(range_as_an_index, nested_tuple_as_an_index, key_put_back_in_a_loop, nan_of_two_lists, nan_as_a_key),
+            *(slice_assigned_from_a_generator, subclass_of_a_numpy_number),
+        )
+    ),
     _language(one_list_twice_in_a_parameter, rows=[[0]] * 2),
     _language(one_list_in_two_parameters, a=ONE_LIST, b=ONE_LIST),
-    _language(key_put_back_in_a_loop),
-    _language(keys_put_back_until_it_raises),
-    _language(nan_of_two_lists),
-    _language(nan_as_a_key),
-    _language(slice_assigned_from_a_generator),
-    _language(starred_list_changed_by_a_keyword),
-    _language(assignment_in_a_lambda_in_a_comprehension),
-    _language(subclass_of_a_numpy_number),
-    _language(sum_of_a_generator_that_raises),
-    _language(fsum_of_a_generator_that_raises),
-    _language(message_of_index),
-    _language(message_of_unpacking),
-    _language(message_of_zip),
-    _language(message_of_an_empty_maximum),
-    _language(message_of_shapes),
-    _language(message_of_a_cast),
-    _language(message_of_index_by_type),
-    _language(message_of_a_comparison),
-    _language(message_of_zero_division),
-    _language(annotation_that_raises),
-    _language(annotation_without_a_value),
-    _language(exception_said_to_be_of_python),
-    _numbers(sign_of_an_added_zero, *TO_MINUS_1, -10, 10),
-    _numbers(infinity_of_an_added_zero, *TO_MINUS_1, -10, 10),
-    _numbers(sign_that_one_branch_keeps, (0, 50, 0), (0, 51, 0)),
+    *(
+        _language(raises_above(300, one))
+        for one in (
+            *(keys_put_back_until_it_raises, message_of_index, message_of_unpacking, message_of_zip),
+            *(message_of_an_empty_maximum, message_of_shapes, message_of_a_cast, message_of_index_by_type),
+            *(message_of_a_comparison, annotation_that_raises, annotation_without_a_value),
+        )
+    ),
+    _language(raises_above(30, exception_said_to_be_of_python)),
+    *(
+        _numbers(one, *TO_MINUS_1, -10, 10)
+        for one in (
+            sign_of_an_added_zero,
+            infinity_of_an_added_zero,
+            scale_of_minus_zero,
+            exponential_scale_of_minus_zero,
+        )
+    ),
+    *(
+        _numbers(one, (0, 50, 0), (0, 51, 0))
+        for one in (sign_that_one_branch_keeps, message_of_dividing_by_a_noisy_count, message_of_dividing_by_no_count)
+    ),
+    *(
+        _numbers(raises_above(20, one), *SECOND_TO_51)
+        for one in (
+            *(message_of_index_of_a_count, message_of_max_before_min, message_of_truth, message_of_add_before_multiply),
+            *(message_of_float_or_int, message_of_shorter_before_longer),
+        )
+    ),
+    _numbers(raises_above(800, maximum_with_a_small_integer), (0, 127, 0), (0, 128, 0), 0, 300),
+    _numbers(tells_above(800, quotient_of_32_bits), (0, 34, 0), (0, 35, 0), 0, 300),
+    _numbers(raises_above(800, root_of_a_large_integer), (0, 15, 0), (0, 16, 0), 0, 300),
+    *(
+        _numbers(raises_above(800, one), *SECOND_TO_51, 0, 300)
+        for one in (
+            *(minimum_with_a_large_integer, division_by_a_large_integer, power_of_a_large_integer),
+            rounded_to_too_many_digits,
+        )
+    ),
+    *(
+        _numbers(raises_above(800, one), *TO_1)
+        for one in (
+            *(math_root_of_a_large_integer, math_isnan_of_a_large_integer, power_beyond_floats),
+            math_power_beyond_floats,
+        )
+    ),
+    _numbers(tells_above(800, rounded_to_308_digits), (0, 2, 0), (0, 4, 0)),
+    *(
+        _numbers(tells_above(800, one), *TO_1)
+        for one in (variance_beyond_floats, norm_beyond_floats, quotient_beyond_floats)
+    ),
+    *(
+        _numbers(raises_above(300, one), *FIRST_TO_51)
+        for one in (
+            *(cumsum_with_keepdims, item_of_a_number, sort_without_an_axis, rounded_to_none),
+            rounded_to_none_by_the_method,
+        )
+    ),
+    *(_numbers(raises_above(300, one), *SECOND_TO_51) for one in (keepdims_of_text, reverse_of_none, dtype_of_zero)),
     Deception(
         sign_of_rounded_gaussian_noise,
         auditor.ZeroConcentratedDP(0.5),
@@ -960,39 +859,6 @@ READERS = (
         {},
         (np.array([0, 0]), np.array([0, -1])),
     ),
-    _numbers(scale_of_minus_zero, *TO_MINUS_1, -10, 10),
-    _numbers(exponential_scale_of_minus_zero, *TO_MINUS_1, -10, 10),
-    _numbers(message_of_index_of_a_count, *SECOND_TO_51),
-    _numbers(message_of_max_before_min, *SECOND_TO_51),
-    _numbers(message_of_truth, *SECOND_TO_51),
-    _numbers(message_of_add_before_multiply, *SECOND_TO_51),
-    _numbers(message_of_float_or_int, *SECOND_TO_51),
-    _numbers(message_of_shorter_before_longer, *SECOND_TO_51),
-    _numbers(message_of_dividing_by_a_noisy_count, (0, 50, 0), (0, 51, 0)),
-    _numbers(message_of_dividing_by_no_count, (0, 50, 0), (0, 51, 0)),
-    _numbers(maximum_with_a_small_integer, (0, 127, 0), (0, 128, 0), 0, 300),
-    _numbers(quotient_of_32_bits, (0, 34, 0), (0, 35, 0), 0, 300),
-    _numbers(root_of_a_large_integer, (0, 15, 0), (0, 16, 0), 0, 300),
-    _numbers(minimum_with_a_large_integer, *SECOND_TO_51, 0, 300),
-    _numbers(division_by_a_large_integer, *SECOND_TO_51, 0, 300),
-    _numbers(power_of_a_large_integer, *SECOND_TO_51, 0, 300),
-    _numbers(rounded_to_too_many_digits, *SECOND_TO_51, 0, 300),
-    _numbers(math_root_of_a_large_integer, *TO_1),
-    _numbers(math_isnan_of_a_large_integer, *TO_1),
-    _numbers(rounded_to_308_digits, (0, 2, 0), (0, 4, 0)),
-    _numbers(variance_beyond_floats, *TO_1),
-    _numbers(norm_beyond_floats, *TO_1),
-    _numbers(quotient_beyond_floats, *TO_1),
-    _numbers(power_beyond_floats, *TO_1),
-    _numbers(math_power_beyond_floats, *TO_1),
-    _numbers(cumsum_with_keepdims, *FIRST_TO_51),
-    _numbers(item_of_a_number, *FIRST_TO_51),
-    _numbers(sort_without_an_axis, *FIRST_TO_51),
-    _numbers(rounded_to_none, *FIRST_TO_51),
-    _numbers(rounded_to_none_by_the_method, *FIRST_TO_51),
-    _numbers(keepdims_of_text, *SECOND_TO_51),
-    _numbers(reverse_of_none, *SECOND_TO_51),
-    _numbers(dtype_of_zero, *SECOND_TO_51),
 )
 
 

@@ -486,10 +486,6 @@ def by_method(dataset, rng):
 
 
 # One session is kept by the module for all calls.
-class Global(Base):
-    pass
-
-
 SHARED = Asking(np.zeros(3), np.random.default_rng(0))
 
 
@@ -578,49 +574,11 @@ class Gaussian(Base):
 
 
 HOSTILE = [
-    *(
-        UnreleasedDraw,
-        NoiseTold,
-        BudgetOfData,
-        CostOfData,
-        CacheOfData,
-        RefusalOfData,
-        RefusalByData,
-        RefusalByConstructor,
-    ),
-    *(StateOfClass, ListOfClass, ListOfDefault, ListOfModule, OneTooMany, AfterThree, Order, Mutating, AnswerThatGrows),
-    *(
-        AnswerThatGrowsForAWhile,
-        ArrayThatChanges,
-        SpentOfData,
-        RemainingOfData,
-        ReadingChanges,
-        Overriding,
-        Diamond,
-        Getting,
-    ),
-    *(Setting, Making, OfAnotherType, Described, Slotted, Decorated, AsData, SortedByRaising, MapAfterRaising),
-    *(
-        StateBeforeRaising,
-        Compared,
-        InAList,
-        Truth,
-        OwnClass,
-        by_closure,
-        by_changing_function,
-        by_partial,
-        Asking,
-        by_method,
-    ),
-    *(
-        from_outside,
-        ByQuestion,
-        RemembersQuestion,
-        OpeningByData,
-        OpeningTells,
-        AnswersItself,
-        AnswersAFunction,
-        KeyOfData,
-    ),
-    *(TwoOfOneName, NameOfPython, Gaussian),
+    *(UnreleasedDraw, NoiseTold, BudgetOfData, CostOfData, CacheOfData, RefusalOfData, RefusalByData),
+    *(RefusalByConstructor, StateOfClass, ListOfClass, ListOfDefault, ListOfModule, OneTooMany, AfterThree, Order),
+    *(Mutating, AnswerThatGrows, AnswerThatGrowsForAWhile, ArrayThatChanges, SpentOfData, RemainingOfData),
+    *(ReadingChanges, Overriding, Diamond, Getting, Setting, Making, OfAnotherType, Described, Slotted, Decorated),
+    *(AsData, SortedByRaising, MapAfterRaising, StateBeforeRaising, Compared, InAList, Truth, OwnClass, by_closure),
+    *(by_changing_function, by_partial, Asking, by_method, from_outside, ByQuestion, RemembersQuestion, OpeningByData),
+    *(OpeningTells, AnswersItself, AnswersAFunction, KeyOfData, TwoOfOneName, NameOfPython, Gaussian),
 ]

@@ -14,8 +14,53 @@ COUNTS = Totals(cells=3, values=(0, 10), contribution={"linf": 1})
 ONE = Totals(cells=3, values=(0, 10), contribution={"l1": 1})
 EPSILON = PureDP(1.0)
 Faulty = tuple[Any, Any, Claim]
-FAULTY: dict[str, Faulty] = {}
-SOUND: dict[str, Faulty] = {}
+BIT = Value(values=[0, 1])
+FAULTY: dict[str, Faulty] = {
+    "scale halved": (lambda x, rng: [value + rng.laplace(0, 0.5) for value in x], ONE, EPSILON),
+    "scale just too small": (lambda x, rng: [value + rng.laplace(0, 0.999999) for value in x], ONE, EPSILON),
+    "all cells move": (lambda x, rng: [value + rng.laplace(0, 1) for value in x], COUNTS, EPSILON),
+    "product in place of sum": (lambda x, rng: [x[0] * rng.laplace(0, 1)], ONE, EPSILON),
+    "noise times count": (lambda x, rng: [x[0] + rng.laplace(0, 1) * x[1]], ONE, EPSILON),
+    "scale depends on data": (lambda x, rng: [x[0] + rng.laplace(0, 1 + x[1])], ONE, EPSILON),
+    "exponential noise": (lambda x, rng: [x[0] + rng.exponential(1)], ONE, EPSILON),
+    "uniform noise": (lambda x, rng: [x[0] + rng.uniform(-50, 50)], ONE, EPSILON),
+    "gaussian noise": (lambda x, rng: [x[0] + rng.normal(0, 1)], ONE, EPSILON),
+    "gaussian noise too small": (
+        lambda x, rng: [value + rng.normal(0, 1) for value in x],
+        ONE,
+        ZeroConcentratedDP(0.4),
+    ),
+    "integers rounded": (lambda x, rng: [2 * np.rint(x[0] / 2) + rng.laplace(0, 1)], ONE, EPSILON),
+    "integers floored": (lambda x, rng: [2 * (x[0] // 2) + rng.laplace(0, 1)], ONE, EPSILON),
+    "square of data": (lambda x, rng: [x[0] ** 2 + rng.laplace(0, 1)], ONE, EPSILON),
+    "data weighted": (lambda x, rng: [3 * x[0] + rng.laplace(0, 1)], ONE, EPSILON),
+    "geometric too steep": (lambda x, rng: x + (rng.geometric(0.7, 3) - rng.geometric(0.7, 3)), ONE, EPSILON),
+    "geometric one sided": (lambda x, rng: x + rng.geometric(0.3, 3), ONE, EPSILON),
+    "equality of raw data": (lambda x, rng: [x[0] + rng.laplace(0, 3), bool(x[0] == x[1])], COUNTS, EPSILON),
+    "noisy max value": (lambda x, rng: max(x + rng.laplace(0, 2, 3)), COUNTS, EPSILON),
+    "noisy max too little noise": (lambda x, rng: int(np.argmax(x + rng.laplace(0, 1, 3))), COUNTS, EPSILON),
+    "noisy max of two draws": (
+        lambda x, rng: [int(np.argmax(x + rng.laplace(0, 2, 3))), int(np.argmax(x + rng.laplace(0, 2, 3)))],
+        COUNTS,
+        EPSILON,
+    ),
+    "too honest": (lambda bit, rng: bit ^ (rng.random() < 0.25), BIT, PureDP(1.0)),
+    "impossible output": (
+        lambda value, rng: value if rng.random() < 0.5 else int(rng.integers(2)),
+        Value(values=[0, 1, 2]),
+        PureDP(1.1),
+    ),
+    "data chosen at random": (lambda x, rng: rng.choice(x), ONE, EPSILON),
+    "data chosen by a coin": (lambda x, rng: np.where(rng.random(1) < 0.5, x[0], x[1]), ONE, EPSILON),
+    "data compared with a die": (lambda x, rng: bool(x[0] == rng.integers(0, 3)), ONE, EPSILON),
+    "data shuffled": (lambda x, rng: list(rng.permutation(x)), ONE, EPSILON),
+    "data beside a coin": (lambda x, rng: [x[0] * (rng.random() < 0.5)], ONE, EPSILON),
+}
+SOUND: dict[str, Faulty] = {
+    "histogram": (lambda x, rng: [value + rng.laplace(0, 1) for value in x], ONE, EPSILON),
+    "noisy max": (lambda x, rng: int(np.argmax(x + rng.laplace(0, 2, 3))), COUNTS, EPSILON),
+    "randomised response": (lambda bit, rng: bit ^ (rng.random() < 0.25), BIT, PureDP(1.1)),
+}
 
 
 def faulty(domain: Any = COUNTS, claim: Claim = EPSILON) -> Callable[[Any], Any]:
@@ -35,26 +80,6 @@ def sound(domain: Any = COUNTS, claim: Claim = EPSILON) -> Callable[[Any], Any]:
 
 
 # Numbers with noise --------------------------------------------------------------------------------------------------
-
-
-@sound(ONE)
-def histogram(x, rng):
-    return [value + rng.laplace(0, 1) for value in x]
-
-
-@faulty(ONE)
-def scale_halved(x, rng):
-    return [value + rng.laplace(0, 0.5) for value in x]
-
-
-@faulty(ONE)
-def scale_just_too_small(x, rng):
-    return [value + rng.laplace(0, 0.999999) for value in x]
-
-
-@faulty(COUNTS)
-def all_cells_move(x, rng):
-    return [value + rng.laplace(0, 1) for value in x]
 
 
 @faulty(ONE)
@@ -85,71 +110,6 @@ def noise_given_away_rounded(x, rng):
 def sign_of_noise_given_away(x, rng):
     noise = rng.laplace(0, 1)
     return [x[0] + noise, noise > 0]
-
-
-@faulty(ONE)
-def product_in_place_of_sum(x, rng):
-    return [x[0] * rng.laplace(0, 1)]
-
-
-@faulty(ONE)
-def noise_times_count(x, rng):
-    return [x[0] + rng.laplace(0, 1) * x[1]]
-
-
-@faulty(ONE)
-def scale_depends_on_data(x, rng):
-    return [x[0] + rng.laplace(0, 1 + x[1])]
-
-
-@faulty(ONE)
-def exponential_noise(x, rng):
-    return [x[0] + rng.exponential(1)]
-
-
-@faulty(ONE)
-def uniform_noise(x, rng):
-    return [x[0] + rng.uniform(-50, 50)]
-
-
-@faulty(ONE)
-def gaussian_noise(x, rng):
-    return [x[0] + rng.normal(0, 1)]
-
-
-@faulty(ONE, ZeroConcentratedDP(0.4))
-def gaussian_noise_too_small(x, rng):
-    return [value + rng.normal(0, 1) for value in x]
-
-
-@faulty(ONE)
-def integers_rounded(x, rng):
-    return [2 * np.rint(x[0] / 2) + rng.laplace(0, 1)]
-
-
-@faulty(ONE)
-def integers_floored(x, rng):
-    return [2 * (x[0] // 2) + rng.laplace(0, 1)]
-
-
-@faulty(ONE)
-def square_of_data(x, rng):
-    return [x[0] ** 2 + rng.laplace(0, 1)]
-
-
-@faulty(ONE)
-def data_weighted(x, rng):
-    return [3 * x[0] + rng.laplace(0, 1)]
-
-
-@faulty(ONE)
-def geometric_too_steep(x, rng):
-    return x + (rng.geometric(0.7, 3) - rng.geometric(0.7, 3))
-
-
-@faulty(ONE)
-def geometric_one_sided(x, rng):
-    return x + rng.geometric(0.3, 3)
 
 
 # Comparisons ---------------------------------------------------------------------------------------------------------
@@ -193,11 +153,6 @@ def comparison_on_raw_data(x, rng):
 
 
 @faulty()
-def equality_of_raw_data(x, rng):
-    return [x[0] + rng.laplace(0, 3), bool(x[0] == x[1])]
-
-
-@faulty()
 def early_end_on_raw_data(x, rng):
     out = []
     for value in x:
@@ -226,30 +181,10 @@ def noisy_limit_released(x, rng):
     return None
 
 
-@sound()
-def noisy_max(x, rng):
-    return int(np.argmax(x + rng.laplace(0, 2, 3)))
-
-
-@faulty()
-def noisy_max_value(x, rng):
-    return max(x + rng.laplace(0, 2, 3))
-
-
-@faulty()
-def noisy_max_too_little_noise(x, rng):
-    return int(np.argmax(x + rng.laplace(0, 1, 3)))
-
-
 @faulty()
 def noisy_max_with_its_lead(x, rng):
     noisy = sorted(x + rng.laplace(0, 1.5, 3))
     return [noisy[2] - noisy[1], noisy[1] - noisy[0]]
-
-
-@faulty()
-def noisy_max_of_two_draws(x, rng):
-    return [int(np.argmax(x + rng.laplace(0, 2, 3))), int(np.argmax(x + rng.laplace(0, 2, 3)))]
 
 
 @faulty()
@@ -273,56 +208,16 @@ def sorted_data_beside_noise(x, rng):
 # Coins ---------------------------------------------------------------------------------------------------------------
 
 
-@sound(Value(values=[0, 1]), PureDP(1.1))
-def randomised_response(bit, rng):
-    return bit ^ (rng.random() < 0.25)
-
-
-@faulty(Value(values=[0, 1]), PureDP(1.0))
-def too_honest(bit, rng):
-    return bit ^ (rng.random() < 0.25)
-
-
-@faulty(Value(values=[0, 1]), PureDP(1.1))
+@faulty(BIT, PureDP(1.1))
 def coin_given_away(bit, rng):
     lie = rng.random() < 0.25
     return [bit ^ lie, lie]
 
 
-@faulty(Value(values=[0, 1]), PureDP(1.1))
+@faulty(BIT, PureDP(1.1))
 def one_coin_for_two_answers(bit, rng):
     u = rng.random()
     return [bit ^ (u < 0.25), bit ^ (u < 0.5)]
-
-
-@faulty(Value(values=[0, 1, 2]), PureDP(1.1))
-def impossible_output(value, rng):
-    return value if rng.random() < 0.5 else int(rng.integers(2))
-
-
-@faulty(ONE)
-def data_chosen_at_random(x, rng):
-    return rng.choice(x)
-
-
-@faulty(ONE)
-def data_chosen_by_a_coin(x, rng):
-    return np.where(rng.random(1) < 0.5, x[0], x[1])
-
-
-@faulty(ONE)
-def data_compared_with_a_die(x, rng):
-    return bool(x[0] == rng.integers(0, 3))
-
-
-@faulty(ONE)
-def data_shuffled(x, rng):
-    return list(rng.permutation(x))
-
-
-@faulty(ONE)
-def data_beside_a_coin(x, rng):
-    return [x[0] * (rng.random() < 0.5)]
 
 
 # Data that are told from symbols ---------------------------------------------------------------------------------------
