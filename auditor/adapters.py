@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.claims import Claim, claim_from_dict
-from auditor.errors import AuditorError, InvalidInputError
+from auditor.door import Door
+from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Relation, relation_named
 from auditor.plugins import found
@@ -96,15 +97,9 @@ def _asked(function: str, kind: type, *arguments: Any) -> Any:
     for name, adapter in found(GROUP).items():
         if function == "claim_of" and not hasattr(adapter, function):
             continue
-        try:
+        what = f"the adapter {name}, on {_named(arguments[0])},"
+        with Door(what, "call the mechanism in a function of your own, with a claim and neighbours"):
             answer = getattr(adapter, function)(*arguments)
-        except AuditorError:
-            raise
-        except (Exception, SystemExit) as error:  # of a library, or of an adapter from outside
-            raise InvalidInputError(
-                f"the adapter {name} failed on {_named(arguments[0])}: {type(error).__name__}: {error}; call the mechanism in a "
-                "function of your own, with a claim and neighbours"
-            ) from error
         if isinstance(answer, kind):
             return answer
         if answer is not None:

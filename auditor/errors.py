@@ -21,6 +21,10 @@ class MechanismError(AuditorError):
     """A mechanism that cannot be imported, called or understood. An exception that a mechanism raises is an output, not this."""
 
 
+class CodeError(InvalidInputError, MechanismError):
+    """Code of somebody's that raised where nothing that it does is an output."""
+
+
 class NoAnswerError(MechanismError):
     """A mechanism that did not respond."""
 

@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import entry_points
 from typing import Any
 
+from auditor.door import outcome, told
 from auditor.errors import InvalidInputError
 
 
@@ -24,16 +25,16 @@ def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
     points = sorted(entry_points(group=group), key=lambda point: (_is_own(point.dist), point.value))
     loaded = dict[str, Any]()
     for point in points:
-        try:
-            loaded[point.value] = point.load()
-        except (Exception, SystemExit) as error:  # of whatever it imports
-            missing = error.name if isinstance(error, ModuleNotFoundError) else None
-            if missing and f"{point.module}.".startswith(f"{missing}."):
-                continue
+        plugin = outcome(point.load)
+        missing = plugin.name if isinstance(plugin, ModuleNotFoundError) else None
+        if missing and f"{point.module}.".startswith(f"{missing}."):
+            continue
+        if isinstance(plugin, BaseException):
             raise InvalidInputError(
-                f"the entry point {point.value} of {group} cannot be loaded: {type(error).__name__}: {error}; repair or uninstall "
+                f"the entry point {point.value} of {group} cannot be loaded: {told(plugin)}; repair or uninstall "
                 "the package that has it"
-            ) from error
+            ) from plugin
+        loaded[point.value] = plugin
     return loaded
 
 

@@ -110,7 +110,7 @@ def test_other_objects_have_none(thing: object) -> None:
 def test_what_cannot_be_is_refused_in_words(coins: ModuleType) -> None:
     with pytest.raises(
         InvalidInputError,
-        match="failed on Coin of coins_of_the_test: TypeError: ",
+        match="on Coin of coins_of_the_test, raised TypeError: ",
     ):
         adapt(coins.Coin(), {"value": [0, 1]})
     with pytest.raises(InvalidInputError, match="needs a claim; say `epsilon`"):
@@ -132,8 +132,8 @@ def test_the_mechanism_travels_to_workers(coins: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("1 / 0", "failed on object of builtins: ZeroDivisionError: division by zero"),
-        ("raise SystemExit(0)", "failed on object of builtins: SystemExit: 0"),
+        ("1 / 0", "on object of builtins, raised ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)", "on object of builtins, raised SystemExit: 0"),
         ("return 3", "returned 3 for object of builtins; it must return Adapted or None"),
         ("return auditor.PureDP(1.0)", "it must return Adapted or None"),
         ("raise auditor.InvalidInputError('say `d_in`')", "say `d_in`"),

@@ -1,6 +1,6 @@
 """One audit from its plan to its end, or several at once."""
 
-import functools
+import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
@@ -19,7 +19,8 @@ from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.sequential_flow import audit_sequentially
 from auditor.blackbox.host import held
-from auditor.errors import MechanismError, WorkerLostError
+from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
+from auditor.errors import AuditorError, MechanismError, WorkerLostError
 from auditor.results.result import AuditResult
 
 
@@ -28,15 +29,34 @@ def no_listener(progress: Any) -> None:
 
 
 def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> AuditResult:
-    """Carry out a plan and judge it at its own level; raises as ``carry_out`` does."""
-    return carry_out(plan, listener, refuse=refuse).result()
+    """Carry out a plan and judge it at its own level; raises as ``carry_out`` does, and Stopped after SIGINT."""
+    with stoppable(signal.SIGINT), Door("the audit", passes=(Exception,)):
+        return carry_out(plan, listener, refuse=refuse).result()
 
 
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Ended]:
     """Carry out plans, several at a time, and yield their results in order. A refused mechanism is inconclusive."""
     for plan in plans:
         plan.settings.execution.reach()  # before any other audit takes its time
-    return run_concurrently(plans, functools.partial(carry_out, refuse=True), listener)
+    return run_concurrently(plans, _apart, listener)
+
+
+def _apart(plan: Plan, listener: Listener) -> Ended:
+    """Carry out one plan of several. Whatever it ends in, the others go on."""
+    try:
+        return carry_out(plan, listener, refuse=True)
+    except AuditorError as error:
+        if not isinstance(error, MechanismError):
+            raise
+        why = str(error)
+    except Stopped:
+        raise
+    except BaseException as error:  # of a domain that is a user's class, or of the auditor itself
+        if refused_by_machine(error):
+            raise
+        why = f"the audit ended in an error, {told(error)}; please report it, unless the error is of your own code"
+    plan.store.end(why)
+    return Ended.of(Outcome(plan, no_answer(why, plan.settings.sizes)), Draw(plan, listener))
 
 
 def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> Ended:

@@ -11,6 +11,7 @@ from auditor.blackbox.host import hosted
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sources import ProgramSource
 from auditor.claims import Claim, PrivacyClaim, Unclaimed
+from auditor.door import outcome, told
 from auditor.neighbours.domains import Domain
 from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
@@ -35,20 +36,18 @@ class ProofJob:
     def __init__(self, plan: Plan) -> None:
         self._plan, self._found, self._dropped = plan, dict[str, Any](), False
         self._thread: threading.Thread | None = None
-        attempt = None if plan.store.recalls(PROOF) else _attempt_for(plan)
-        if attempt is not None:
+        attempt = None if plan.store.recalls(PROOF) else outcome(_attempt_for, plan)
+        if isinstance(attempt, BaseException):
+            self._found = _failed(attempt)
+        elif attempt is not None:
             self._thread = threading.Thread(target=self._run, args=(attempt,), daemon=True)
             self._thread.start()
 
     def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
         with _ONE_AT_A_TIME:
-            if self._dropped:
-                return
-            try:
-                self._found = attempt()
-            except BaseException as error:  # of the mechanism, of its process or of the prover
-                why = f"the attempt ended in an error, {type(error).__name__}: {error}"
-                self._found = asdict(ProofFound(str(Status.NOT_PROVED), None, str(Scope.DOMAIN), reason=why))
+            if not self._dropped:
+                found = outcome(attempt)  # or an error: of the mechanism, of its process or of the prover
+                self._found = _failed(found) if isinstance(found, BaseException) else found
 
     def drop(self) -> None:
         """Let nobody wait for the result."""
@@ -69,6 +68,11 @@ class ProofJob:
             self._thread.join()
         is_brief, proved = self._plan.settings.prove == BRIEFLY, self._found.get("status") == Status.PROVED
         return {} if is_brief and not proved else self._found
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    why = f"the attempt ended in an error, {told(error)}"
+    return asdict(ProofFound(str(Status.NOT_PROVED), None, str(Scope.DOMAIN), reason=why))
 
 
 def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
@@ -97,7 +101,8 @@ def _ended(
 ) -> dict[str, Any]:
     end = attempt(mechanism, claim, domain, seconds)
     scope = str(end.scope) if end.asked is None else f"{end.scope}, {end.asked}"
-    return asdict(ProofFound(str(end.status), end.value, scope, end.rule, end.reason, end.pairs))
+    value = None if end.value is None else float(end.value)
+    return asdict(ProofFound(str(Status(end.status)), value, scope, end.rule, end.reason, end.pairs))
 
 
 def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.flatten import (
     KIND,
     LARGEST,
+    READING,
     Leaves,
     OutputKind,
     array_leaves,
@@ -46,6 +47,11 @@ def from_batch(batch: Any, size: int) -> Outputs:
 
     Raises MechanismError if the batch has another length, or no length.
     """
+    with READING:
+        return _read_batch(batch, size)
+
+
+def _read_batch(batch: Any, size: int) -> Outputs:
     try:
         length = len(batch)
         if isinstance(batch, str | bytes | Mapping | Set):
@@ -80,7 +86,8 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 
     Raises MechanismError if an object in them does not say what it holds.
     """
-    return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
+    with READING:
+        return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
 
 
 def _table(size: int, columns: Columns) -> Outputs:

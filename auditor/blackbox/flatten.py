@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, SEPARATORS, JsonNumber, Leaf, number_leaves
+from auditor.door import Door, outcome
 from auditor.errors import MechanismError
 
 Leaves = dict[str, Leaf]
@@ -23,6 +24,8 @@ Leaves = dict[str, Leaf]
 ARRAY_OF_NUMBERS = "array of numbers"
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
+# An object of the user's is asked what it holds. If there is no memory for the answer, the machine is to blame.
+READING = Door("reading an output", "return numbers, text, lists or dicts", (MemoryError,))
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
@@ -41,7 +44,8 @@ def row_of(output: Any) -> Leaves:
     Raises MechanismError if an object in it does not say what it holds.
     """
     leaves: Leaves = {}
-    flatten("output", output, leaves)
+    with READING:
+        flatten("output", output, leaves)
     leaves["type"] = leaves.pop("type of output", "float")
     return leaves
 
@@ -151,11 +155,10 @@ def _is_array_like(value: Any) -> bool:
 
 def _array_like_leaves(place: str, value: Any) -> Leaves:
     """Return the items, and the labels of rows and columns. The text of such an object would leave out digits and rows."""
-    try:
-        inside = np.asarray(value)
-    except Exception as error:  # whatever an object's own conversion raises
+    inside = outcome(np.asarray, value)
+    if isinstance(inside, BaseException):
         raise MechanismError(
-            f"an output is {type(value).__name__}, which cannot be read as an array: {error}; return a NumPy array, or numbers"
+            f"an output is {type(value).__name__}, which cannot be read as an array: {inside}; return a NumPy array, or numbers"
         ) from None
     leaves: Leaves = {}
     flatten(place, inside, leaves)
@@ -303,10 +306,9 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
 
     Raises MechanismError for an object without a text of its own: the audit could not see its content.
     """
-    try:
-        found = text(value)
-    except Exception as error:  # an object that cannot be spelled is an output too
-        return f"{type(value).__name__} that raises {type(error).__name__}"
+    found = outcome(text, value)
+    if not isinstance(found, str):  # an object that cannot be spelled is an output too
+        return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
         return repr(found)
     if not isinstance(value, str | bytes) and _ADDRESS.search(found):

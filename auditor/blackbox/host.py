@@ -19,12 +19,13 @@ import numpy as np
 
 from auditor.blackbox.canonical import from_rows
 from auditor.blackbox.command import Program
-from auditor.blackbox.flatten import row_of
+from auditor.blackbox.flatten import row_of, spelled
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
 from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
 from auditor.blackbox.sources import ProgramSource, Source
+from auditor.door import outcome, told
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
@@ -79,14 +80,14 @@ _HELD: list[bytes] = []  # what running audits have loaded; append and remove ar
 def _pickled(source: PythonSource) -> bytes:
     import cloudpickle
 
-    try:
-        return bytes(cloudpickle.dumps(source))
-    except Exception as error:  # whatever an object's own pickling raises
+    pickled = outcome(cloudpickle.dumps, source)
+    if isinstance(pickled, BaseException):
         raise MechanismError(
-            f'mechanism "{source.name}" cannot be sent to a process of its own ({type(error).__name__}: {error}); give it by '
+            f'mechanism "{source.name}" cannot be sent to a process of its own ({told(pickled)}); give it by '
             "name, module:function, or set `isolate` to false: then it runs in the auditor's process, and a "
             "crash ends that process too"
         ) from None
+    return bytes(pickled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +237,7 @@ def serve() -> None:
             for output in _outputs(mechanism, method, arguments):
                 _answer(answers, (output,))
             _answer(answers, None)
-        except (MechanismError, KeyboardInterrupt) as error:
+        except MechanismError as error:
             _answer(answers, error)
 
 
@@ -280,8 +281,13 @@ class _Known(pickle.Unpickler):
 
 def _able_to_travel(output: Any) -> Any:
     """Return an output itself, or its text if the auditor's process cannot read it."""
-    try:
+
+    def travel() -> bool:
         _Known(io.BytesIO(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))).load()
-    except Exception:  # whatever an object's own pickling raises
-        return RuntimeError(f"{type(output).__name__}: {output}") if isinstance(output, BaseException) else repr(output)
-    return output
+        return True
+
+    if outcome(travel) is True:
+        return output
+    if isinstance(output, BaseException):
+        return RuntimeError(f"{type(output).__name__}: {outcome(str, output)}")
+    return spelled(output)

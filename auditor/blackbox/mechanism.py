@@ -20,6 +20,7 @@ import numpy as np
 from auditor.blackbox.answered_rows import rows_of
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
 from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
+from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
 
@@ -113,22 +114,24 @@ def find(name: str, search_path: tuple[str, ...]) -> Any:
     for folder in reversed(search_path):
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    try:
-        module = _load_file(place, search_path) if place.endswith(".py") else _load_module(place, search_path)
-    except MechanismError:
-        raise
-    except (Exception, SystemExit) as error:
+    module = outcome(_load_file if place.endswith(".py") else _load_module, place, search_path)
+    if isinstance(module, MechanismError):
+        raise module
+    if isinstance(module, BaseException):
         looked = ", ".join(search_path) or "Python's own path"
         raise MechanismError(
-            f'mechanism "{name}": importing {place} failed with {type(error).__name__}: {error} (looked in {looked})'
-        ) from error
+            f'mechanism "{name}": importing {place} failed with {told(module)} (looked in {looked})'
+        ) from module
     found: Any = module
     for part in attribute.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-            raise MechanismError(f'mechanism "{name}": {place} has no {part}; {did_you_mean(part, names)}') from None
+        with Door(f'mechanism "{name}": {place}'):
+            try:
+                found = getattr(found, part)
+            except AttributeError:
+                names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+                raise MechanismError(
+                    f'mechanism "{name}": {place} has no {part}; {did_you_mean(part, names)}'
+                ) from None
     return found
 
 
@@ -178,12 +181,13 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 
 def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
     """Return the signature of a mechanism. Raises MechanismError if Python can read none."""
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        raise MechanismError(
-            f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
-        ) from None
+    with Door(f'the signature of mechanism "{name}"'):
+        try:
+            return inspect.signature(function)
+        except (TypeError, ValueError):
+            raise MechanismError(
+                f'mechanism "{name}" has no signature Python can read; wrap it in a function of (dataset, rng)'
+            ) from None
 
 
 def copier(value: Any) -> Callable[[], Any]:
@@ -270,12 +274,7 @@ class Mechanism(Drawer):
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         draws = {label: self._caller(dataset, rng) for label, dataset, _ in sides_of(pair, labels)}
         for label in labels.tolist():
-            try:
-                output = draws[label]()
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # each failure is an output, and so is sys.exit()
-                output = error
+            output = outcome(draws[label])  # each failure is an output, and so is sys.exit()
             if self.batched and not isinstance(output, BaseException):
                 from_batch(output, 1)  # raises where the shape is wrong
                 output = output[0]
@@ -307,9 +306,4 @@ class Mechanism(Drawer):
             yield rows_of(a), rows_of(b), rows_of(c), rows_of(d)
 
     def _batch(self, dataset: Any, rng: Stream, size: int) -> Any:
-        try:
-            return self.function(dataset, **self._given(rng, size))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return error
+        return outcome(lambda: self.function(dataset, **self._given(rng, size)))

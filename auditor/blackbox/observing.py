@@ -23,6 +23,7 @@ import numpy as np
 from auditor.blackbox.mechanism import PythonSource, signature_of
 from auditor.blackbox.sources import Source
 from auditor.defaults import ObserveKind
+from auditor.door import outcome
 from auditor.errors import InvalidInputError
 
 # Levels of objects in the attributes of an object, and the length of what is read of a file.
@@ -60,28 +61,26 @@ class ObservedCall:
         return signature.replace(parameters=[one for name, one in signature.parameters.items() if name != "size"])
 
     def __call__(self, dataset: Any, **given: Any) -> dict[str, Any]:
-        """Return the output with what was observed. Only KeyboardInterrupt is raised; any other exception is the output."""
+        """Return the output with what was observed. An exception is the output."""
         if "size" in signature_of(self.function, self.name).parameters:
             given["size"] = 1
         before = Path.cwd()
         with contextlib.ExitStack() as stack:
             reads = {kind: stack.enter_context(begin()) for kind, begin in OBSERVERS.items() if kind in self.what}
-            try:
-                value = self.function(dataset, **given)
-                value = value[0] if "size" in given else value
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                value = error
+            value = outcome(self._called, dataset, given)
             seen = {kind: read() for kind, read in reversed(reads.items())}
         if Path.cwd() != before:
             os.chdir(before)
         if "attributes" in self.what:
-            seen["attributes"] = attributes_of(value)
+            seen["attributes"] = outcome(attributes_of, value)
             value = (
                 value if isinstance(value, BaseException) or not hasattr(value, "__dict__") else type(value).__name__
             )
         return {"output": value, **{kind: seen[kind] for kind in self.what}}
+
+    def _called(self, dataset: Any, given: Mapping[str, Any]) -> Any:
+        value = self.function(dataset, **given)
+        return value[0] if "size" in given else value
 
 
 def attributes_of(value: Any, depth: int = DEPTH) -> Any:

@@ -22,6 +22,7 @@ import numpy as np
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import decode, encode, packed
 from auditor.blackbox.sample import Answers, Sample
+from auditor.door import Stopped
 from auditor.errors import AuditorError, InvalidInputError, MachineError, MechanismError
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import require_file
@@ -145,7 +146,7 @@ class Store:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._file is None:
-                raise KeyboardInterrupt  # the run was interrupted, and its audits must end
+                raise Stopped  # its audits must end
             yield self._file
 
     @contextmanager

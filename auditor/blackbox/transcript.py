@@ -6,6 +6,7 @@ Nothing but Python's own library is needed for this. So a program that holds a s
 from collections.abc import Callable
 from typing import Any
 
+from auditor.door import outcome
 from auditor.errors import MechanismError
 from auditor.neighbours.scripts import NOTHING, Asked, ScriptStep
 
@@ -49,9 +50,9 @@ class _Dialogue:
         if question is not NOTHING:
             if step.session not in self.sessions:
                 self.sessions[step.session] = self.open_session()
-            answer = _attempt(_put(self.sessions[step.session]), question)
+            answer = outcome(_put(self.sessions[step.session]), question)
         session = self.sessions.get(step.session)
-        said = {name: _attempt(_read, session, name) for name in SAID if hasattr(session, name)}
+        said = {name: outcome(_read, session, name) for name in SAID if hasattr(session, name)}
         if self.meter is not None and self.meter.of is None and self.meter.is_passed(said.get("spent")):
             self.is_over = True
             self._write(PAST_METER, dict.fromkeys(SAID, PAST_METER))
@@ -89,12 +90,3 @@ def _put(session: Any) -> Callable[[Any], Any]:
 def _read(session: Any, name: str) -> Any:
     value = getattr(session, name)
     return value() if callable(value) else value
-
-
-def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a refusal is an answer, and so is sys.exit()
-        return error

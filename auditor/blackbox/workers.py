@@ -20,6 +20,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from auditor.blackbox.process import lead_a_group, print_nowhere
+from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 
 # A function and its arguments.
@@ -50,7 +51,7 @@ class Workers(Protocol):
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         """Yield the results of tasks, in order. ``ahead`` tasks are taken before their results are asked for.
 
-        Raises what a task raises, WorkerLostError if a worker of this machine ended, and KeyboardInterrupt after ``close``.
+        Raises what a task raises, WorkerLostError if a worker of this machine ended, and Stopped after ``close``.
         """
 
     def close(self) -> None:
@@ -80,14 +81,14 @@ class Threads:
             while True:
                 for function, arguments in islice(tasks, ahead - len(asked)):
                     if self._closed:
-                        raise KeyboardInterrupt
+                        raise Stopped
                     asked.append(self.submit(function, *arguments))
                 if not asked:
                     return
                 try:
                     result = asked.popleft().result()
                 except self.lost:
-                    raise (KeyboardInterrupt() if self._closed else WorkerLostError(LOST)) from None
+                    raise (Stopped() if self._closed else WorkerLostError(LOST)) from None
                 yield result
         except KeyboardInterrupt:
             self.stop()  # a task may never end
@@ -266,7 +267,7 @@ def workers_for(kind: str, workers: int, address: str | None = None) -> Workers:
 
 
 def close_all() -> None:
-    """Stop all workers at once. Whoever waits for them gets a KeyboardInterrupt."""
+    """Stop all workers at once. Whoever waits for them gets Stopped."""
     while _STARTED:
         _STARTED.popitem()[1].close()
 

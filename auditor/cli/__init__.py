@@ -16,7 +16,6 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import shtab
@@ -31,7 +30,8 @@ from auditor.cli import (
     show,
     writing,
 )
-from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, refused_by_machine
+from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED
+from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MachineError, visible
 
 # Letters of a line of a message.
@@ -93,7 +93,7 @@ def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | N
 def _run(options: argparse.Namespace) -> int:
     lost = list[BaseException]()
     try:
-        with _interruptible(lost):
+        with stoppable(signal.SIGINT, signal.SIGTERM), _awake(lost):
             status: int = options.command(options)
     except BrokenPipeError:
         raise
@@ -108,16 +108,13 @@ def _run(options: argparse.Namespace) -> int:
             "auditor: interrupted; finished work is kept, and the same command with --resume continues from there",
             file=sys.stderr,
         )
-        return TERMINATED if isinstance(stopped, _Terminated) else INTERRUPTED
+        return TERMINATED if isinstance(stopped, Stopped) and stopped.number == signal.SIGTERM else INTERRUPTED
     return status
 
 
 def _left_by(error: SystemExit) -> InvalidInputError:
     """Say where code that the auditor called asked Python to end."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return InvalidInputError(
-        f"{last.filename}:{last.lineno} called sys.exit({error.code!r}); no verdict. Code that is audited must return or raise"
-    )
+    return InvalidInputError(f"{told(error)}; no verdict. Code that is audited must return or raise")
 
 
 def _ended_by(error: Exception, with_traceback: bool) -> int:
@@ -140,21 +137,12 @@ def _ended_by(error: Exception, with_traceback: bool) -> int:
     return BAD_INPUT if isinstance(error, AuditorError) and not isinstance(error, MachineError) else NO_ANSWER
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, after which there is as much to be put in order as after SIGINT."""
-
-
 @contextlib.contextmanager
-def _interruptible(lost: list[BaseException]) -> Iterator[None]:
-    """Let SIGTERM end a command as SIGINT does: no process is left behind, and what is done is kept.
+def _awake(lost: list[BaseException]) -> Iterator[None]:
+    """Let a thread of a library that ends for lack of memory end the command, since others would wait for it forever.
 
-    A thread of a library that ends for lack of memory ends the command too, since others would wait for it forever. Its error is
-    noted in ``lost``.
+    Its error is noted in ``lost``. SIGTERM ends a command as SIGINT does: no process is left behind, and what is done is kept.
     """
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        heard.set()
-        raise _Terminated
 
     def end(thread: threading.ExceptHookArgs) -> None:
         if not (isinstance(thread.exc_value, SystemError) or refused_by_machine(thread.exc_value)):
@@ -163,22 +151,20 @@ def _interruptible(lost: list[BaseException]) -> Iterator[None]:
         assert thread.exc_value is not None
         lost.append(thread.exc_value)
         # A signal wakes the main thread, but not if it comes just before that begins to wait.
-        while len(lost) == 1 and main_thread is not None and not heard.is_set():
+        while len(lost) == 1 and main_thread is not None and not (ended.is_set() or is_stopped()):
             signal.pthread_kill(main_thread, signal.SIGTERM)
-            heard.wait(0.2)
+            ended.wait(0.2)
 
-    main_thread, before, heard = threading.main_thread().ident, threading.excepthook, threading.Event()
+    main_thread, before, ended = threading.main_thread().ident, threading.excepthook, threading.Event()
     if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
         yield
         return
-    usual = signal.signal(signal.SIGTERM, interrupt)
     vars(threading).update(excepthook=end)  # Python has no other way
     try:
         yield
     finally:
-        heard.set()
+        ended.set()
         vars(threading).update(excepthook=before)
-        signal.signal(signal.SIGTERM, usual or signal.SIG_DFL)  # none if it was not set in Python
 
 
 def _parser() -> argparse.ArgumentParser:

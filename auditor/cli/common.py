@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from auditor.defaults import RunKeywords, settings
+from auditor.door import OF_THE_MACHINE, Door
 from auditor.errors import InvalidInputError, MechanismError, did_you_mean, visible
 
 if TYPE_CHECKING:
@@ -24,13 +24,6 @@ AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2
 PROVED_FOR_PAIRS = 4  # by `auditor prove`: not for all data sets of a domain
 NOT_ALL_CHECKED = 5  # by `auditor replay --check`: nothing differs, and what needs code was not made again
 NOBODY_READS = 141  # as of a command that SIGPIPE ends
-# What a system says that has no room, or gives no right.
-OF_THE_MACHINE = (
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
-    *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
-)
-# How Python and its libraries say the same in other errors.
-TOO_LITTLE = ("can't start new thread", "failed to map segment", "annot allocate memory")
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -159,24 +152,12 @@ def selected(configurations: "list[Configuration]", only: list[str] | None) -> "
 
 @contextlib.contextmanager
 def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
-    """Let errors of a mechanism name the file and the audit."""
+    """Let errors of a mechanism, and of any other code of the user's, name the file and the audit."""
     try:
-        yield
+        with Door("a first look"):
+            yield
     except MechanismError as error:
         raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None
-
-
-def refused_by_machine(error: BaseException | None) -> BaseException | None:
-    """Return the thing that the machine refused in an error, or in an earlier error that led to it: room, memory, a right, a
-    thread. None if nothing.
-    """
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
-            return error
-        if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LITTLE):
-            return error
-        error = error.__cause__ or error.__context__
-    return None
 
 
 def make_folder(folder: Path) -> None:

@@ -19,6 +19,7 @@ from auditor.cli.common import (
     table_for,
     write_to,
 )
+from auditor.door import outcome, told
 from auditor.errors import InvalidInputError, visible
 from auditor.strangers import read_json
 
@@ -61,15 +62,19 @@ def _prove(options: argparse.Namespace) -> int:
         for number, plan in enumerate(configuration.plans, 1):
             with naming(configuration, plan):
                 proof = _attempt(asked, plan, options.seconds)
-            words = "– only privacy claims of Python mechanisms are tried" if proof is None else str(proof)
+            ended, words = Status.NOT_PROVED, "– only privacy claims of Python mechanisms are tried"
+            if isinstance(proof, BaseException):  # of the prover
+                words = f"not proved: the attempt ended in an error, {told(proof)}"
+            elif proof is not None:
+                ended, words = proof.status, str(proof)
             table.add_row(escaped(plan.name), str(plan.claim), escaped(words))
             if proof is None:
                 continue
             # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
-            if proof.status != Status.PROVED and plan.expect is not Verdict.VIOLATION:
-                is_for_pairs = proof.status == Status.PROVED_FOR_PAIRS and status != UNEXPECTED
+            if ended != Status.PROVED and plan.expect is not Verdict.VIOLATION:
+                is_for_pairs = ended == Status.PROVED_FOR_PAIRS and status != UNEXPECTED
                 status = PROVED_FOR_PAIRS if is_for_pairs else UNEXPECTED
-            if options.out is not None and proof.certificate is not None:
+            if options.out is not None and not isinstance(proof, BaseException) and proof.certificate is not None:
                 folder = options.out / configuration.name
                 make_folder(folder)
                 write_to(str(folder / f"proof-{number}.json"), json.dumps(proof.certificate, indent=1) + "\n")
@@ -77,7 +82,7 @@ def _prove(options: argparse.Namespace) -> int:
     return status
 
 
-def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | None":
+def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | BaseException | None":
     from auditor.blackbox.sources import ProgramSource
     from auditor.claims import PrivacyClaim, Unclaimed
 
@@ -87,7 +92,9 @@ def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | None
         or isinstance(plan.claim, Unclaimed)
     ):
         return None
-    return asked.attempt(plan.source.drawer(), plan.claim, plan.domain, seconds)
+    mechanism = plan.source.drawer()
+    ended: Attempted | BaseException = outcome(asked.attempt, mechanism, plan.claim, plan.domain, seconds)
+    return ended
 
 
 def _check(options: argparse.Namespace) -> int:

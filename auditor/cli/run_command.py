@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import itertools
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -188,7 +189,7 @@ def _audit(
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
         for configuration, result in zip(configurations, found, strict=True):
-            report = write_reports(result, options.out / configuration.name)
+            report, unwritten = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(
                 visible(f"report: {report.with_suffix('.html')}"), highlight=False, markup=False, soft_wrap=True
@@ -196,6 +197,9 @@ def _audit(
             if options.quiet:
                 _say_in_short(result)
             results.append(result)
+            for why in unwritten:
+                print(visible(f"auditor: {why}"), file=sys.stderr)
+                statuses.append(NO_ANSWER)
             annotate(result, str(configuration.file))
             changes = []
             if baselines:

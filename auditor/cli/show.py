@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from auditor.cli.common import AS_EXPECTED, STANDARD_OUTPUT, Commands, open_console, write_to
+from auditor.door import Door
 from auditor.report.formats import FORMATS
 
 
@@ -27,7 +28,9 @@ def _show(options: argparse.Namespace) -> int:
     result = read_report(near / "report.json" if is_meant else options.report)
     asked = [form for form in FORMATS if getattr(options, form.option) is not None]
     for form in asked:
-        write_to(getattr(options, form.option), form.write(result))
+        with Door(f"what makes {form.noun}"):
+            text = form.write(result)
+        write_to(getattr(options, form.option), text)
     if not asked:
         from auditor.report.terminal import print_result
 

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from auditor.blackbox.mechanism import load
 from auditor.config.strict import LowHigh, Strict
+from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs, Value
@@ -205,9 +206,12 @@ class CanariesByCoins(NeighbourForm):
         given = self.arguments()
         for key in ("canaries", "records"):
             if isinstance(name := given.get(key), str):
-                given[key] = load(name, search_path)()
+                function = load(name, search_path)
+                with Door(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
+                    given[key] = function()
         load(self.score, search_path)  # so that an error names its place
-        return Canaries(**given).found_in(search_path)
+        with Door("what canaries or records returned", "it must be a list or an array"):
+            return Canaries(**given).found_in(search_path)
 
 
 class ColumnOfFrame(Strict):
@@ -292,17 +296,11 @@ class Generated(NeighbourForm):
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
         function = load(self.generator, search_path)
-        try:
+        with Door(generator, "it is called without arguments, and must yield pairs (left, right), or return a domain"):
             made = function()
-            pairs = (
-                [] if hasattr(made, "corners") or not isinstance(made, Iterable) else list(islice(made, MOST_PAIRS + 1))
-            )
-        except (Exception, SystemExit) as error:  # whatever the user's own code raises
-            raise InvalidInputError(
-                f"{generator} raised {type(error).__name__}: {error}; it is called without arguments, and must yield pairs "
-                "(left, right), or return a domain"
-            ) from error
-        if hasattr(made, "corners"):
+            is_domain = hasattr(made, "corners")
+            pairs = [] if is_domain or not isinstance(made, Iterable) else list(islice(made, MOST_PAIRS + 1))
+        if is_domain:
             if self.relation is not None:
                 raise InvalidInputError(
                     f"{generator} returned a domain, which has its own relation; leave out relation"
@@ -318,7 +316,8 @@ class Generated(NeighbourForm):
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise InvalidInputError(f"{generator} yielded {pair!r}; it must yield pairs (left, right)")
-        return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
+        with Door(f"a data set of {generator}"):
+            return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 
 class DrawnByStrategy(NeighbourForm):
@@ -330,8 +329,9 @@ class DrawnByStrategy(NeighbourForm):
     """How neighbours may differ; each pair is checked."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
-        strategy = load(self.strategy, search_path)()
-        return Pairs(drawn_pairs(strategy), self.relation or Relation.AS_GIVEN)
+        with Door(f'strategy "{self.strategy}"'):
+            strategy = load(self.strategy, search_path)()
+            return Pairs(drawn_pairs(strategy), self.relation or Relation.AS_GIVEN)
 
 
 def _form(given: Any) -> str | None:

@@ -21,6 +21,7 @@ from auditor.config import schema
 from auditor.config.domain_schema import Apart
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
+from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
@@ -149,12 +150,11 @@ def _stated(part: "_Part") -> Claim:
         )
     stated = find(name, search_path(Path(part.document.file)))
     if inspect.isroutine(stated):
-        try:
+        with Door(name):
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
-        except (Exception, SystemExit) as error:  # of the user's own code
-            raise InvalidInputError(f"{name} raised {type(error).__name__}: {error}") from None
-    return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
+    with Door(f"what {name} states"):
+        return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
@@ -317,7 +317,8 @@ def _valid(part: _Part, neighbours: Domain | Canaries, folders: tuple[str, ...])
     with part.document.naming("audits", part.number, "valid"):
         if isinstance(neighbours, Canaries):
             raise InvalidInputError("valid: it says which pairs of a domain count, and canaries have none")
-        return Valid(neighbours, load(named, folders))
+        with Door(f"the first pairs of the domain, for {named},"):
+            return Valid(neighbours, load(named, folders))
 
 
 def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:

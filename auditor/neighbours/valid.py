@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError
+from auditor.door import outcome, told
+from auditor.errors import CodeError, InvalidInputError
 from auditor.neighbours.domains import Domain, retried
 from auditor.neighbours.pair import Pair, Side
 
@@ -80,12 +81,12 @@ class Valid(Domain):
         sides: tuple[Side, ...] = ("left", "right")
         for side in sides:
             dataset = pair.dataset(side)
-            try:
-                if not self.is_valid(dataset):
-                    return False
-            except (Exception, SystemExit) as error:  # whatever the user's own code raises
-                raise InvalidInputError(
-                    f"the function that says which data sets are valid raised {type(error).__name__}: {error}; it must return true "
+            is_valid = outcome(lambda dataset=dataset: bool(self.is_valid(dataset)))
+            if isinstance(is_valid, BaseException):
+                raise CodeError(
+                    f"the function that says which data sets are valid raised {told(is_valid)}; it must return true "
                     f"or false for each data set of the domain, such as {pair.code(side)}"
-                ) from error
+                ) from is_valid
+            if not is_valid:
+                return False
         return True

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from auditor.door import Door
+from auditor.errors import AuditorError
+
 if TYPE_CHECKING:
     from auditor.results.result import RunResult
 
@@ -32,10 +35,11 @@ FORMATS = [
 ]
 
 
-def write_reports(result: "RunResult", folder: Path) -> Path:
-    """Write report.json and the files next to it, and return the path of report.json. The folder is made if it is missing.
+def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
+    """Write report.json and the files next to it. The folder is made if it is missing.
 
-    The files show the numbers of report.json, with the digits that it has.
+    The files show the numbers of report.json, with the digits that it has. Returns the path of report.json, and why a file next to
+    it could not be made: a plot that fails, or the form of an extension, costs that file only.
     """
     from auditor.results.files import to_json, write_whole
     from auditor.results.reader import read_report
@@ -44,7 +48,15 @@ def write_reports(result: "RunResult", folder: Path) -> Path:
     report = folder / "report.json"
     write_whole(report, to_json(result.to_dict()))
     written = replace(read_report(report), seconds=result.seconds)
+    failed = list[str]()
     for form in FORMATS:
         if form.file is not None:
-            write_whole(folder / form.file, form.write(written))
-    return report
+            try:
+                with Door(f"{folder / form.file} is missing: what makes {form.noun}"):
+                    text = form.write(written)
+            except AuditorError as error:
+                failed.append(str(error))
+                (folder / form.file).unlink(missing_ok=True)  # that of an earlier run would be taken for this one
+                continue
+            write_whole(folder / form.file, text)
+    return report, failed

@@ -16,6 +16,7 @@ from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import ProcessEnded
 from auditor.blackbox.sample import ALWAYS, Patience
+from auditor.door import Stopped
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Arrays, Pair, Relation
 
@@ -288,12 +289,12 @@ def test_whatever_a_mechanism_raises_is_an_output(error: BaseException, batched:
     assert sample.right.failure() is not None
 
 
-def test_ctrl_c_is_no_output() -> None:
-    def interrupted(dataset: Any, rng: Any) -> Any:
-        raise KeyboardInterrupt
+def test_a_stop_is_no_output() -> None:
+    def stopped(dataset: Any, rng: Any) -> Any:
+        raise Stopped
 
-    with pytest.raises(KeyboardInterrupt):
-        mechanism(interrupted).draw(PAIR, labels(True), rng())
+    with pytest.raises(Stopped):
+        mechanism(stopped).draw(PAIR, labels(True), rng())
 
 
 def now_and_then(dataset: float, size: int, rng: np.random.Generator) -> Any:

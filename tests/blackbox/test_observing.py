@@ -17,6 +17,7 @@ from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import OBSERVERS, ObservedCall, observing
 from auditor.blackbox.sources import ProgramSource
 from auditor.defaults import ObserveKind
+from auditor.door import Stopped
 
 ALL = get_args(ObserveKind)
 
@@ -95,8 +96,8 @@ def test_an_exception_is_an_output_with_what_it_left() -> None:
     found = seen(fails, "stdout")
     assert isinstance(found["output"], ValueError)
     assert found["stdout"] == "before"
-    with pytest.raises(KeyboardInterrupt):
-        seen(lambda dataset: (_ for _ in ()).throw(KeyboardInterrupt()), "stdout")
+    with pytest.raises(Stopped):
+        seen(lambda dataset: (_ for _ in ()).throw(Stopped()), "stdout")
 
 
 def test_a_batched_mechanism_makes_one_output_at_a_time() -> None:

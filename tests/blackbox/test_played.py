@@ -13,6 +13,7 @@ from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.played import Played, as_session
 from auditor.blackbox.sources import ProgramSource
 from auditor.blackbox.transcript import NOT_ASKED, PAST_METER, transcript
+from auditor.door import Stopped
 from auditor.neighbours.scripts import Asked, Meter, Script, script_of
 
 
@@ -80,13 +81,14 @@ def test_what_cannot_be_asked_is_an_error_and_no_output() -> None:
         said_to(lambda: 3.0, script_of([1]))
 
 
-def test_an_end_of_the_process_is_an_answer_and_an_interrupt_is_not() -> None:
+def test_an_end_of_the_process_is_an_answer_and_a_stop_is_not() -> None:
     def ends(question: Any) -> Any:
-        raise {"end": SystemExit, "interrupt": KeyboardInterrupt}[question]
+        raise {"end": SystemExit, "interrupt": KeyboardInterrupt, "stop": Stopped}[question]
 
-    assert isinstance(said_to(lambda: ends, script_of(["end"]))[0], SystemExit)
-    with pytest.raises(KeyboardInterrupt):
-        said_to(lambda: ends, script_of(["interrupt"]))
+    answers = said_to(lambda: ends, script_of(["end", "interrupt"]))
+    assert [type(answer) for answer in answers] == [SystemExit, KeyboardInterrupt]
+    with pytest.raises(Stopped):
+        said_to(lambda: ends, script_of(["stop"]))
 
 
 def grown(dataset: list[int], rng: np.random.Generator, *, step: int = 1) -> Any:

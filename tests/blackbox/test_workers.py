@@ -24,6 +24,7 @@ from auditor.blackbox.sampling import LEAST, PIECES, Execution, Sampler
 from auditor.blackbox.task_sizing import TASK, Pace
 from auditor.blackbox.workers import Processes, Task, Threads, Workers
 from auditor.bounds.evidence import ScoreCounts
+from auditor.door import Stopped
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
@@ -74,8 +75,8 @@ def test_closed_workers_interrupt_whoever_waits(kind: str) -> None:
     time.sleep(0.5)
     workers.close()
     waiting.join(60)
-    assert [type(error) for error in caught] == [KeyboardInterrupt]
-    with pytest.raises(KeyboardInterrupt):
+    assert [type(error) for error in caught] == [Stopped]
+    with pytest.raises(Stopped):
         list(workers.run(iter([(nap, (0.0,))]), 1))
 
 

@@ -196,16 +196,17 @@ def test_a_mechanism_that_cannot_be_audited_costs_its_own_audit_only(
     assert why in " ".join(capsys.readouterr().out.split())
 
 
-def test_ctrl_c_is_told_and_is_no_success(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert folder.run(config(audit("interrupted", "interrupted"))) == 130
-    assert "interrupted" in capsys.readouterr().err
-
-
 def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An uncaught exception would end with Python's own status, 1, which says that a violation was found."""
-    monkeypatch.setattr("auditor.auditing.flow.carry_out", lambda *_, **__: 1 / 0)
+    with monkeypatch.context() as patched:
+        patched.setattr("auditor.auditing.flow.carry_out", lambda *_, **__: 1 / 0)
+        assert folder.run(config(SOUND)) == 3
+    [entry] = folder.report()["audits"]
+    assert entry["verdict"] == "inconclusive"
+    assert "the audit ended in an error, ZeroDivisionError: division by zero (" in entry["stop_reason"]
+    monkeypatch.setattr("auditor.auditing.settle", lambda *_: 1 / 0)
     assert folder.run(config(SOUND)) == 3
     told = capsys.readouterr().err
     assert "ZeroDivisionError" in told

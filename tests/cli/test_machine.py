@@ -16,7 +16,7 @@ import pytest
 
 import auditor
 from auditor.cli import _ended_by, _run
-from auditor.cli.common import refused_by_machine
+from auditor.door import refused_by_machine
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 

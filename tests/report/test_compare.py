@@ -643,7 +643,7 @@ def test_a_report_that_is_read_is_the_one_that_was_written(tmp_path: Path) -> No
     from auditor.results.reader import read_report
 
     whole = run(result(), result(name="b", **NO_ANSWER), result(name="c", power={"80%": np.inf, "95%": np.inf}))
-    again = read_report(write_reports(whole, tmp_path))
+    again = read_report(write_reports(whole, tmp_path)[0])
     assert json.dumps(again.to_dict(), default=str) == json.dumps(whole.to_dict(), default=str)
     assert compare(whole, again) == []
 

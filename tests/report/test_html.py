@@ -360,5 +360,5 @@ def test_without_pandas_a_frame_is_an_error_that_says_what_to_install(monkeypatc
 def test_a_stored_report_gives_the_same_page(tmp_path: Path) -> None:
     from auditor.report.formats import write_reports
 
-    file = write_reports(every_kind(), tmp_path)
+    file, _ = write_reports(every_kind(), tmp_path)
     assert to_html(read_report(file)) == (tmp_path / "report.html").read_text(encoding="utf-8")

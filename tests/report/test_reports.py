@@ -209,7 +209,7 @@ def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> No
 
 
 def test_a_report_and_its_summary_are_written_into_a_new_folder(tmp_path: Path) -> None:
-    written = write_reports(run(result()), tmp_path / "deep" / "er")
+    written, _ = write_reports(run(result()), tmp_path / "deep" / "er")
     assert written == tmp_path / "deep" / "er" / "report.json"
     assert json.loads(written.read_text(encoding="utf-8"))["audits"][0]["name"] == "some audit"
     assert {file.name for file in written.parent.iterdir()} == {"report.json", "report.html", "summary.md"}
