@@ -123,7 +123,7 @@ def refused_by_machine(error: BaseException | None) -> BaseException | None:
     while error is not None:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
             return error
-        if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LITTLE):
+        if isinstance(error, MemoryError) or any(words in str(outcome(str, error)) for words in TOO_LITTLE):
             return error
         error = error.__cause__ or error.__context__
     return None
