@@ -8,7 +8,7 @@ from typing import Any
 
 from dp_prover.checked_numbers import Q, need
 
-MOST_SETS, MOST_CORNERS = 5000, 16
+MOST_SETS, MOST_CORNERS, MOST_STEPS = 5000, 16, 10**6
 
 
 def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
@@ -22,6 +22,9 @@ def data(domain: Any) -> tuple[list[Any], set[tuple[int, int]]]:
         return sets, {(i, j) for i in range(len(sets)) for j in range(len(sets)) if i != j}
     if "records" in domain:
         low, high = domain["size"]
+        # Two records in as many places as MOST_SETS has digits are more data sets than MOST_SETS.
+        longest = MOST_SETS.bit_length() if len(domain["records"]) > 1 else MOST_SETS
+        need(type(low) is type(high) is int and 0 <= low <= high <= longest, "few data sets")
         need(sum(len(domain["records"]) ** n for n in range(low, high + 1)) <= MOST_SETS, "few data sets")
         records = different(domain["records"])
         sets = [list(one) for n in range(low, high + 1) for one in itertools.product(records, repeat=n)]
@@ -93,6 +96,7 @@ def differences(domain: Any, entry: Any, whole: bool) -> list[list[dict[str, Fra
             return [[middle, *({name: half} for name in names)]]
         need(size <= MOST_CORNERS, "few corners")
         ends: Any = range(int(low), int(high) + 1) if whole else (low, high)
+        need(len(ends) ** size <= MOST_STEPS, "few corners")
         corners = itertools.product(ends, repeat=size)
         found = [list(step) for step in corners if kind != "l1" or sum(map(abs, step)) <= Q(reach)]
     return [[dict(zip(names, step, strict=True))] for step in found]

@@ -21,7 +21,7 @@ from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
 from auditor.blackbox.workers import Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
-from auditor.errors import InvalidInputError, MechanismError
+from auditor.errors import InvalidInputError, MechanismError, require_number
 from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
@@ -32,6 +32,10 @@ T = TypeVar("T")
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
 # The factor by which batches grow while their seconds are measured.
 GROWTH = 4
+
+
+# A worker takes 100 MB and more, and more of them than cores gain nothing. And seconds of a year.
+MOST_OF_A_CORE, MOST_SECONDS = 32, 31_536_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,12 @@ class Execution:
             raise InvalidInputError("workers is 0; it must be at least 1, or −1 for one for each core")
         if self.batch < 1:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
-        if self.timeout is not None and not self.timeout > 0:
-            raise InvalidInputError(f"timeout is {self.timeout}; it must be above 0 seconds")
+        if self.timeout is not None:
+            require_number("timeout", self.timeout, 0, MOST_SECONDS, low_open=True)
+        if self.backend != "dask" and self.workers > (most := MOST_OF_A_CORE * processes(-1)):
+            raise InvalidInputError(
+                f"workers is {self.workers:,}; this machine can start {most:,}, {MOST_OF_A_CORE} for each core"
+            )
         if self.address is not None and self.backend != "dask":
             raise InvalidInputError(
                 f"address is {self.address!r}, but backend is {self.backend}; an address goes with dask"

@@ -11,6 +11,8 @@ from auditor.errors import InvalidInputError, did_you_mean, require_number
 # Metadata of a field: the range of the number, as in a JSON schema; STRONGER_IF_LARGER where a larger number promises more.
 STRONGER_IF_LARGER = "stronger_if_larger"
 NOT_BELOW_0 = {"minimum": 0}
+# A loss (nats), or the number that it follows from. Beyond this, e^ε is near the end of floats, and nothing is promised.
+LOSS = {"minimum": 0, "maximum": 500}
 SHARE = {"minimum": 0, "maximum": 1}
 # At δ = 1 a claim would promise nothing.
 BELOW_1 = {"minimum": 0, "exclusiveMaximum": 1}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from auditor.claims.claim import BELOW_1, NOT_BELOW_0, STRONGER_IF_LARGER, Claim
+from auditor.claims.claim import BELOW_1, LOSS, STRONGER_IF_LARGER, Claim
 from auditor.errors import InvalidInputError
 
 
@@ -50,7 +50,7 @@ class PureDP(PrivacyClaim):
 
     quantity: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
-    epsilon: float = field(metadata=NOT_BELOW_0)
+    epsilon: float = field(metadata=LOSS)
 
     @property
     def delta(self) -> float:
@@ -104,7 +104,7 @@ class ApproximateDP(PrivacyClaim):
 
     quantity: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
-    epsilon: float = field(metadata=NOT_BELOW_0)
+    epsilon: float = field(metadata=LOSS)
     delta: float = field(metadata=BELOW_1)
 
     def total_variation(self) -> float:
@@ -154,7 +154,7 @@ class RenyiDP(DivergenceClaim):
     quantity: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
     order: float = field(metadata={"exclusiveMinimum": 1, STRONGER_IF_LARGER: True})
-    epsilon: float = field(metadata=NOT_BELOW_0)
+    epsilon: float = field(metadata=LOSS)
 
     @property
     def gaussian_order(self) -> float:
@@ -181,7 +181,7 @@ class ZeroConcentratedDP(DivergenceClaim):
 
     quantity: ClassVar[str] = "rho"
     symbol: ClassVar[str] = "ρ"
-    rho: float = field(metadata=NOT_BELOW_0)
+    rho: float = field(metadata=LOSS)
 
     @property
     def gaussian_order(self) -> float:
@@ -203,7 +203,7 @@ class GaussianDP(PrivacyClaim):
 
     quantity: ClassVar[str] = "mu"
     symbol: ClassVar[str] = "μ"
-    mu: float = field(metadata=NOT_BELOW_0)
+    mu: float = field(metadata=LOSS)
 
     def total_variation(self) -> float:
         """Return 2Φ(μ/2) − 1."""

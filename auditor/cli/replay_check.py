@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 # What rests on a domain that code makes, and so is not made again without this code.
 BY_CODE = (
-    "the search, the choice of events, the smallest pair, warnings, how the bound "
-    "grew, why the audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
+    "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
+    "reproducible, what they cost, warnings, how the bound grew, why the "
+    "audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
     "code"
 )
 BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"

@@ -65,7 +65,13 @@ class Document:
 
 
 def read_yaml_file(file: Path) -> Document:
-    """Parse the one YAML document of a file. Raises InvalidInputError as ``read_yaml``, and if the file cannot be read."""
+    """Parse the one YAML document of a file. Raises InvalidInputError as ``read_yaml``, and if the file cannot be read, or only
+    once, as a pipe can: a run reads it again.
+    """
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise InvalidInputError(
+            f"{file} can be read only once, and a configuration is read again; write it into a file"
+        )
     return read_yaml(read_text(file, MOST_BYTES), str(file))
 
 

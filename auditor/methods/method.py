@@ -187,7 +187,7 @@ def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
     n = np.maximum(trials, 1e-9)
     squared = z * z / n
     centre = rate + squared / 2
-    spread = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    spread = z * np.sqrt(np.maximum(rate * (1 - rate), 0) / n + z * z / (4 * n * n))
     return np.asarray(np.where(trials > 0, (centre - spread) / (1 + squared), 0.0))
 
 

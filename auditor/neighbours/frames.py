@@ -91,6 +91,8 @@ class Frame(Table):
             raise InvalidInputError(f'"{self.id}" is the id and a column; name the id once, as `id`')
         self._owned, self._by_person = self.id is not None, unit == "person"
         self._each = size_range("rows_per_person", self.rows_per_person or (1, 1), "rows", 1)
+        most = int(self._each.high)
+        require_memory("rows_per_person", f"goes to {most:,}", most * (1 + len(self._columns)))
         # Rows that both sides have: where rows are substituted, each side has some of its own.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)

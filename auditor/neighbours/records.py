@@ -164,6 +164,7 @@ class Records(Table):
         if given is None or isinstance(given, int):
             if given is not None and given < 1:
                 raise InvalidInputError(f"columns is {given}; it must be at least 1")
+            require_memory("columns", f"is {given or 1:,}", given or 1)
             return [RecordValues.of(self.record, self.choices, self.integer)] * (given or 1)
         if self.record is not None or self.choices is not None or not given:
             raise InvalidInputError(NEEDED)

@@ -44,6 +44,10 @@ class TotalsOfPeople(Domain):
         return {**added, "people": counts(self.people), "relation": str(self.relation)}
 
     def corners(self) -> list[Pair]:
+        return list(dict.fromkeys(self.each_corner()))
+
+    def each_corner(self) -> Iterator[Pair]:
+        """Yield the corners, some of them more than once."""
         marks = self.people.ladder()
         kinds = len(self.contributions)
         if len(marks) ** kinds * kinds <= 2 * MOST_CORNERS:
@@ -52,8 +56,7 @@ class TotalsOfPeople(Domain):
             crowds = [(mark,) * kinds for mark in marks]
             for i, mark, rest in itertools.product(range(kinds), marks, (self.people.low, self.people.high)):
                 crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
-        found = (self._pair(*tried) for tried in itertools.product(dict.fromkeys(crowds), self._moves()))
-        return list(dict.fromkeys(filter(None, found)))
+        yield from filter(None, itertools.starmap(self._pair, itertools.product(dict.fromkeys(crowds), self._moves())))
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         crowd, move = pair.origin
@@ -360,7 +363,7 @@ def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], re
     for number in itertools.chain(*vectors):
         require_number("a number in contributions", number, -math.inf, math.inf)
     domain = TotalsOfPeople(vectors, counts, relation)
-    if not domain.corners():
+    if not any(domain.each_corner()):
         raise InvalidInputError(
             f"a totals domain with people from {low} to {high} and {len(vectors)} contributions has no pairs under "
             f"{relation}; widen people, or give a second contribution"

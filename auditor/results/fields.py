@@ -79,6 +79,7 @@ def _both_chances(power: Mapping[str, float]) -> Mapping[str, float]:
 
 # Aliases by name, so that signatures show the name and not how it is read.
 Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0, lt=2**63)])
+Chance = TypeAliasType("Chance", Annotated[float, Field(ge=0, le=1)])
 PowerField = TypeAliasType("PowerField", Annotated[Mapping[str, float], AfterValidator(_both_chances)])
 ClaimField = TypeAliasType(
     "ClaimField", Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict() or None)]

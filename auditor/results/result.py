@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
 from auditor.bounds.digits import with_significant_digits
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
-from auditor.results.fields import BoundField, ClaimField, Count, EventField, PairField, PowerField
+from auditor.results.fields import BoundField, Chance, ClaimField, Count, EventField, PairField, PowerField
 from auditor.verdict import ENOUGH_FOUND, Verdict, may_miss, saw_nothing
 
 if TYPE_CHECKING:
@@ -200,8 +200,8 @@ class Judgement:
     bound: BoundField | None = None
     event: EventField | None = None
     power: PowerField | None = None
-    p_value: float | None = None
-    alpha: float | None = None
+    p_value: Chance | None = None
+    alpha: Chance | None = None
     illustration: Illustration = Illustration()
 
 
@@ -387,6 +387,9 @@ class RunResult:
     audits: list[Annotated[AuditResult, BeforeValidator(_parts)]]
     seconds: float | None = None
     auditor: str = __version__  # the version that made it
+
+    def __post_init__(self) -> None:
+        require_number("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
 
     @property
     def passed(self) -> bool:

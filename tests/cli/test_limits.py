@@ -1,0 +1,213 @@
+"""Numbers, files and reports that are too large, or are none: an error that names the number, before anything is built of it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.cli import main
+from auditor.neighbours.totals import Totals
+from dp_prover import checked
+from tests.honest_files import in_time
+
+pytestmark = pytest.mark.usefixtures("without_plots")
+
+RECORDS = "domain: records, record: {low: 0, high: 1}"
+PAIRS = "pairs: [{left: 0, right: 1}]"
+SIZE = "size: {low: 0, high: 5}"
+FRAME = "domain: frame, columns: {a: {type: number, low: 0, high: 1}}"
+CLAIMS = (
+    *("epsilon: 1.0e+300", "epsilon: 501", "epsilon: -1", "epsilon: .inf", "epsilon: .nan", "epsilon: 1, delta: 1"),
+    *(
+        "rho: 1.0e+300",
+        "mu: 1.0e+300",
+        "order: 2, epsilon: 1.0e+300",
+        "epsilon: 1.0e+9, delta: 0.5",
+        "order: 1, epsilon: 1",
+    ),
+    *("sensitivity: .inf", "sensitivity: -1", "probability: 2, event: {equals: 0}", "epsilon: 99999999999999999999999"),
+)
+NEIGHBOURS = (
+    *(
+        f"{RECORDS}, {SIZE}, columns: 1_000_000_000",
+        f"{RECORDS}, {SIZE}, columns: 0",
+        f"{RECORDS}, {SIZE}, distance: 1_000_000_000",
+    ),
+    *(f"{RECORDS}, size: {{low: 0, high: 1_000_000_000}}", f"{RECORDS}, size: {{low: 0, high: 1.0e+300}}"),
+    *(
+        f"{RECORDS}, size: {{low: 0, high: .inf}}",
+        f"{RECORDS}, size: {{low: -1, high: 3}}",
+        f"{RECORDS}, size: {{low: 3, high: 1}}",
+    ),
+    f"{FRAME}, id: p, rows_per_person: {{low: 1, high: 1_000_000_000}}",
+    f"{FRAME}, size: {{low: 0, high: 1_000_000_000}}",
+    "domain: totals, cells: 1_000_000_000, values: [0, 10], contribution: {l1: 1}",
+    "domain: number, range: [0, .inf], distance: 1",
+    "domain: number, range: [0, 1], distance: -1",
+    "domain: value, range: [1, .nan]",
+)
+SETTINGS = (
+    *(
+        "execution: {workers: 2_000}",
+        "execution: {workers: 99_999_999_999}",
+        "execution: {workers: 0}",
+        "execution: {batch: 0}",
+    ),
+    *(
+        "execution: {timeout: 1.0e+300}",
+        "execution: {timeout: .inf}",
+        "execution: {timeout: .nan}",
+        "execution: {timeout: -1}",
+    ),
+    *(
+        "confidence: 0",
+        "confidence: 1",
+        "confidence: .nan",
+        "confidence: 1.0e+300",
+        "samples: 10_000_000_000_000_000_000",
+    ),
+    *("samples: 1", "seed: -1", "planted: -1", "outputs: 1"),
+)
+
+
+def configured(claim: str = "epsilon: 1", neighbours: str = PAIRS, settings: str = "") -> str:
+    Path("own.py").write_text("def noisy(dataset, size, rng):\n    return rng.laplace(0, 1, size)\n", encoding="utf-8")
+    audit = f"{{name: one, mechanism: 'own.py:noisy', claim: {{{claim}}}, neighbours: {{{neighbours}}}}}"
+    Path("own.yaml").write_text(f"version: 1\n{settings}\naudits:\n  - {audit}\n", encoding="utf-8")
+    return "own.yaml"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [*({"claim": c} for c in CLAIMS), *({"neighbours": n} for n in NEIGHBOURS), *({"settings": s} for s in SETTINGS)],
+    ids=str,
+)
+def test_a_number_that_cannot_be_meant_is_an_error_of_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with in_time(10):
+        assert main(["check", configured(**part)]) == 2
+    told = capsys.readouterr().err
+    assert "own.yaml, line " in told
+    assert "Traceback" not in told
+    assert "internal" not in told
+
+
+@pytest.mark.parametrize("given", ["pipe", "fifo"])
+@pytest.mark.parametrize("command", ["run", "check", "plan", "prove"])
+def test_a_configuration_is_a_file(tmp_path: Path, given: str, command: str) -> None:
+    os.mkfifo(tmp_path / "fifo.yaml")
+    name = "/dev/stdin" if given == "pipe" else str(tmp_path / "fifo.yaml")
+    ended = subprocess.run(
+        [sys.executable, "-m", "auditor", command, name],
+        check=False,
+        input="version: 1",
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 2
+    assert "can be read only once, and a configuration is read again; write it into a file" in ended.stderr
+
+
+def test_corners_are_made_when_they_are_looked_at() -> None:
+    many = [tuple(int(i == j) for j in range(143)) for i in range(143)]
+    began = time.process_time()
+    domain = Totals(many, (0, 100))
+    assert time.process_time() - began < 2
+    assert str(domain)
+
+
+def certificate(**domain: Any) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "digest": "",
+        "rule": "masses",
+        "mechanism": "m",
+        "parameters": {},
+        "functions": {},
+        "claim": {"epsilon": 1},
+        "bound": 1,
+        "domain": domain,
+        "listed": True,
+        "data": [],
+        "noise": {},
+        "laws": {},
+        "pairs": [],
+    }
+
+
+HUGE = 10**9
+DOMAINS = (
+    *(
+        {"records": [0, 1], "size": size}
+        for size in ([0, HUGE], [HUGE, HUGE], [0, 10**4000], [0, 40], [-HUGE, 3], [3, 0])
+    ),
+    *({"records": [0], "size": size} for size in ([0, HUGE], [0, 0.5], [0, True], ["0", "1"])),
+    *(
+        {"low": [0] * cells, "high": [high] * cells, "integer": True}
+        for cells, high in ((1, HUGE), (9, HUGE), (40, 1), (2, 10**30))
+    ),
+)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: str(domain)[:60])
+def test_a_certificate_of_many_data_sets_is_refused_at_once(domain: dict[str, Any]) -> None:
+    from dp_prover import checked_domain
+
+    whole = {"relation": {"l1": 1} if "low" in domain else "add_remove", "forms": ["value"], **domain}
+    with in_time(5), pytest.raises((ValueError, ArithmeticError)):
+        checked_domain.data(whole)
+    with in_time(5), pytest.raises(ValueError, match="certificate|Error"):
+        checked(certificate(**whole), retrace=False)
+
+
+@pytest.mark.parametrize("reach", [10**9, 10**30, 10**7])
+@pytest.mark.parametrize("kind", ["linf", "l1"])
+def test_differences_of_many_steps_are_refused_at_once(kind: str, reach: int) -> None:
+    from dp_prover import checked_domain
+
+    domain = {"low": [0, 0], "high": [1, 1], "integer": True, "relation": {kind: reach}}
+    with in_time(5), pytest.raises((ValueError, ArithmeticError)):
+        checked_domain.differences(domain, {"linear": False, "part": 0}, True)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("report")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert main(["run", configured(settings="samples: 2_000"), "--quiet"]) == 0
+    return json.loads((folder / "reports/own/report.json").read_text(encoding="utf-8"))
+
+
+WRONG = (
+    *((("confidence",), value) for value in (0, 1, -1, 2, "NaN", "Infinity", None, True)),
+    *((("audits", 0, "bound", "value"), value) for value in ("NaN", None, [], {})),
+    *((("audits", 0, "bound", "confidence"), value) for value in (0, -1, 2, "NaN", "Infinity")),
+    *((("audits", 0, "budget", "allowed_error"), value) for value in (-1, 2, "NaN", "Infinity")),
+    *((("audits", 0, "budget", "p_value"), value) for value in (-1, 2, "NaN")),
+    *((("audits", 0, "claim", "epsilon"), value) for value in (-1, 1e300, "NaN")),
+    *((("audits", 0, "outputs", "bound"), value) for value in (-1, 2**63, 0.5, "NaN")),
+)
+
+
+@pytest.mark.parametrize(("place", "value"), WRONG, ids=str)
+def test_a_report_with_a_number_that_cannot_be_is_refused(
+    tmp_path: Path, report: Any, place: tuple[str | int, ...], value: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = json.loads(json.dumps(report))
+    inside = changed
+    for step in place[:-1]:
+        inside = inside[step]
+    assert place[-1] in inside
+    inside[place[-1]] = value
+    (tmp_path / "report.json").write_text(json.dumps(changed), encoding="utf-8")
+    assert main(["show", str(tmp_path / "report.json")]) == 2
+    assert "is not a report of this program" in capsys.readouterr().err
