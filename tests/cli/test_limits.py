@@ -164,7 +164,7 @@ def test_a_certificate_of_many_data_sets_is_refused_at_once(domain: dict[str, An
     whole = {"relation": {"l1": 1} if "low" in domain else "add_remove", "forms": ["value"], **domain}
     with in_time(5), pytest.raises((ValueError, ArithmeticError)):
         checked_domain.data(whole)
-    with in_time(5), pytest.raises(ValueError, match="certificate|Error"):
+    with in_time(5), pytest.raises(ValueError, match=r"certificate|Error"):
         checked(certificate(**whole), retrace=False)
 
 
