@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
 import auditor
@@ -16,11 +17,12 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.sequential_flow import FIRST_STAGE, Wealth
 from auditor.blackbox.canonical import from_batch
 from auditor.blackbox.sample import TRIAL
+from auditor.bounds.betting import EpsilonNull, GaussianNull
 from auditor.errors import AuditorError
 from auditor.methods import game_for
 from auditor.methods.divergence_game import DivergenceGame
 from auditor.methods.game import hypotheses, just_above
-from auditor.methods.guess_game import TARGETS, caught_by_bets
+from auditor.methods.guess_game import LEARNED_SHARE, TARGETS, caught_by_bets
 from auditor.verdict import Verdict, judge
 from benchmarks._mechanisms import gaussian, laplace, randomised_response, revealing
 
@@ -127,6 +129,14 @@ def test_a_broken_mechanism_is_refuted_long_before_the_outputs_are_spent(
     assert counting.outputs <= 1.3 * result.outputs.bound + 10
 
 
+@pytest.mark.parametrize(("claim", "mu"), [(auditor.ZeroConcentratedDP(0.05), 0.5), (CONCENTRATED, 1.3)])
+def test_what_early_wagers_lose_costs_later_ones_little(claim: Any, mu: float) -> None:
+    """Learned from a few hundred outputs, they lose hundreds of nats against these claims, or are not played."""
+    for seed in range(3):
+        result = audit(gaussian, claim, parameters={"sigma": 1 / mu}, samples=20_000, seed=seed, confidence=0.999)
+        assert result.verdict == "violation"
+
+
 def test_the_one_bad_pair_is_found() -> None:
     def only_3_against_0(value: int, size: int, rng: np.random.Generator) -> Any:
         return randomised_response(int(value == 3), size, rng, epsilon=2.5)
@@ -175,6 +185,43 @@ def test_hopes_are_small_enough_for_small_faults_and_their_shares_are_one_wealth
     assert caught_by_bets(PURE, guesses=67_000, trials=100_000, bettors=6, alpha=0.05, chance=0.8) < 1 / 0.95
     assert math.fsum(TARGETS.values()) == pytest.approx(1, abs=1e-12)
     assert all(share > 0 for share in TARGETS.values())
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+@pytest.mark.parametrize(
+    ("claim", "share"), [(PURE, 1.0), (auditor.ApproximateDP(1.0, 0.01), 0.5), (auditor.GaussianDP(1.0), 1.0)]
+)
+def test_the_smallest_violation_caught_is_refuted_at_least_as_often_as_stated(
+    claim: Any, share: float, chance: float
+) -> None:
+    """By 2000 simulated paths of one bettor's wealth: never rarer than stated by more than 5 standard errors (3e-7)."""
+    trials, bettors, runs, alpha = 1_000, 6, 2_000, 0.01
+    guesses = int(share * trials)
+    caught = caught_by_bets(claim, guesses, trials, bettors, alpha, chance)
+    assert claim.value < caught < 2 * claim.value
+    if isinstance(claim, auditor.GaussianDP):
+        rate = float(ndtr(caught / 2))
+        null: Any = GaussianNull(np.array([claim.value]))
+        hopes = ndtr((claim.value + np.array(list(TARGETS))) / 2)
+    else:
+        free = claim.delta * trials / guesses
+        rate = (math.exp(caught) + free) / (1 + math.exp(caught))
+        null = EpsilonNull(np.array([claim.value]), claim.delta)
+        hopes = 1 / (1 + np.exp(-(claim.value + np.array(list(TARGETS)))))
+    on_win, on_loss, on_trial = (factors[:, 0] for factors in null.log_factors(hopes, 2))
+    won = np.random.default_rng(11).random((runs, guesses)) < rate
+    steps = np.arange(1, guesses + 1)[:, None]
+    reached = 0
+    for path in won:
+        wins = path.cumsum()[:, None]
+        wealth = logsumexp(
+            wins * on_win + (steps - wins) * on_loss + steps / share * on_trial, axis=1, b=list(TARGETS.values())
+        )
+        best = wealth.max() - math.log(bettors) + math.log1p(-LEARNED_SHARE)
+        reached += bool(best >= -math.log(alpha))
+    assert reached / runs > chance - 5 * math.sqrt(chance * (1 - chance) / runs)
+    # Nor is the figure idle: the same bettor is refuted far less often at the claim itself.
+    assert reached / runs < 1
 
 
 def test_bettors_who_join_later_have_had_their_share_from_the_start() -> None:
