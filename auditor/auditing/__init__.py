@@ -12,7 +12,7 @@ from auditor.auditing.settings import Settings
 from auditor.blackbox.command import Command
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sources import ProgramSource, Source
-from auditor.blackbox.store import Store, history
+from auditor.blackbox.store import Store
 from auditor.claims import Unclaimed
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
@@ -32,7 +32,6 @@ __all__ = [
     "carry_out",
     "check",
     "draw_once",
-    "history",
     "planned",
     "run",
     "run_all",

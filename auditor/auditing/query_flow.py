@@ -39,7 +39,6 @@ ROUNDING = 1e-9
 ROUNDING_OF_ANSWERS = 1e-11
 # A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments, and so does shrinking.
 MOST_PAIRS = 20_000
-PAIRS_TO_MEASURE = 4
 # Under which it is kept whether a query takes what only mechanisms take.
 RANDOM = "takes size or rng"
 

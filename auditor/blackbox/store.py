@@ -193,14 +193,6 @@ def _own_tables() -> set[tuple[str, str]]:
         return _tables(file)
 
 
-def history(path: Path) -> list[tuple[str, str]]:
-    """Return when each run ended, and its report as JSON, the earliest first; nothing if there is no such file."""
-    if not path.is_file():
-        return []
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
-        return file.execute("SELECT ended, report FROM runs WHERE ended IS NOT NULL ORDER BY number").fetchall()
-
-
 class Mode(Enum):
     """The stored data of an audit."""
 

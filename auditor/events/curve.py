@@ -23,8 +23,8 @@ MARGIN = 2.0
 # ln of likelihood given up for the widest ramp that is nearly as likely: two standard errors. A plateau that ends too early
 # loses some of its outputs. One that ends too late mixes in outputs that show less.
 GIVEN_UP = 2.0
-# An end is moved for a gain (nats) above the error of a fit. A step of Newton's that is this short leaves about its square.
-LEAST_GAIN, LAST_STEP = 1e-4, 1e-3
+# A step of Newton's that is this short leaves about its square.
+LAST_STEP = 1e-3
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from auditor.auditing import Store, history
+from auditor.auditing import Store
 from auditor.blackbox.command import Command
 from auditor.blackbox.encoding import decode, encode
 from auditor.blackbox.mechanism import PythonSource
@@ -127,7 +127,6 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
             assert report(killed) == report(uninterrupted)
     assert start(killed, "--resume").wait() == 0
     assert report(killed) == report(uninterrupted)
-    assert len(history(killed.parent / "audits" / "runs.sqlite")) >= 1
 
 
 @pytest.mark.processes
@@ -240,20 +239,6 @@ def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
         Store(tmp_path / "runs.sqlite")
     first.close()
     Store(tmp_path / "runs.sqlite").close()
-
-
-def test_the_history_keeps_the_reports_of_runs_that_ended(tmp_path: Path) -> None:
-    path = tmp_path / "runs.sqlite"
-    for text in ("first", "second"):
-        journal = Store(path)
-        journal.begin({"n": text}, resume=False)
-        journal.end(json.dumps(text))
-        journal.close()
-    journal = Store(path)
-    journal.begin({}, resume=False)  # and this one did not end
-    journal.close()
-    assert [json.loads(kept) for _, kept in history(path)] == ["first", "second"]
-    assert history(tmp_path / "other.sqlite") == []
 
 
 def test_what_was_observed_is_kept_exactly() -> None:
