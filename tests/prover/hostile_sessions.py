@@ -5,14 +5,9 @@
 All claim ε = 1 for everything that they answer. A data set is an array of numbers from 0 to 10, one of each person.
 """
 
-import dataclasses
 import functools
-from typing import Any
 
 import numpy as np
-
-KEPT = []
-TABLE = {"spent": 0.0}
 
 
 def count(data, rng, epsilon=1.0):
@@ -63,24 +58,11 @@ class UnreleasedDraw(Base):
         return len(self.dataset) + self.noise
 
 
-# The noise itself is an answer after the answer that it is in.
-class NoiseTold(UnreleasedDraw):
-    def __call__(self, question):
-        return self.noise if question == "more" else super().__call__(question)
-
-
 # What may be asked depends on the number of records.
 class BudgetOfData(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
         self.ledger = Ledger(1.0 if len(dataset) < 2 else 2.0)
-
-
-# What a question costs depends on the number of records.
-class CostOfData(Base):
-    def __call__(self, question):
-        self.ledger.charge(1.0 / max(len(self.dataset), 1))
-        return self.noisy(1.0 / max(len(self.dataset), 1))
 
 
 # An answer is kept by the number of records: whether it costs again shows that number.
@@ -100,14 +82,6 @@ class RefusalOfData(Base):
     def __call__(self, question):
         if self.ledger.spent + 1.0 > 1.0:
             raise BudgetError(len(self.dataset))
-        return super().__call__(question)
-
-
-# It refuses if there is no record.
-class RefusalByData(Base):
-    def __call__(self, question):
-        if len(self.dataset) == 0:
-            raise BudgetError("there is nothing")
         return super().__call__(question)
 
 
@@ -142,13 +116,6 @@ class ListOfDefault(Base):
     def __call__(self, question, kept=[]):
         kept.append(len(self.dataset))
         return float(kept[0])
-
-
-# As above, in a variable of the module.
-class ListOfModule(Base):
-    def __call__(self, question):
-        KEPT.append(len(self.dataset))
-        return float(KEPT[0])
 
 
 # Each question has noise for half of ε: two of them cost 1, and a third is answered.
@@ -194,21 +161,7 @@ class Mutating(Base):
         return float(np.clip(self.dataset, 0.0, 1e7).sum() / 10.0) + float(self.rng.laplace(0.0, 1.0))
 
 
-# The answer is a list that the session goes on to write into: who holds it sees the count.
-class AnswerThatGrows(Base):
-    def __init__(self, dataset, rng):
-        super().__init__(dataset, rng)
-        self.given = []
-
-    def __call__(self, question):
-        if question == "b":
-            self.given.append(len(self.dataset))
-            self.given.append(0)
-            return "noted"
-        return self.given
-
-
-# As above, but it takes the count out again at the next question. Whoever looks in between sees it.
+# The session writes the count into a list that it gave as an answer, and takes it out again. Whoever looks in between sees it.
 class AnswerThatGrowsForAWhile(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -225,7 +178,7 @@ class AnswerThatGrowsForAWhile(Base):
         return "noted"
 
 
-# As above, with an array.
+# It writes into an array that it gave as an answer.
 class ArrayThatChanges(Base):
     def __init__(self, dataset, rng):
         super().__init__(dataset, rng)
@@ -236,14 +189,7 @@ class ArrayThatChanges(Base):
         return self.given
 
 
-# What it says of its budget is the number of records.
-class SpentOfData(Base):
-    @property
-    def spent(self):
-        return float(len(self.dataset))
-
-
-# As above, by a method, and only after a question.
+# What it says of its budget, by a method and only after a question, is the number of records.
 class RemainingOfData(Base):
     def __call__(self, question):
         self.remaining = lambda: float(len(self.dataset))
@@ -293,16 +239,6 @@ class Getting(Base):
         return self.noisy(self.epsilon)
 
 
-class Setting(Base):
-    def __setattr__(self, name, value):
-        object.__setattr__(self, name, value * 8 if name == "scale" else value)
-
-    def __call__(self, question):
-        self.scale = 1.0
-        self.ledger.charge(1.0)
-        return self.noisy(self.scale)
-
-
 class Making(Base):
     def __new__(cls, dataset, rng):
         made = object.__new__(Overriding)
@@ -336,14 +272,6 @@ class Described(Base):
         return self.noisy(self.epsilon)
 
 
-class Slotted(Base):
-    __slots__ = ("extra",)
-
-    def __call__(self, question):
-        self.ledger.charge(1.0)
-        return self.noisy(4.0)
-
-
 # A decorated method is what the decorator made of it.
 def louder(function):
     @functools.wraps(function)
@@ -357,16 +285,6 @@ class Decorated(Base):
     @louder
     def __call__(self, question):
         return super().__call__(question)
-
-
-@dataclasses.dataclass
-class AsData:
-    dataset: Any
-    rng: Any
-    epsilon: float = 4.0
-
-    def __call__(self, question):
-        return count(self.dataset, self.rng, self.epsilon)
 
 
 # The list is in another order after an exception, and the first item is the number of records.
@@ -436,16 +354,6 @@ class OwnClass(Base):
         return float(len(self.dataset)) if isinstance(self, Base) else self.noisy()
 
 
-# Noise of all sessions on the data is one number.
-def by_closure(dataset, rng):
-    noise = float(rng.laplace(0.0, 1.0))
-
-    def ask(question):
-        return (2 if question == "b" else 1) * len(dataset) + noise
-
-    return ask
-
-
 # The second question goes through another function.
 def by_changing_function(dataset, rng):
     def exact(question):
@@ -457,17 +365,6 @@ def by_changing_function(dataset, rng):
         nonlocal asked
         asked += 1
         return exact(question) if asked > 1 else count(dataset, rng)
-
-    return ask
-
-
-# With two questions about ε = 1 each, all of them by one noise, a difference is exact.
-def by_partial(dataset, rng):
-    session = Base(dataset, rng)
-
-    def ask(question):
-        session.ledger.spent = 0.0
-        return session(question)
 
     return ask
 
@@ -500,15 +397,6 @@ class ByQuestion(Base):
         return self.noisy(4.0 if question == "b" else 0.25)
 
 
-# The question is a dict, which the session remembers; a later question changes what it holds.
-class RemembersQuestion(Base):
-    def __call__(self, question):
-        if question == "b":
-            self.ledger.spent -= 1.0
-            return "given back"
-        return super().__call__(question)
-
-
 # Opening fails for an empty data set.
 class OpeningByData(Base):
     def __init__(self, dataset, rng):
@@ -517,22 +405,10 @@ class OpeningByData(Base):
             raise BudgetError("there is nothing")
 
 
-# Opening gives the data away by its refusal.
-class OpeningTells(Base):
-    def __init__(self, dataset, rng):
-        super().__init__(dataset, rng)
-        raise BudgetError(len(dataset))
-
-
 # An answer is the session, which holds the data.
 class AnswersItself(Base):
     def __call__(self, question):
         return self
-
-
-class AnswersAFunction(Base):
-    def __call__(self, question):
-        return lambda: len(self.dataset)
 
 
 # KeyError is Python's own, and tells the key.
@@ -550,7 +426,6 @@ def named_error(base):
 
 
 ONE_ERROR, OTHER_ERROR = named_error(Exception), named_error(Exception)
-MineError = type("ValueError", (Exception,), {"__module__": __name__})
 
 
 class TwoOfOneName(Base):
@@ -560,13 +435,6 @@ class TwoOfOneName(Base):
         raise OTHER_ERROR("no")
 
 
-class NameOfPython(Base):
-    def __call__(self, question):
-        if len(self.dataset) == 0:
-            raise MineError("no")
-        raise ValueError("no")
-
-
 # Noise of Laplace would do for it; Gaussian noise keeps no ε.
 class Gaussian(Base):
     def __call__(self, question):
@@ -574,11 +442,9 @@ class Gaussian(Base):
 
 
 HOSTILE = [
-    *(UnreleasedDraw, NoiseTold, BudgetOfData, CostOfData, CacheOfData, RefusalOfData, RefusalByData),
-    *(RefusalByConstructor, StateOfClass, ListOfClass, ListOfDefault, ListOfModule, OneTooMany, AfterThree, Order),
-    *(Mutating, AnswerThatGrows, AnswerThatGrowsForAWhile, ArrayThatChanges, SpentOfData, RemainingOfData),
-    *(ReadingChanges, Overriding, Diamond, Getting, Setting, Making, OfAnotherType, Described, Slotted, Decorated),
-    *(AsData, SortedByRaising, MapAfterRaising, StateBeforeRaising, Compared, InAList, Truth, OwnClass, by_closure),
-    *(by_changing_function, by_partial, Asking, by_method, from_outside, ByQuestion, RemembersQuestion, OpeningByData),
-    *(OpeningTells, AnswersItself, AnswersAFunction, KeyOfData, TwoOfOneName, NameOfPython, Gaussian),
+    *(UnreleasedDraw, BudgetOfData, CacheOfData, RefusalOfData, RefusalByConstructor, StateOfClass, ListOfClass),
+    *(ListOfDefault, OneTooMany, AfterThree, Order, Mutating, AnswerThatGrowsForAWhile, ArrayThatChanges),
+    *(RemainingOfData, ReadingChanges, Overriding, Diamond, Getting, Making, OfAnotherType, Described, Decorated),
+    *(SortedByRaising, MapAfterRaising, StateBeforeRaising, Compared, InAList, Truth, OwnClass, by_changing_function),
+    *(Asking, by_method, from_outside, ByQuestion, OpeningByData, AnswersItself, KeyOfData, TwoOfOneName, Gaussian),
 ]

@@ -76,10 +76,6 @@ def test_a_sound_session_is_proved(session: Any, ask: Any, data: Any, parameters
     assert "all scripts of up to 3 questions, adaptive ones included" in str(proof)
 
 
-def test_there_are_many_hostile_ones() -> None:
-    assert len(hostile_sessions.HOSTILE) >= 50
-
-
 @pytest.mark.parametrize("session", hostile_sessions.HOSTILE, ids=lambda one: one.__name__)
 def test_no_hostile_session_is_proved(session: Any) -> None:
     questions = ["a", "more"] if issubclass_of(session, hostile_sessions.UnreleasedDraw) else ["a", "b"]
