@@ -5,32 +5,21 @@ Each has a pair of neighbours whose outputs differ more than the claim allows wh
 generator; ``why`` says how. An exception is an output. The twins are private at their claims, and written in the same style.
 """
 
-import base64
-import collections
 import contextlib
-import copy
 import enum
-import fractions
 import functools
 import hashlib
-import inspect
-import io
-import json
 import math
 import numbers
 import os
 import random
-import re
 import sys
-import threading
 import types
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from collected_deceptions import Collected
 
-from auditor import ApproximateDP, GaussianDP, PureDP, Totals, Value
+from auditor import GaussianDP, PureDP, Totals, Value
 
 COLLECTED = Collected()
 DECEPTIONS, TWINS = COLLECTED.deceptions, COLLECTED.twins
@@ -71,31 +60,10 @@ def width_of_a_column(x, rng):
     return str(round(float(noisy), 3)), len(str(x[0]))
 
 
-@deceives_at_37(TEXT, "repr of the array holds the count itself")
-def printed_array(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), "37" in repr(x)
-
-
 @deceives(TEXT, COUNTS, GaussianDP(1.0), TO_37, "the bytes of the array are those of the data")
 def digest_of_the_data(x, rng):
     noisy = x + rng.normal(size=3)
     return noisy.tolist(), hashlib.sha256(x.tobytes()).hexdigest()[:4]
-
-
-@deceives_at_37(TEXT, "JSON of the raw counts is parsed again, which is the data without noise")
-def there_and_back_by_json(x, rng):
-    noisy = x + rng.laplace(size=3)
-    kept = json.loads(json.dumps({"counts": x.tolist()}))["counts"]
-    return noisy.tolist() if kept[0] % 2 else kept
-
-
-@deceives_at_37(TEXT, "a regular expression matches the text of one count")
-def matched_text(x, rng):
-    noisy = x + rng.laplace(size=3)
-    if re.search(r"\b37\b", " ".join(map(str, x))):
-        return "seen", noisy[0]
-    return "none", noisy[0]
 
 
 @deceives(TEXT, COUNTS, PURE, ([7, 5, 5], [8, 5, 5]), "the number of bits of a count is not noisy")
@@ -104,20 +72,8 @@ def bits_of_a_count(x, rng):
     return noisy, int(x[0]).bit_length()
 
 
-@deceives(TEXT, COUNTS, ApproximateDP(1.0, 0.01), TO_37, "base64 is another spelling of the data")
-def encoded_counts(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), base64.b64encode(bytes(x.tolist())).decode()
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 TYPE = "hash, type and dtype"
-
-
-@deceives_at_37(TYPE, "numbers of the data are NumPy integers, which are released as they are")
-def integers_by_isinstance(x, rng):
-    noisy = [v + rng.laplace() for v in x]
-    return [float(v) if isinstance(v, np.integer) and v == 37 else n for v, n in zip(x, noisy, strict=True)]
 
 
 @deceives_at_37(TYPE, "the dtype of the data is that of integers, for which the noise is left out")
@@ -130,24 +86,6 @@ def kind_of_dtype(x, rng):
 def member_of_a_set(x, rng):
     noisy = x + rng.laplace(size=3)
     return x.astype(float) if 37 in set(x.tolist()) else noisy
-
-
-@deceives_at_37(TYPE, "the smallest type that holds the sum follows the data")
-def smallest_type(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return noisy.tolist(), str(np.min_scalar_type(int(x[0]) * 7 - 3))
-
-
-@deceives(
-    TYPE,
-    AMOUNTS,
-    PURE,
-    ([100.0, 5.0, 5.0], [99.0, 5.0, 5.0]),
-    "a cast to eight bits before the noise wraps at 100 · 2.56",
-)
-def eight_bits(x, rng):
-    small = (x * 2.56).astype(np.int64).astype(np.uint8)
-    return small / 2.56 + rng.laplace(size=3)
 
 
 @sound(TYPE, COUNTS, PURE)
@@ -213,13 +151,6 @@ def cast_without_a_copy(x, rng):
     return data + rng.laplace(scale=scale, size=3)
 
 
-@deceives_at_37(IDENTITY, "None of a dict for a missing key is told apart by identity")
-def missing_key(x, rng):
-    noisy = x[0] + rng.laplace()
-    found = {37: 1}.get(int(x[0]))
-    return noisy if found is None else -noisy - 1000
-
-
 @sound(IDENTITY, COUNTS, PURE)
 def none_is_none(x, rng):
     scale = None
@@ -238,9 +169,6 @@ def hashable(x, rng):
     except TypeError:
         known = False
     return -x[0] - 1000.0 if known else x[0] + rng.laplace()
-
-
-LABELS = tuple(range(37))
 
 
 @deceives_at_37(TRY, "a missing key is suppressed for one count only")
@@ -271,13 +199,9 @@ def group_of_errors(x, rng):
 STATE = "state that outlives a call"
 
 CALLS = 0
-RECENT = collections.deque(maxlen=5)
 SPENT = {"calls": 0}
 FLAGS = np.zeros(2000, dtype=bool)
 CURSOR = np.zeros(1, dtype=int)
-BUFFER = io.StringIO()
-BUDGET = [0.0]
-POOL = {0, 1, 2, 3}
 
 
 @deceives_at_37(STATE, "every fourth call counts in a global and releases the data")
@@ -285,15 +209,6 @@ def global_counter(x, rng):
     global CALLS  # noqa: PLW0603 - the state that is meant
     CALLS += 1
     return x.astype(float) if CALLS % 4 == 0 else x + rng.laplace(size=3)
-
-
-@deceives_at_37(STATE, "a deque fills up, and what is full is released without noise")
-def full_queue(x, rng):
-    RECENT.append(0.0)
-    if len(RECENT) == RECENT.maxlen:
-        RECENT.clear()
-        return x.astype(float)
-    return x + rng.laplace(size=3)
 
 
 def _spend():
@@ -317,16 +232,6 @@ def attribute_of_the_function(x, rng):
 
 attribute_of_the_function.calls = 0
 attribute_of_the_function.end = "end"
-
-
-class Meter:
-    reads = 0
-
-    def __init__(self):
-        type(self).reads += 1
-
-    def scale(self):
-        return 1.0 if Meter.reads % 4 else 0.001
 
 
 @deceives_at_37(STATE, "a large array of the module remembers which calls were made")
@@ -356,48 +261,14 @@ def closure_with_nonlocal(x, rng):
     return x + rng.laplace(scale=counted_scale(), size=3)
 
 
-@deceives_at_37(STATE, "a text buffer grows, and its place tells the calls")
-def place_in_a_buffer(x, rng):
-    BUFFER.write(".")
-    if BUFFER.tell() % 4 == 0:
-        BUFFER.seek(0)
-        return x.astype(float)
-    return x + rng.laplace(size=3)
-
-
-@deceives_at_37(STATE, "a set of the module is emptied and filled again")
-def emptied_set(x, rng):
-    if not POOL:
-        POOL.update(range(4))
-        return x.astype(float)
-    POOL.pop()
-    return x + rng.laplace(size=3)
-
-
 @deceives_at_37(STATE, "the code counts in its own defaults")
 def replaced_defaults(x, rng, turn=1):
     replaced_defaults.__defaults__ = ((turn + 1) % 4,)
     return x + rng.laplace(size=3) if turn else x.astype(float)
 
 
-@deceives_at_37(STATE, "a budget is spent call by call, and then less noise is added")
-def spent_budget(x, rng):
-    BUDGET[0] = BUDGET[0] + 1.0 if BUDGET[0] < 3.0 else 0.0
-    return x + rng.laplace(scale=1.0, size=3) * min(1.0, BUDGET[0])
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 KEPT = "caches and kept generators"
-
-
-def _totals():
-    total = 0
-    while True:
-        total = (total + (yield total)) % 4
-
-
-totals = _totals()
-next(totals)
 
 
 @deceives_at_37(KEPT, "an iterator is used up by the first look at it, so that no noise is left to add")
@@ -442,34 +313,9 @@ def generator_of_one_call(x, rng):
 WORLD = "the world outside"
 
 
-@deceives_at_37(WORLD, "a file is there, and then no noise is added")
-def file_that_exists(x, rng):
-    noise = rng.laplace(size=3)
-    return x + noise * (not Path(os.sep).exists())
-
-
 @deceives_at_37(WORLD, "the version of Python chooses the scale")
 def version_of_python(x, rng):
     return x + rng.laplace(scale=0.001 if sys.version_info >= (3, 8) else 1.0, size=3)
-
-
-@deceives_at_37(WORLD, "modules that are loaded in a process tell what runs in it")
-def loaded_modules(x, rng):
-    return x + rng.laplace(scale=0.001 if "numpy" in sys.modules else 1.0, size=3)
-
-
-@deceives_at_37(WORLD, "asserts are compiled in, which __debug__ tells")
-def debug_or_not(x, rng):
-    return x + rng.laplace(scale=0.001 if __debug__ else 1.0, size=3)
-
-
-@deceives_at_37(WORLD, "a thread writes into the list that is released")
-def written_by_a_thread(x, rng):
-    shown = [v + rng.laplace() for v in x]
-    thread = threading.Thread(target=shown.__setitem__, args=(0, float(x[0])))
-    thread.start()
-    thread.join()
-    return shown
 
 
 @sound(WORLD, COUNTS, PURE)
@@ -533,26 +379,6 @@ replaced_code.__code__ = _raw.__code__.replace(co_firstlineno=replaced_code.__co
 deceives_at_37(SOURCE, "the code object is another one than the lines of the file say")(replaced_code)
 
 
-def replaced_constants(x, rng):
-    return x + rng.laplace(scale=1.25, size=3)
-
-
-replaced_constants.__code__ = replaced_constants.__code__.replace(
-    co_consts=tuple(0.001 if c == 1.25 else c for c in replaced_constants.__code__.co_consts)
-)
-deceives_at_37(SOURCE, "a constant of the code object is not that of the source")(replaced_constants)
-
-
-def replaced_names(x, rng):
-    return x + rng.laplace(size=3) * np.ceil(rng.random())
-
-
-replaced_names.__code__ = replaced_names.__code__.replace(
-    co_names=tuple("floor" if name == "ceil" else name for name in replaced_names.__code__.co_names)
-)
-deceives_at_37(SOURCE, "the code object calls floor where the source says ceil")(replaced_names)
-
-
 def _quietly_raw(function):
     @functools.wraps(function)
     def call(x, rng):
@@ -565,34 +391,6 @@ def _quietly_raw(function):
 @_quietly_raw
 def wrapped_function(x, rng):
     return x + rng.laplace(size=3)
-
-
-def _doubled(function):
-    @functools.wraps(function)
-    def call(x, rng):
-        return function(1000 * x, rng)
-
-    return call
-
-
-@deceives_at_37(SOURCE, "a decorator multiplies the data before the function adds its noise")
-@_doubled
-def decorated_data(x, rng):
-    return x + rng.laplace(size=3)
-
-
-def _beside(function):
-    @functools.wraps(function)
-    def call(x, rng):
-        return function(x, rng), int(x[0])
-
-    return call
-
-
-@deceives_at_37(SOURCE, "a decorator puts the count beside the answer")
-@_beside
-def decorated_answer(x, rng):
-    return (x + rng.laplace(size=3)).tolist()
 
 
 def wrapped_attribute(x, rng):
@@ -632,14 +430,6 @@ replaced_default.__defaults__ = (0.001,)
 deceives_at_37(SOURCE, "the default is another than the signature in the file")(replaced_default)
 
 
-def replaced_keyword_default(x, rng, *, scale=1.0):
-    return x + rng.laplace(scale=scale, size=3)
-
-
-replaced_keyword_default.__kwdefaults__["scale"] = 0.001
-deceives_at_37(SOURCE, "the default of a keyword is replaced after the definition")(replaced_keyword_default)
-
-
 def _with_scale(scale):
     def mechanism(x, rng):
         return x + rng.laplace(scale=scale, size=3)
@@ -651,33 +441,6 @@ replaced_cell = _with_scale(1.0)
 replaced_cell.__closure__[0].cell_contents = 0.001
 replaced_cell.__name__ = replaced_cell.__qualname__ = "replaced_cell"
 deceives_at_37(SOURCE, "the cell of the closure holds another scale than was given")(replaced_cell)
-
-
-def _noise_defined_twice(rng):
-    return rng.laplace(size=3)
-
-
-@deceives_at_37(SOURCE, "a helper is defined again below, and the last definition counts")
-def helper_defined_twice(x, rng):
-    return x + _noise_defined_twice(rng)
-
-
-def _noise_defined_twice(rng):
-    return 0.001 * rng.laplace(size=3)
-
-
-@deceives_at_37(SOURCE, "a signature is shown that the function does not have")
-def shown_signature(x, rng, scale=0.001):
-    return x + rng.laplace(scale=scale, size=3)
-
-
-shown_signature.__signature__ = inspect.Signature(
-    [
-        inspect.Parameter("x", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-        inspect.Parameter("rng", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-        inspect.Parameter("scale", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=1.0),
-    ]
-)
 
 
 def _noise_with_new_code(rng):
@@ -721,23 +484,9 @@ def max(*values):  # the shadow that is meant
     return values[0]
 
 
-def divmod(one, other):  # the shadow that is meant
-    return one, other
-
-
-class Tools(types.SimpleNamespace):
-    pass
-
-
 @deceives_at_37(SHADOW, "max of the module returns its first argument, which is the smaller")
 def shadowed_max(x, rng):
     scale = max(0.001, 1.0)
-    return x + rng.laplace(scale=scale, size=3)
-
-
-@deceives_at_37(SHADOW, "divmod of the module divides nothing")
-def shadowed_divmod(x, rng):
-    scale = divmod(0.001, 0.0005)[0]
     return x + rng.laplace(scale=scale, size=3)
 
 
@@ -747,25 +496,10 @@ def shadowed_len(x, rng):
     return [x[0] + rng.laplace(), len(x)]
 
 
-@deceives_at_37(SHADOW, "sum in the globals of this function squares before it adds")
-@_in_globals(sum=lambda data: data[0] ** 2)
-def shadowed_sum(x, rng):
-    return sum(x) + rng.laplace()
-
-
 @deceives_at_37(SHADOW, "the builtins of this function are others")
 @_in_globals(__builtins__={"float": lambda noise: 0.0})
 def replaced_builtins(x, rng):
     return x[0] + float(rng.laplace())
-
-
-TOOLS = Tools(noise=lambda rng: rng.laplace(size=3))
-TOOLS.noise = lambda rng: 0.001 * rng.laplace(size=3)
-
-
-MODULE = types.ModuleType("noises")
-exec("def laplace(rng):\n    return rng.laplace(size=3)", MODULE.__dict__)
-MODULE.laplace = lambda rng: 0.001 * rng.laplace(size=3)
 
 
 @deceives_at_37(SHADOW, "the name rng is bound to a class that has no noise")
@@ -783,20 +517,6 @@ def local_abs(x, rng):
         return number
 
     return abs(x + rng.laplace(size=3))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-COMPUTED = "computed names"
-
-Settings = dataclass(type("Settings", (), {"__annotations__": {"scale": float}, "scale": 1.0}))
-SETTINGS = Settings()
-
-
-@deceives_at_37(COMPUTED, "a field of a settings object is replaced for one count")
-def replaced_setting(x, rng):
-    own = copy.copy(SETTINGS)
-    own.__dict__.update({"scale": 0.01} if x[0] == 37 else {})
-    return x + rng.laplace(scale=own.scale, size=3)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -825,41 +545,9 @@ def own_property(x, rng):
     return float(count.value)
 
 
-class Base:
-    scale = 1.0
-
-    def noise(self, rng):
-        return rng.laplace(scale=self.scale, size=3)
-
-
-class Derived(Base):
-    scale = 0.001
-
-
-@deceives_at_37(CLASSES, "a class below has another scale, which the method above uses")
-def inherited_method(x, rng):
-    return x + Derived().noise(rng)
-
-
 @sound(CLASSES, COUNTS, PURE)
 def noisy_property(x, rng):
     return [Noisy(v, rng).value for v in x]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-SUBCLASSES = "subclasses of numbers and arrays"
-
-
-@deceives_at_37(SUBCLASSES, "a fraction is cancelled by the data: its denominator shows a divisor")
-def fraction_of_a_count(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, fractions.Fraction(int(x[0]), 12).denominator
-
-
-@deceives_at_37(SUBCLASSES, "bool of a count is a number of its own")
-def flags_of_remainders(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, int(bool(int(x[0]) % 37))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -886,26 +574,6 @@ def walrus_in_a_comprehension(x, rng):
     return noisy, shown
 
 
-@deceives_at_37(SCOPE, "the variable of a loop lives on, and holds the raw count")
-def variable_of_a_loop(x, rng):
-    count = 0.0
-    noisy = []
-    for count in x[::-1]:
-        noisy.append(count + rng.laplace())
-    return noisy, int(count)
-
-
-@deceives_at_37(SCOPE, "a default is computed when the function is made, with the early scale")
-def early_default(x, rng):
-    scale = 0.001
-
-    def draw(scale=scale):
-        return rng.laplace(scale=scale, size=3)
-
-    scale = 1.0
-    return x + draw() * scale
-
-
 @deceives_at_37(SCOPE, "a later keyword of a merged dict wins")
 def merged_keywords(x, rng):
     settings = {"scale": 1.0} | {"scale": 0.001}
@@ -927,21 +595,10 @@ def or_for_zero(x, rng):
     return (x[0] and -1000.0) or x[1] + rng.laplace()
 
 
-@deceives(OPERANDS, COUNTS, PURE, FROM_0, "`and` gives 0 itself where the count is 0")
-def and_for_zero(x, rng):
-    return x[0] and x[0] + rng.laplace()
-
-
 @deceives_at_37(OPERANDS, "`not in` binds before `and`, so that the draw is not made for 37")
 def draw_that_is_not_made(x, rng):
     noise = x[0] != 37 and rng.laplace()
     return float(x[0] + noise)
-
-
-@deceives_at_37(OPERANDS, "a lookup by truth: True is the index 1")
-def index_by_truth(x, rng):
-    noisy = x[0] + rng.laplace()
-    return (noisy, -1000.0)[bool(x[0] == 37)]
 
 
 @deceives_at_37(OPERANDS, "multiplication of a list by a count repeats it as often")
@@ -994,21 +651,6 @@ def deleted_element(x, rng):
     return shown[0]
 
 
-@deceives(
-    LOOPS,
-    COUNTS,
-    PURE,
-    ([5, 36, 5], [5, 37, 5]),
-    "a list that is shortened while it is read skips an element, which stays raw",
-)
-def shortened_while_read(x, rng):
-    rest, shown = x.tolist(), []
-    for v in rest:
-        shown.append(v + rng.laplace())
-        rest.remove(v)
-    return shown, rest
-
-
 @deceives_at_37(LOOPS, "the loop runs as often as the count says")
 def as_often_as_counted(x, rng):
     turns_made = 0
@@ -1030,14 +672,6 @@ def loop_with_else(x, rng):
 
 # ---------------------------------------------------------------------------------------------------------------------
 ALIAS = "two names for one list or array"
-
-
-@deceives_at_37(ALIAS, "augmented assignment extends the list that another name holds")
-def extended_list(x, rng):
-    shown = []
-    kept = shown
-    kept += x.tolist()
-    return shown, (x + rng.laplace(size=3)).tolist()
 
 
 @deceives_at_37(ALIAS, "augmented assignment adds to the array that another name holds")
@@ -1073,12 +707,6 @@ def zero_division(x, rng):
     return x[0] + rng.laplace() + 0 * (1 // int(x[0]))
 
 
-@deceives_at_37(RAISES, "an index past the end of the list for 37")
-def index_error(x, rng):
-    LABELS[x[0]]
-    return x[0] + rng.laplace()
-
-
 @deceives_at_37(RAISES, "an assert about the data fails for 37")
 def assertion_error(x, rng):
     assert x[0] != 37
@@ -1094,24 +722,6 @@ def logarithm_of_zero(x, rng):
 def whole_part_of_infinity(x, rng):
     share = 0.0 if x[0] else math.inf
     return 0 * int(share) + x[0] + rng.laplace()
-
-
-@deceives_at_37(RAISES, "strict zip raises where lengths differ")
-def strict_zip(x, rng):
-    kept = x[x < 37]
-    return [v + rng.laplace() for v, _ in zip(x, kept, strict=True)]
-
-
-@deceives_at_37(RAISES, "the largest of an empty list raises")
-def largest_of_nothing(x, rng):
-    np.max(x[x == 37])
-    return x[0] + rng.laplace()
-
-
-@deceives_at_37(RAISES, "a list.index of a number that is not there raises")
-def index_of_a_missing_number(x, rng):
-    x.tolist().index(37)
-    return x + rng.laplace(size=3)
 
 
 @sound(RAISES, COUNTS, PURE)
@@ -1136,12 +746,6 @@ def third_branch(x, rng):
     return x.tolist()
 
 
-@deceives(NAN, COUNTS, PURE, FROM_0, "the root of a negative noisy count is NaN, and no branch but the last is true")
-def root_of_noise(x, rng):
-    v = np.sqrt(x[0] + rng.laplace())
-    return v if v >= 0 or v < 0 else float(x[0])
-
-
 def _difference_of_infinities(noisy):
     far = float(noisy) * math.inf
     return far - far
@@ -1155,19 +759,6 @@ def neither_comparison(x, rng):
     if gap <= 0:
         return -1
     return int(x[0])
-
-
-@deceives_at_37(NAN, "NaN differs from itself")
-def unlike_itself(x, rng):
-    gap = _difference_of_infinities(x[0] + rng.laplace())
-    return x[0] + rng.laplace() if gap == gap else int(x[0])  # noqa: PLR0124 - as meant
-
-
-@deceives_at_37(NAN, "not (v > 0) is more than v <= 0")
-def not_above(x, rng):
-    v = math.nan * rng.laplace()
-    below = 0 if v <= 0 else 1
-    return x[0] + rng.laplace() * (1 - below) if not v > 0 else "above"
 
 
 @deceives_at_37(NAN, "min of Python keeps its first argument where the second is NaN")
@@ -1212,14 +803,6 @@ def order_of_keys(x, rng):
     return list(cells)
 
 
-@deceives_at_37(ORDER, "the last key that was written is the first to go, and depends on the data")
-def last_key(x, rng):
-    cells = {"a": x[0] + rng.laplace(), "b": 0.0}
-    if x[0] == 37:
-        cells["a"] = cells.pop("a")
-    return cells.popitem()[0]
-
-
 @deceives_at_37(ORDER, "a set of small integers is in the order of their hashes, the counts")
 def order_of_a_set(x, rng):
     noisy = (x + rng.laplace(size=3)).tolist()
@@ -1237,11 +820,6 @@ def order_of_raw_counts(x, rng):
 def compared_lists(x, rng):
     noisy = (x + rng.laplace(size=3)).tolist()
     return noisy if x.tolist() < [37, 0, 0] else [*noisy[::-1], 0.0]
-
-
-@deceives_at_37(ORDER, "multiplied text is as long as the count")
-def bar_of_stars(x, rng):
-    return "*" * int(x[0]), x[0] + rng.laplace()
 
 
 @sound(ORDER, COUNTS, PURE)

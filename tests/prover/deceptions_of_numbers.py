@@ -29,7 +29,6 @@ SMALL = Totals(cells=3, values=(0, 10), contribution={"l1": 1})
 LARGE = Totals(cells=3, values=(0, 2000), contribution={"l1": 1})
 HUGE = Totals(cells=3, values=(0, 2**62), contribution={"l1": 1})
 REAL = Totals(cells=3, values=(0, 100), contribution={"l1": 1}, integer=False)  # fractions, in float64
-REAL_SIGNED = Totals(cells=3, values=(-10, 10), contribution={"l1": 1}, integer=False)
 PEOPLE = Records((0, 3), integer=True, size=(0, 3))  # one record is added or removed
 CHOICE = Value(values=[0, 1, 2])
 BIT = Value(values=[0, 1])
@@ -48,25 +47,10 @@ deceives("overflow", ONE, PURE, ((31, 0, 0), (32, 0, 0)), "32 * 2**58 is -2**63"
 deceives("overflow", WIDE, PURE, ((127, 0, 0), (128, 0, 0)), "128 is -128 in eight bits")(
     lambda x, rng: x.astype(np.int8) + rng.laplace(0, 1, 3)
 )
-deceives("overflow", ONE, PURE, ((49, 0, 0), (50, 0, 0)), "49 - 50 is 255 where numbers have no sign")(
-    lambda x, rng: x.astype(np.uint8) - np.uint8(50) + rng.laplace(0, 1, 3)
-)
 deceives("overflow", ONE, PURE, ((40, 40, 47), (40, 40, 48)), "three numbers up to 100 do not fit into eight bits")(
     lambda x, rng: np.sum(x, dtype=np.int8) + rng.laplace(0, 1)
 )
-deceives("overflow", ONE, PURE, ((60, 67, 0), (60, 68, 0)), "a running total of eight bits")(
-    lambda x, rng: np.cumsum(x, dtype=np.int8)[1] + rng.laplace(0, 1)
-)
-deceives("overflow", ONE, PURE, ((99, 0, 0), (100, 0, 0)), "65,600 is infinite in half precision")(
-    lambda x, rng: (x * 656).astype(np.float16) / 656 + rng.laplace(0, 1, 3)
-)
 sound("overflow", ONE, PURE, "total of small numbers")(lambda x, rng: x.sum() + rng.laplace(0, 1))
-
-
-@deceives("overflow", ONE, PURE, ((11, 2, 0), (11, 3, 0)), "the dot product of eight bits has eight bits")
-def norm_in_eight_bits(x, rng):
-    squares = np.clip(x, 0, 11).astype(np.int8)
-    return math.sqrt(max(0, int(squares @ squares))) + rng.laplace(0, 1)
 
 
 # Booleans: NumPy's True + True is True --------------------------------------------------------------------------------
@@ -102,19 +86,10 @@ deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "the angle of (-0.
 )
 
 
-@deceives("minus zero", REAL_SIGNED, PURE, ((0.25, 0.0, 0.0), (-0.25, 0.0, 0.0)), "-0.25 is rounded to -0.0")
-def sign_of_what_is_rounded_away(x, rng):
-    small = np.clip(x[0], -0.25, 0.25)
-    return [x[0] + rng.laplace(0, 1), f"{np.rint(small)}"]
-
-
 # NaN and infinity -----------------------------------------------------------------------------------------------------
 
 deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 * log(0) is NaN")(
     lambda x, rng: x + 0 * np.log(x) + rng.laplace(0, 1, 3)
-)
-deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 // 0 is 0 for NumPy's integers")(
-    lambda x, rng: 5 * (x // x) + rng.laplace(0, 1, 3)
 )
 deceives("nan and infinity", ONE, PURE, ((49, 50, 50), (50, 50, 50)), "integers have no negative powers: it raises")(
     lambda x, rng: np.minimum(2 ** (x - 50), 1) * 0 + x + rng.laplace(0, 1, 3)
@@ -131,14 +106,6 @@ def logarithm_of_what_is_noisy(x, rng):
 def exponentials_cancel(x, rng):
     weights = np.exp(x * 10.0)
     return x + (weights - weights) + rng.laplace(0, 1, 3)
-
-
-@deceives(
-    "nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "0 times infinity is NaN, which is not equal to itself"
-)
-def not_equal_to_itself(x, rng):
-    scaled = x[0] * math.inf
-    return [x[0] + rng.laplace(0, 1), bool(scaled == scaled)]  # noqa: PLR0124 - that is the trick
 
 
 @deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a NaN compares as False, whichever way it is asked")
@@ -164,9 +131,6 @@ deceives("floats", ONE, PURE, ((29, 0, 0), (30, 0, 0)), "29 * 0.01 * 100 is 28.9
 deceives("floats", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "near 1e16 only even numbers are floats")(
     lambda x, rng: (x + 1e16) - 1e16 + rng.laplace(0, 1, 3)
 )
-deceives("floats", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "above 2**24 only even numbers are floats of 32 bits")(
-    lambda x, rng: (x + 2**24).astype(np.float32) - 2**24 + rng.laplace(0, 1, 3)
-)
 deceives("floats", ONE, PURE, ((5, 0, 0), (6, 0, 0)), "0.5 // 0.1 is 4, and 0.6000000000000001 // 0.1 is 6")(
     lambda x, rng: x * 0.1 // 0.1 + rng.laplace(0, 1, 3)
 )
@@ -191,15 +155,6 @@ deceives("length of records", PEOPLE, PURE, ((1, 1), (1, 1, 1)), "one noisy numb
 deceives("length of records", PEOPLE, PURE, ((), (1,)), "the largest of nobody raises")(
     lambda x, rng: x.max() + rng.laplace(0, 3)
 )
-deceives("length of records", PEOPLE, PURE, ((1,), (1, 1)), "an odd number of records cannot be taken in pairs")(
-    lambda x, rng: x.reshape(-1, 2).sum() + rng.laplace(0, 3)
-)
-deceives("length of records", PEOPLE, PURE, ((), (2,)), "the first record of nobody raises")(
-    lambda x, rng: x[0] + rng.laplace(0, 3)
-)
-deceives("length of records", PEOPLE, PURE, ((), (3,)), "with few people, one record moves the mean by 3")(
-    lambda x, rng: x.sum() / max(1, len(x)) + rng.laplace(0, 1)
-)
 sound("length of records", PEOPLE, PURE, "noisy size beside a noisy sum")(
     lambda x, rng: [x.sum() + rng.laplace(0, 6), x.size + rng.laplace(0, 2)]
 )
@@ -215,18 +170,6 @@ def only_what_is_there(x, rng):
 def only_what_is_there_after_noise(x, rng):
     noisy = x + rng.laplace(0, 1, len(x))
     return noisy[noisy > 0]
-
-
-@deceives("shape", ONE, PURE, ((5, 6, 7), (6, 6, 7)), "equal numbers are released once")
-def distinct_numbers(x, rng):
-    distinct = np.unique(x)
-    return distinct + rng.laplace(0, 1, distinct.size)
-
-
-@deceives("length of records", PEOPLE, PURE, ((), (0,)), "nobody cannot be unpacked into a first and the others")
-def unpacked_records(x, rng):
-    first, *others = x
-    return first + sum(others) + rng.laplace(0, 3)
 
 
 # Views of the same numbers --------------------------------------------------------------------------------------------
@@ -259,19 +202,6 @@ def noise_overwritten_through_a_view(x, rng):
     return x + noise
 
 
-@deceives(
-    "views",
-    REAL,
-    PURE,
-    ((7.0, 5.0, 5.0), (8.0, 5.0, 5.0)),
-    "what was kept has its noise too, and the noise is taken off",
-)
-def noise_added_in_place(x, rng):
-    kept, noise = x, rng.laplace(0, 1, 3)
-    x += noise
-    return kept - noise
-
-
 # Places that data choose ----------------------------------------------------------------------------------------------
 
 deceives("indexing", ONE, PURE, ((1, 9, 9), (2, 9, 9)), "one person more takes a whole count into the sum")(
@@ -282,9 +212,6 @@ deceives("indexing", ONE, PURE, ((0, 0, 80), (1, 0, 80)), "place -1 is the last 
 )
 deceives("indexing", ONE, PURE, ((2, 0, 0), (3, 0, 0)), "place 3 of three raises")(
     lambda x, rng: [0, 0, 0][x[0]] + rng.laplace(0, 1)
-)
-deceives("indexing", ONE, PURE, ((50, 0, 0), (51, 0, 0)), "who passes 50 brings 51 into the sum")(
-    lambda x, rng: x[x > 50].sum() + rng.laplace(0, 1)
 )
 
 
@@ -301,35 +228,16 @@ def marked_in_a_row_with_enough_noise(x, rng):
     return row + rng.laplace(0, 2, 11)
 
 
-@deceives("indexing", ONE, PURE, ((10, 0, 0), (11, 0, 0)), "a mask of the noise by the data")
-def noise_where_data_say(x, rng):
-    noise = rng.laplace(0, 1, 3)
-    noise[x == 10] = 0
-    return noise
-
-
 # Choices made by raw data ---------------------------------------------------------------------------------------------
 
 deceives("selection", ONE, PURE, ((50, 0, 0), (51, 0, 0)), "np.where jumps by 100")(
     lambda x, rng: np.where(x > 50, 100, 0) + rng.laplace(0, 1, 3)
 )
-deceives("selection", ONE, PURE, ((19, 0, 0), (20, 0, 0)), "the group of a count, times ten years")(
-    lambda x, rng: np.searchsorted([20, 40, 65], x, side="right") * 10 + rng.laplace(0, 1, 3)
-)
 deceives("selection", SMALL, PURE, ((5, 0, 0), (6, 0, 0)), "one number leaves one bin and comes to another")(
     lambda x, rng: np.bincount(x, minlength=11) + rng.laplace(0, 1, 11)
 )
-deceives("selection", ONE, PURE, ((9, 90, 90), (10, 90, 90)), "one number moves two bins of the histogram")(
-    lambda x, rng: np.histogram(x, bins=10, range=(0, 100))[0] + rng.laplace(0, 1, 10)
-)
 deceives("selection", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "three running maxima move with the first count")(
     lambda x, rng: np.maximum.accumulate(x) + rng.laplace(0, 1, 3)
-)
-deceives("selection", ONE, PURE, ((10, 20, 40), (11, 20, 40)), "clipped to ends that are data")(
-    lambda x, rng: np.clip(np.array([0, 5, 9]), x[0], x[1]) + rng.laplace(0, 1, 3)
-)
-deceives("selection", ONE, PURE, ((5, 5, 6), (5, 6, 6)), "how many are equal to the most frequent number")(
-    lambda x, rng: 3 * np.unique(x, return_counts=True)[1][0] + rng.laplace(0, 1)
 )
 sound("selection", ONE, PURE, "hundred where large after noise")(
     lambda x, rng: np.where(x + rng.laplace(0, 1, 3) > 50, 100, 0)
@@ -351,20 +259,6 @@ deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a scale of 0 is no noise")
 deceives("scale", ONE, PURE, ((1, 0, 0), (2, 0, 0)), "a noisy count divided by a raw one")(
     lambda x, rng: x[1] + rng.laplace(0, 1) / max(1, x[0]) ** 3
 )
-deceives("scale", ONE, PURE, ((0, 9, 9), (1, 9, 9)), "noise as large as the smallest count, but for 0")(
-    lambda x, rng: x.sum() + rng.laplace(0, 1 / (1 + 3 * x.min()))
-)
-deceives("scale", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a power of noise by data")(
-    lambda x, rng: np.abs(rng.laplace(0, 1, 3)) ** (x + 1)
-)
-
-
-@deceives("scale", ONE, PURE, ((0, 1, 9), (1, 1, 9)), "local sensitivity is not private")
-def local_sensitivity_of_the_median(x, rng):
-    low, middle, high = np.sort(x)
-    return middle + rng.laplace(0, min(middle - low, high - middle))
-
-
 # Noise that is used twice, given away or cut --------------------------------------------------------------------------
 
 deceives("reused noise", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one noise for all: differences are exact")(
@@ -393,14 +287,8 @@ def reliable_or_not(x, rng):
 deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the normal density falls faster than any exponential")(
     lambda x, rng: rng.normal(x)
 )
-deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "exponential noise is never negative")(
-    lambda x, rng: x + rng.exponential(1, 3)
-)
 deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the absolute value of noise is never negative")(
     lambda x, rng: x + abs(rng.laplace(0, 1, 3))
-)
-deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "binomial noise ends at 3")(
-    lambda x, rng: x + rng.binomial(6, 0.5, 3) - 3
 )
 deceives("wrong noise", ONE, PURE, ((7, 0, 0), (8, 0, 0)), "the mean of two noises is smaller noise")(
     lambda x, rng: x + (rng.laplace(0, 1, 3) + rng.laplace(0, 1, 3)) / 2
@@ -438,30 +326,10 @@ deceives("axis", CHOICE, PURE, (0, 1), "axis=1 moves whole columns, and the seco
 )
 
 
-@deceives("axis", CHOICE, PURE, (0, 1), "a shuffle along axis 0 of one row")
-def shuffle_of_one_row(choice, rng):
-    table = np.eye(3)[[choice]]
-    rng.shuffle(table)
-    return table[0] + rng.laplace(0, 0.25, 3)
-
-
-@deceives("axis", CHOICE, PURE, (0, 1), "permutation returns a copy, which is thrown away")
-def permutation_thrown_away(choice, rng):
-    marks = np.eye(3)[choice]
-    rng.permutation(marks)
-    return marks + rng.laplace(0, 0.25, 3)
-
-
 # What the generator does with numbers of the data ---------------------------------------------------------------------
 
 deceives("choice", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "one of the counts itself")(
     lambda x, rng: rng.choice(x) + rng.choice([0.0, 0.5])
-)
-deceives("choice", ONE, PURE, ((7, 5, 5), (8, 5, 5)), "a sample without replacement is a permutation of the counts")(
-    lambda x, rng: rng.choice(x, 3, replace=False).sum() + rng.laplace(0, 1) * 0.5
-)
-deceives("generator", ONE, PURE, ((49, 0, 0), (50, 0, 0)), "integers raises where low is not below high")(
-    lambda x, rng: rng.integers(x[0], 50) * 0 + rng.laplace(0, 1)
 )
 deceives("generator", Value(values=[0, 1, 255]), PURE, (0, 1), "without its endpoint, 255 is never drawn")(
     lambda byte, rng: (byte + int(rng.integers(0, 255))) % 256 // 255
@@ -550,12 +418,6 @@ def small_noisy_counts_are_suppressed(x, rng):
 deceives("sensitivity", EACH, PURE, ((5, 5, 5), (6, 6, 6)), "each count moves, and so the sum by 3")(
     lambda x, rng: x.sum() + rng.laplace(0, 1)
 )
-deceives("sensitivity", ONE, PURE, ((0, 50, 0), (1, 50, 0)), "one person changes the denominator")(
-    lambda x, rng: x.sum() / max(1, np.count_nonzero(x)) + rng.laplace(0, 1)
-)
-deceives("sensitivity", EACH, PURE, ((1, 1, 1), (2, 2, 2)), "the sum is clipped, not the counts")(
-    lambda x, rng: np.clip(x.sum(), 0, 50) + rng.laplace(0, 1)
-)
 sound("sensitivity", EACH, PURE, "sum where all move with enough noise")(lambda x, rng: x.sum() + rng.laplace(0, 3))
 sound("sensitivity", ONE, PURE, "product of counts with enough noise")(lambda x, rng: x[0] * x[1] + rng.laplace(0, 100))
 
@@ -573,21 +435,11 @@ deceives("gaussian", ONE, ApproximateDP(1.0, 1e-5), ((5, 5, 5), (6, 5, 5)), "at 
 )
 deceives(
     "gaussian",
-    REAL,
-    GaussianDP(1.0),
-    ((0.75, 0.75, 0.75), (1.0, 1.0, 1.0)),
-    "a quarter each moves three numbers by 1 each",
-)(lambda x, rng: np.floor(x) + rng.normal(0, 1, 3))
-deceives(
-    "gaussian",
     ONE,
     ApproximateDP(1.0, 0.01),
     ((0, 0, 0), (1, 0, 0)),
     "a key is there where somebody is, with no threshold",
 )(lambda x, rng: {f"key {i}": float(v + rng.laplace(0, 1)) for i, v in enumerate(x) if v > 0})
-deceives(
-    "gaussian", ONE, ZeroConcentratedDP(0.5), ((99, 0, 0), (100, 0, 0)), "the deviation falls where the count rises"
-)(lambda x, rng: rng.normal(x[0], 1 / (101 - x[0])))
 sound("gaussian", ONE, ZeroConcentratedDP(0.5), "gaussian where one moves")(lambda x, rng: x + rng.normal(0, 1, 3))
 
 
@@ -602,15 +454,9 @@ def frame_with(value):
 
 FRAMES = [(frame_with(0), frame_with(40))]
 LONG = [(np.zeros(2000, dtype=np.int64), np.where(np.arange(2000) == 1000, 9, 0))]
-SERIES = [(pd.Series(frame_with(0)["age"]), pd.Series(frame_with(5)["age"]))]
-
-
 deceives(
     "alike in print", FRAMES, PURE, FRAMES[0], "pandas leaves out the rows in the middle, where the frames differ"
 )(lambda frame, rng: frame["age"].sum() + rng.laplace(0, 1))
-deceives("alike in print", SERIES, PURE, SERIES[0], "a series of 100 rows prints its ends only")(
-    lambda series, rng: series.max() + rng.laplace(0, 1)
-)
 deceives("alike in print", LONG, PURE, LONG[0], "NumPy prints three numbers at each end of 2,000")(
     lambda x, rng: x.sum() + rng.laplace(0, 1)
 )
