@@ -28,8 +28,6 @@ NAMES = ("north", "centre", "south")
 QUESTIONS = ("smokes", "drives", "rents", "votes", "swims")
 COLOURS = ("red", "green", "blue")
 GROUP_EDGES = [20, 40, 65]
-LIMIT = 5
-LOW, HIGH = 0.0, 100.0
 MINIMUM = 60
 TOTAL_AND_CELLS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 PREFIXES = np.tril(np.ones((3, 3)))
@@ -44,11 +42,6 @@ def laplace_in_a_loop(counts, rng, *, epsilon):
     for i, count in enumerate(counts):
         out[i] = count + rng.laplace(0.0, 1 / epsilon)
     return out
-
-
-# Laplace counts at ε; rounding and a floor at 0 see noisy counts only.
-def rounded_counts(counts, rng, epsilon=1.0):
-    return [max(0, round(count + rng.laplace(scale=1 / epsilon))) for count in counts]
 
 
 # Laplace counts at ε; shares are computed from noisy counts only.
@@ -68,27 +61,12 @@ def counts_by_name(counts, rng, *, epsilon):
     return {name: noisy(count) for name, count in zip(NAMES, counts, strict=True)}
 
 
-# Laplace counts at ε; running totals are taken after the noise.
-def running_totals(counts, rng, *, epsilon):
-    noisy = counts + rng.laplace(loc=0, scale=1 / epsilon, size=counts.shape)
-    return np.cumsum(np.rint(np.clip(noisy, 0, 100)).astype(int))
-
-
 # One person is in one leaf, in one pair and in the root, so that the seven nodes move by 3 in all: scale 3/ε.
 def tree_counts(counts, size, rng, *, epsilon):
     pairs = np.stack([counts[0] + counts[1], counts[2] + counts[3]])
     root = np.array([np.sum(counts)])
     nodes = np.concatenate([counts, pairs, root])
     return nodes + rng.laplace(0.0, 3 / epsilon, (size, len(nodes)))
-
-
-# A person moves the total by 1 and the two halves by 1: scale 2/ε; the halves are made to fit after the noise.
-def consistent_halves(counts, rng, *, epsilon):
-    scale = 2 / epsilon
-    total = counts[0] + counts[1] + rng.laplace(0, scale)
-    left, right = (count + rng.laplace(0, scale) for count in counts)
-    missing = (total - left - right) / 3
-    return total - missing, left + missing, right + missing
 
 
 # The columns of the strategy sum to 2, so that scale 2/ε is enough; the answers are read off its noisy answers.
@@ -104,18 +82,6 @@ def noisy_average(totals, rng, *, epsilon):
     noisy_total = total + rng.laplace(0, 2 / epsilon)
     noisy_number = number + rng.laplace(0, 2 / epsilon)
     return noisy_total / max(noisy_number, 1)
-
-
-# The clipping does nothing, as all totals of the domain are in range; one person moves the total by at most 1.
-def clamped_total(totals, size, rng, *, epsilon):
-    total = np.clip(totals[0], LOW, HIGH)
-    return total + rng.laplace(0.0, 1 / epsilon, size)
-
-
-# Laplace counts at ε; median and logarithm see noisy counts only.
-def logarithm_of_median(counts, rng, *, epsilon):
-    noisy = [count + rng.laplace(0, 1 / epsilon) for count in counts]
-    return math.log(max(float(np.median(noisy)), 1.0)), float(np.mean(noisy))
 
 
 # Laplace counts at ε; the search for the middle sees noisy counts only.
@@ -151,12 +117,6 @@ def geometric_counts(counts, rng, *, epsilon):
     for count in counts:
         noisy.append(int(count + two_sided_geometric(rng, epsilon)))
     return tuple(noisy)
-
-
-# Discrete Laplace noise at ε, and what is out of range is moved to the ends after the noise.
-def truncated_geometric(counts, rng, *, epsilon):
-    noisy = counts[0] + two_sided_geometric(rng, epsilon)
-    return min(max(int(noisy), 0), 100)
 
 
 # The order of the bits is random and does not matter for their sum, which has discrete Laplace noise at ε.
@@ -199,26 +159,11 @@ def noisy_max(counts, rng, *, epsilon):
     return int(np.argmax(counts + rng.laplace(0, 2 / epsilon, len(counts))))
 
 
-# Report noisy max with exponential noise of scale 2/ε.
-def exponential_noisy_max(counts, rng, *, epsilon):
-    noisy = [count + rng.exponential(2 / epsilon) for count in counts]
-    return max(range(len(noisy)), key=lambda i: noisy[i])
-
-
 # The lead of the largest noisy count costs nothing beyond its place (Ding et al. 2019).
 def noisy_max_and_gap(counts, rng, *, epsilon):
     noisy = counts + rng.laplace(scale=2 / epsilon, size=len(counts))
     second, first = np.sort(noisy)[-2:]
     return np.argmax(noisy), first - second
-
-
-# Half of ε for the limit, and a count at scale 4/ε; only the first that is large is told (sparse vector).
-def above_threshold(counts, rng, *, epsilon, limit=LIMIT):
-    noisy_limit = limit + rng.laplace(0, 2 / epsilon)
-    for i, count in enumerate(counts):
-        if count + rng.laplace(0, 4 / epsilon) >= noisy_limit:
-            return i
-    return None
 
 
 # The difference from the noisy limit is free in the sparse vector technique.
@@ -253,11 +198,6 @@ def first_two_above(counts, rng, *, epsilon, limit):
             found.append(i)
         i += 1
     return tuple(found)
-
-
-# A test of one Laplace count at ε.
-def is_large(counts, size, rng, *, epsilon):
-    return counts[0] + rng.laplace(0.0, 1 / epsilon, size) > LIMIT
 
 
 # One person moves the difference by 1; a label is all that is told of its noisy value.
@@ -332,15 +272,6 @@ def optimised_unary_encoding(value, rng, *, epsilon):
     chances = np.full(3, 1 / (1 + math.exp(epsilon)))
     chances[value] = 0.5
     return (rng.random(3) < chances).astype(int)
-
-
-# Only one answer in two is asked for, the others are coins: 5/8 against 3/8.
-def sampled_response(bit, rng, *, epsilon):
-    if rng.random() >= RATE:
-        return int(rng.integers(2))
-    if rng.random() < math.exp(epsilon) / (1 + math.exp(epsilon)):
-        return bit
-    return 1 - bit
 
 
 # One of three people is asked, who lies one time in four: a chance of 1/4 becomes 5/12 at most.
@@ -436,31 +367,22 @@ ONE_AND_LIMIT = {"epsilon": 1.0, "limit": 5}
 
 ORDINARY = [
     Ordinary("Laplace in a loop", laplace_in_a_loop, COUNTS, PureDP(1.0), ONE),
-    Ordinary("rounded counts", rounded_counts, COUNTS, PureDP(1.0)),
     Ordinary("shares", shares, COUNTS, PureDP(1.0), ONE),
     Ordinary("counts by name", counts_by_name, COUNTS, PureDP(1.0), ONE),
-    Ordinary("running totals", running_totals, COUNTS, PureDP(1.0), ONE),
     Ordinary("tree counts", tree_counts, FOUR_COUNTS, PureDP(1.0), ONE),
-    Ordinary("consistent halves", consistent_halves, TWO_COUNTS, PureDP(1.0), ONE),
     Ordinary("matrix mechanism", matrix_mechanism, COUNTS, PureDP(1.0), ONE),
     Ordinary("noisy average", noisy_average, SUM_AND_NUMBER, PureDP(1.0), ONE),
-    Ordinary("clamped total", clamped_total, FLOAT_TOTAL, PureDP(1.0), ONE),
-    Ordinary("logarithm of median", logarithm_of_median, COUNTS, PureDP(1.0), ONE),
     Ordinary("middle group", middle_group, COUNTS, PureDP(1.0), ONE),
     Ordinary("details of large", details_of_large, COUNTS, PureDP(1.0), ONE),
     Ordinary("geometric counts", geometric_counts, COUNTS, PureDP(1.0), ONE),
-    Ordinary("truncated geometric", truncated_geometric, ONE_COUNT, PureDP(1.0), ONE),
     Ordinary("shuffled bit count", shuffled_bit_count, BITS, PureDP(1.0), ONE),
     Ordinary("signed exponential", signed_exponential, COUNTS, PureDP(1.0), ONE),
     Ordinary("two exponentials", two_exponentials, ONE_COUNT, PureDP(1.0), ONE),
     Ordinary("noisy max", noisy_max, SCORES, PureDP(1.0), ONE),
-    Ordinary("exponential noisy max", exponential_noisy_max, SCORES, PureDP(1.0), ONE),
     Ordinary("noisy max and gap", noisy_max_and_gap, SCORES, PureDP(1.0), ONE),
-    Ordinary("above threshold", above_threshold, FIVE_SCORES, PureDP(1.0), ONE),
     Ordinary("above threshold and gap", above_threshold_and_gap, FIVE_SCORES, PureDP(1.0), ONE_AND_LIMIT),
     Ordinary("numerical sparse vector", numerical_sparse_vector, FIVE_SCORES, PureDP(1.0), ONE_AND_LIMIT),
     Ordinary("first two above", first_two_above, EIGHT_SCORES, PureDP(1.0), ONE_AND_LIMIT),
-    Ordinary("is large", is_large, ONE_COUNT, PureDP(1.0), ONE),
     Ordinary("larger of two", larger_of_two, TWO_COUNTS, PureDP(1.0), ONE),
     Ordinary("randomised response", randomised_response, BIT, PureDP(1.0), ONE),
     Ordinary("k-ary response", kary_response, Value(values=COLOURS), PureDP(1.0), ONE),
@@ -470,7 +392,6 @@ ORDINARY = [
     Ordinary("Gaussian histogram", gaussian_histogram, COUNTS, ZeroConcentratedDP(0.5), {"rho": 0.5}),
     Ordinary("Gaussian prefix sums", gaussian_prefix_sums, COUNTS, RenyiDP(8, 1.0), {"order": 8, "epsilon": 1.0}),
     Ordinary("analytic Gaussian", analytic_gaussian, COUNTS, ApproximateDP(1.0, 1e-5), {"epsilon": 1.0, "delta": 1e-5}),
-    Ordinary("sampled response", sampled_response, BIT, PureDP(math.log(5 / 3)), {"epsilon": math.log(3)}),
     Ordinary("inverse CDF", inverse_cdf, ONE_COUNT, PureDP(1.0), ONE, hard=True),
     Ordinary("log of quotient", log_of_quotient, ONE_COUNT, PureDP(1.0), ONE, hard=True),
     Ordinary("permute and flip", permute_and_flip, SCORES, PureDP(1.0), ONE, hard=True),
