@@ -104,12 +104,7 @@ AUDITS = {
     "all kinds of outputs": audit("mixed/../up", "mixed"),
     "rho": audit("rho", "laplace", "{rho: 0.1}"),
     "a domain": audit("totals", "laplace", neighbours=TOTALS),
-    "a query": audit(
-        "query",
-        "total",
-        "{sensitivity: 1}",
-        QUERIED,
-    ),
+    "a query": audit("query", "total", "{sensitivity: 1}", QUERIED),
     "sequential on a domain": audit("bets", "laplace", neighbours=TOTALS, more="method: sequential"),
     "broken, sequential, on a domain": audit(
         "broken bets", "laplace", "{epsilon: 0.2}", TOTALS, more="method: sequential\n    samples: 100_000"
@@ -121,11 +116,7 @@ AUDITS = {
     "failing": audit("failing", "failing"),
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),
-    "too slow": audit(
-        "slow",
-        "slow",
-        more="execution: {workers: 2, batch: 300, timeout: 0.1, backend: threading}",
-    ),
+    "too slow": audit("slow", "slow", more="execution: {workers: 2, batch: 300, timeout: 0.1, backend: threading}"),
     "crashing": audit("crashing", "crashes"),
     "a program": audit("program", f"{{command: [{sys.executable}, program.py]}}"),
     "a program that always ends": audit("ends", "{command: ['false']}"),
@@ -214,20 +205,15 @@ def recording() -> Iterator[sqlite3.Connection]:
         yield file
 
 
-def test_a_batch_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("rows", "what"), [(BOUND_3, "batch bound-3"), ("FROM notes WHERE name = 'start'", "start")])
+def test_what_is_missing_is_told_by_its_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], rows: str, what: str
+) -> None:
     record(folder, AUDITS["sound"])
     with recording() as file:
-        assert file.execute(f"DELETE {BOUND_3}").rowcount == 1
+        assert file.execute(f"DELETE {rows}").rowcount == 1
     assert replay(folder) == 2
-    assert f'{OUTPUTS}, audit "sound": batch bound-3 is missing: the recorded run' in capsys.readouterr().err
-
-
-def test_a_note_that_is_missing_is_told_by_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    record(folder, AUDITS["sound"])
-    with recording() as file:
-        file.execute("DELETE FROM notes WHERE name = 'start'")
-    assert replay(folder) == 2
-    assert f'{OUTPUTS}, audit "sound": start is missing: the recorded run' in capsys.readouterr().err
+    assert f'{OUTPUTS}, audit "sound": {what} is missing: the recorded run' in capsys.readouterr().err
 
 
 # The digest of the pair stands before the outputs.

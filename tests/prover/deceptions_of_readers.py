@@ -772,12 +772,7 @@ READERS = (
         for one in (
             *(Mangled.private_name_in_a_class, debug_constant, keyword_default_of_a_positional),
             *(defaults_in_a_subclass_of_tuple, defaults_in_a_subclass_of_dict, dict_hidden_by_the_class),
-            *(
-                bases_told_by_the_metaclass,
-                dict_that_denies_its_keys,
-            ),
-            *(),
-            *(assignment_in_a_lambda_in_a_comprehension,),
+            *(bases_told_by_the_metaclass, dict_that_denies_its_keys, assignment_in_a_lambda_in_a_comprehension),
             message_of_zero_division,
         )
     ),
@@ -1038,7 +1033,5 @@ def table_that_is_reshaped(x, rng):
     return shares.sum() + rng.laplace(0, 2e-8)
 
 
-COLUMNS = tuple(
-    (one, auditor.PureDP(1.0), auditor.Totals(cells=2, values=(0, 10), contribution={"l1": 1}))
-    for one in (table_that_is_reshaped,)
-)
+TWO_CELLS = auditor.Totals(cells=2, values=(0, 10), contribution={"l1": 1})
+COLUMNS = ((table_that_is_reshaped, auditor.PureDP(1.0), TWO_CELLS),)

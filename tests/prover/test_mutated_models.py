@@ -199,13 +199,16 @@ def _real(name: str) -> Callable[..., Any]:
     return model
 
 
+NOTICED = (ArithmeticError, AssertionError, AttributeError, LookupError, NotProvedError, TypeError, ValueError)
+
+
 def survives(entry: str) -> bool:
     """Whether the snippets of an entry notice nothing."""
     for snippet in MODELS[entry]:
         try:
             if disagreements([snippet], contexts=2, seeds=2):
                 return False
-        except (ArithmeticError, AssertionError, AttributeError, LookupError, NotProvedError, TypeError, ValueError):
+        except NOTICED:
             return False  # the fault shows where the run is compared
     return True
 
@@ -250,15 +253,7 @@ def _is_noticed(kind: type[ast.AST]) -> bool:
         for context in block.contexts[:3] or "f":
             try:
                 [(found, _)] = outcomes([(block.code, context)], seeds=2)
-            except (
-                ArithmeticError,
-                AssertionError,
-                AttributeError,
-                LookupError,
-                NotProvedError,
-                TypeError,
-                ValueError,
-            ):
+            except NOTICED:
                 return True
             if found != expected:
                 return True
