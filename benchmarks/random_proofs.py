@@ -38,7 +38,7 @@ from dp_prover.outside import LISTED
 
 PROGRAMS, CHUNK = 10_000, 250
 LEAST = 3  # how often each construct occurs in a whole run
-CLAIM = PureDP(1000.0)
+CLAIM = PureDP(500.0)
 DOMAINS = {norm: Totals(cells=2, values=(0, 2), contribution={norm: 1}) for norm in ("l1", "linf")}
 NORMS = tuple(DOMAINS)
 PAIRS = {
