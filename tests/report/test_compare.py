@@ -25,7 +25,7 @@ from auditor.errors import InvalidInputError
 from auditor.events.observed import BothAnswers, Hits, ObservedBets, ObservedReport, ObservedRule, QueryAnswers
 from auditor.methods import method_for
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.compare import FALSE_RISE, ChangeKind, compare, shown
+from auditor.report.compare import ChangeKind, compare, shown
 from auditor.report.formats import write_reports
 from auditor.results.result import AuditResult, OutputsSpent, Probed, RunResult, Tried
 from auditor.verdict import Verdict
@@ -76,6 +76,9 @@ AT_ANOTHER_THRESHOLD = {**HIGHER, "event": event(70_000, 100_000, description="o
 TWIN = {**VIOLATION, "expected": Verdict.VIOLATION}
 MEASURED = {"claim": Unclaimed(), "verdict": Verdict.MEASURED, "expected": Verdict.MEASURED, "power": None}
 FEWER = OutputsSpent(0, 2_000, 20_000)
+SEARCHED = {"outputs": OutputsSpent(10_000, 20_000, 200_000)}
+TWO_INTERVALS = {"bound": Bound("epsilon", 0.38, 0.999, "two intervals")}
+BETS = {"event": ObservedBets("bets", (0.0,), (1.0,))}
 
 
 def run(*audits: AuditResult) -> RunResult:
@@ -132,6 +135,24 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("power that rose", {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}}, {}, [("better", "power rose")]),
     ("fewer outputs", {"power": None}, {"power": None, "outputs": FEWER}, [("worse", "fewer outputs: 20,000 outputs, before")]),
     ("a few less", {"power": None}, {"power": None, "outputs": OutputsSpent(0, 20_000, 150_000)}, []),
+    ("sequential", BETS, {**BETS, "bound": HIGHER["bound"]}, [("not compared", "")]),
+    ("sequential, with the same outputs", BETS, BETS, []),
+    ("no event", {"event": None}, {"event": None, "bound": HIGHER["bound"]}, [("not compared", "")]),
+    ("a claim that promises more, and a loss that rose", {"claim": auditor.PureDP(2)}, HIGHER, [("better", ""), ("worse", "")]),
+    ("a claim that promises more", {"claim": auditor.PureDP(2)}, {}, [("better", "")]),
+    ("a claim where there was none", MEASURED, {}, [("better", ""), ("not compared", "")]),
+    ("a measured loss that rose", MEASURED, {**MEASURED, **HIGHER}, [("worse", "")]),
+    ("a measured loss by fewer outputs", MEASURED, {**MEASURED, "outputs": FEWER}, [("worse", "")]),
+    ("half of the outputs", {}, {"outputs": OutputsSpent(0, 20_000, 100_000)}, [("worse", "")]),
+    ("a violation that is gone with most outputs", VIOLATION, {"outputs": FEWER, "power": None}, [("better", ""), ("worse", "")]),
+    ("a twin by fewer outputs", TWIN, {**TWIN, "outputs": FEWER}, []),
+    ("no answer, again", NO_ANSWER, NO_ANSWER, []),
+    ("an answer that was not expected", {}, {**NO_ANSWER, "expected": Verdict.VIOLATION}, [("worse", "")]),
+    ("fewer outputs in the search", SEARCHED, {"outputs": OutputsSpent(0, 20_000, 200_000)}, [("worse", "")]),
+    ("about as many in the search", SEARCHED, {"outputs": OutputsSpent(9_000, 20_000, 200_000)}, []),
+    ("a weaker method", {}, {**TWO_INTERVALS, "power": {"80%": 1.3, "95%": 1.4}}, [("worse", "")]),
+    ("another method that is no weaker", {}, TWO_INTERVALS, []),
+    ("a warning that says weak", {}, {"warnings": ("weak: only one pair was looked at",)}, [("note", "")]),
 ]  # fmt: skip
 
 
@@ -172,36 +193,6 @@ def test_a_run_that_looks_at_less_is_told(
     assert [(change.kind, change.what.startswith(told)) for change, (_, told) in zip(found, expected, strict=True)] == [
         (kind, True) for kind, _ in expected
     ]
-
-
-SEARCHED = {"outputs": OutputsSpent(10_000, 20_000, 200_000)}
-TWO_INTERVALS = {"bound": Bound("epsilon", 0.38, 0.999, "two intervals")}
-BETS = {"event": ObservedBets("bets", (0.0,), (1.0,))}
-MORE: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
-    ("sequential", BETS, {**BETS, "bound": HIGHER["bound"]}, ["not compared"]),
-    ("sequential, with the same outputs", BETS, BETS, []),
-    ("no event", {"event": None}, {"event": None, "bound": HIGHER["bound"]}, ["not compared"]),
-    ("a claim that promises more, and a loss that rose", {"claim": auditor.PureDP(2)}, HIGHER, ["better", "worse"]),
-    ("a claim that promises more", {"claim": auditor.PureDP(2)}, {}, ["better"]),
-    ("a claim where there was none", MEASURED, {}, ["better", "not compared"]),
-    ("a measured loss that rose", MEASURED, {**MEASURED, **HIGHER}, ["worse"]),
-    ("a measured loss by fewer outputs", MEASURED, {**MEASURED, "outputs": FEWER}, ["worse"]),
-    ("half of the outputs", {}, {"outputs": OutputsSpent(0, 20_000, 100_000)}, ["worse"]),
-    ("a violation that is gone with most outputs", VIOLATION, {"outputs": FEWER, "power": None}, ["better", "worse"]),
-    ("a twin by fewer outputs", TWIN, {**TWIN, "outputs": FEWER}, []),
-    ("no answer, again", NO_ANSWER, NO_ANSWER, []),
-    ("an answer that was not expected", {}, {**NO_ANSWER, "expected": Verdict.VIOLATION}, ["worse"]),
-    ("fewer outputs in the search", SEARCHED, {"outputs": OutputsSpent(0, 20_000, 200_000)}, ["worse"]),
-    ("about as many in the search", SEARCHED, {"outputs": OutputsSpent(9_000, 20_000, 200_000)}, []),
-    ("a weaker method", {}, {**TWO_INTERVALS, "power": {"80%": 1.3, "95%": 1.4}}, ["worse"]),
-    ("another method that is no weaker", {}, TWO_INTERVALS, []),
-    ("a warning that says weak", {}, {"warnings": ("weak: only one pair was looked at",)}, ["note"]),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "kinds"), [case[1:] for case in MORE], ids=[case[0] for case in MORE])
-def test_nothing_that_is_worse_or_unknown_is_silent(old: dict[str, Any], new: dict[str, Any], kinds: list[str]) -> None:
-    assert [kind for kind, _ in changes(old, new)] == kinds
 
 
 def test_a_higher_confidence_that_takes_the_power_is_worse() -> None:
@@ -416,6 +407,10 @@ def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_it
     assert measured.event is not None
     assert measured.event["rule"] == auditing.run(old).event["rule"]
     assert measured.outputs.bound == 5_000
+    weak = auditing.run(planned(noisy_total, auditor.PureDP(2), [([1], [0, 1])], 5, 8_000))
+    weak = replace(weak, provenance=replace(weak.provenance, tried=auditing.run(same).tried))
+    found = [change.what for change in compare(run(weak), run(auditing.run(same)), functools.partial(remeasured, same))]
+    assert any("on a different pair; on the earlier pair and event no rise is seen" in what for what in found), found
 
 
 def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_needs() -> None:
@@ -449,15 +444,6 @@ def test_a_rule_that_cannot_be_counted_is_not_compared() -> None:
     [(kind, what)] = told(rule={**once.event.rule, "feature": {"kind": "place", "name": "output[9]"}})
     assert kind == "not compared"
     assert "different event: the earlier event was not seen in 4,000 outputs" in what
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("mechanism", "claim", "pairs", "changed"), MECHANISMS)
-def test_hardly_any_of_many_reruns_is_an_alarm(mechanism: Any, claim: Any, pairs: Any, changed: float | None) -> None:
-    """150 pairs of runs of each mechanism: more than two alarms at a rate of 1/1,000 have a probability of .0005 each."""
-    plans = [planned(mechanism, claim, pairs, seed, size) for seed in range(5) for size in (1_000, 5_000, 30_000)]
-    found = [kind for old, new in itertools.permutations(plans, 2) for kind, _ in losses(old, new)]
-    assert found.count("worse") <= binom.isf(1e-7, 210, FALSE_RISE)
 
 
 def test_an_event_of_another_kind_of_claim_is_refused() -> None:
@@ -543,23 +529,14 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
     config.write_text(CONFIG.replace(*change, 1), encoding="utf-8")
     assert main(["run", "some.yaml", "--baseline", "baseline.json", "--quiet"]) == 1
     assert len([told for told in capsys.readouterr().out.splitlines() if told.startswith(line)]) == 1
+    for share, allowed in (("0.1", False), ("0.6", "on the earlier event" in line)):
+        assert main(["run", "some.yaml", "--baseline", "baseline.json", "--may-rise", share]) == (not allowed)
+    capsys.readouterr()
     # Two reports do not tell what today's mechanism does on the earlier event.
     assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
     told = "not compared  first: ε ≥" if "privacy loss" in line else line
     assert told in capsys.readouterr().out
     assert main(["compare", "reports/some/report.json", "baseline.json"]) == (1 if "vanished" in line else 0)
-
-
-@pytest.mark.parametrize(
-    ("share", "status", "line"), [("0", 1, "worse "), ("0.1", 1, "worse "), ("0.6", 0, "note  "), ("inf", 0, "note  ")]
-)
-def test_how_far_a_loss_may_rise_decides_the_exit_status(
-    config: Path, capsys: pytest.CaptureFixture[str], share: str, status: int, line: str
-) -> None:
-    """From about .9 to 1.5, where 2 is claimed: .3 of the claim, and more by the limits of 4,000 outputs."""
-    config.write_text(CONFIG.replace("scale: 1.0", "scale: 0.6"), encoding="utf-8")
-    assert main(["run", "some.yaml", "--baseline", "baseline.json", "--quiet", "--may-rise", share]) == status
-    assert f"{line}  first: privacy loss (ε) on the earlier event rose from " in capsys.readouterr().out
 
 
 def test_a_loss_above_the_claim_is_worse_whatever_rise_is_allowed() -> None:
@@ -617,17 +594,6 @@ def test_a_file_that_is_no_report_is_an_error_before_anything_runs(
     assert not Path("reports/some/report.json").exists()
 
 
-def test_a_baseline_whose_event_does_not_go_with_its_claim_is_an_error_before_anything_runs(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    baseline = json.loads(Path("baseline.json").read_text(encoding="utf-8"))
-    baseline["audits"][0]["claim"] = {"rho": 1.0}
-    Path("baseline.json").write_text(json.dumps(baseline), encoding="utf-8")
-    assert main(["run", "some.yaml", "--baseline", "baseline.json"]) == 2
-    assert 'the event of audit "first" does not go with a claim of ρ = 1' in capsys.readouterr().err
-    assert not Path("reports/some/report.json").exists()
-
-
 def test_every_configuration_has_its_own_baseline(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("other.yaml").write_text(CONFIG, encoding="utf-8")
     for arguments, told in (
@@ -646,61 +612,6 @@ def test_a_report_that_is_read_is_the_one_that_was_written(tmp_path: Path) -> No
     again = read_report(write_reports(whole, tmp_path)[0])
     assert json.dumps(again.to_dict(), default=str) == json.dumps(whole.to_dict(), default=str)
     assert compare(whole, again) == []
-
-
-RECORDS = """
-version: 1
-seed: 5
-samples: 20000
-execution: {workers: 1, isolate: false}
-audits:
-  - name: sum
-    mechanism: mechanisms_of_records.py:noisy_sum
-    parameters: {scale: 5.0}
-    claim: {epsilon: 5.0}
-    neighbours: {domain: records, record: {low: 0, high: 10}, size: {low: 1, high: 9}, relation: add_remove}
-"""
-
-
-@pytest.mark.statistical
-def test_where_the_search_found_another_pair_that_of_the_baseline_is_looked_at_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    source = (
-        "def noisy_sum(data, size, rng, scale):\n    return float(data.sum()) + rng.laplace(scale=scale, size=size)\n"
-    )
-    Path("mechanisms_of_records.py").write_text(source, encoding="utf-8")
-    Path("sum.yaml").write_text(RECORDS, encoding="utf-8")
-    assert main(["run", "sum.yaml"]) == 0
-    report = Path("reports/sum/report.json")
-    report.rename("baseline.json")
-    # Another mechanism of the same name, and another seed, with which the search ends elsewhere.
-    Path("sum.yaml").write_text(RECORDS.replace("scale: 5.0", "scale: 3.0"), encoding="utf-8")
-    pairs = {}
-    for seed in ("4", "6"):
-        assert main(["run", "sum.yaml", "--baseline", "baseline.json", "--seed", seed, "--quiet"]) == 1
-        pairs[seed] = json.loads(report.read_text(encoding="utf-8"))["audits"][0]["pair"]
-        assert "worse   sum: privacy loss (ε) on the earlier event rose from " in capsys.readouterr().out
-    assert len({str(pair) for pair in pairs.values()}) > 1
-    # The same mechanism whose baseline looked at a pair that tells less: the search found more, the mechanism does no more.
-    Path("sum.yaml").write_text(RECORDS, encoding="utf-8")
-    weak = RECORDS.replace(
-        "domain: records, record: {low: 0, high: 10}, size: {low: 1, high: 9}, ",
-        "pairs: [{left: [1.0, 3.0], right: [3.0]}], ",
-    )
-    source = source.replace("data.sum()", "sum(data)")
-    Path("mechanisms_of_lists.py").write_text(source, encoding="utf-8")
-    Path("weak.yaml").write_text(weak.replace("of_records", "of_lists"), encoding="utf-8")
-    assert main(["run", "weak.yaml"]) == 0
-    told = Path("reports/weak/report.json").read_text(encoding="utf-8").replace('"name": "weak"', '"name": "sum"')
-    Path("weak.json").write_text(told, encoding="utf-8")
-    capsys.readouterr()
-    assert main(["run", "sum.yaml", "--baseline", "weak.json", "--quiet"]) == 0
-    assert "on a different pair; on the earlier pair and event no rise is seen" in capsys.readouterr().out
-    assert main(["compare", "weak.json", "reports/sum/report.json"]) == 0
-    assert "on a different pair: `auditor run --baseline`" in capsys.readouterr().out
 
 
 def test_power_on_an_event_that_is_promised_to_be_likely_falls_as_what_would_be_caught_becomes_rarer() -> None:
