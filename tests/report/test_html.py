@@ -7,7 +7,6 @@ import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ from auditor.errors import InvalidInputError, visible
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.report.html import environment, to_html
 from auditor.report.plots import _reach, bound_plot, histogram_plot
-from auditor.results.reader import read_report
 from auditor.results.result import AuditResult, Illustration, RunResult
 from mechanisms.exact.known_continuous import gaussian_delta
 
@@ -355,10 +353,3 @@ def test_without_pandas_a_frame_is_an_error_that_says_what_to_install(monkeypatc
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InvalidInputError, match="pip install pandas"):
         every_kind().to_frame()
-
-
-def test_a_stored_report_gives_the_same_page(tmp_path: Path) -> None:
-    from auditor.report.formats import write_reports
-
-    file, _ = write_reports(every_kind(), tmp_path)
-    assert to_html(read_report(file)) == (tmp_path / "report.html").read_text(encoding="utf-8")
