@@ -5,13 +5,20 @@ from collections.abc import Callable
 from auditor.auditing.draw import Draw
 from auditor.auditing.health_checks import cut_short, drift, exceptions, nearly_all_alike, nothing_differs
 from auditor.auditing.implied import smaller_noise
-from auditor.auditing.oracle import exact_value
 from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.probe import probe
+from auditor.blackbox.sources import ProgramSource
+from auditor.bounds.digits import error_bound
+from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.events.selection import VALUES
+from auditor.methods import method_for
+from auditor.methods.method import Truth
+from auditor.neighbours.pair import Pair
 from auditor.results.result import ExactValue, Smallest
+
+EXACT = "exact"  # the name under which a store keeps it
 
 
 def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
@@ -62,3 +69,20 @@ def _without_harm(plan: Plan, find: Callable[[], Smallest | None]) -> tuple[Smal
         message = str(error)
         plan.store.end(message)
         return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]
+
+
+def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
+    """Return the exact value of the claim's quantity on the pair. It is kept, since a replay has no specimen."""
+    kept = plan.store.recall(EXACT, lambda: _computed(plan, pair))
+    return None if kept is None else ExactValue(*kept)
+
+
+def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
+    if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
+        return None
+    make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
+    if make is None:
+        return None
+    method = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples)
+    found = method.exact(make(pair.dataset("left"), pair.dataset("right"), **plan.source.parameters))
+    return None if found is None else (found.value, error_bound(found.error))

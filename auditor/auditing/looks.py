@@ -19,9 +19,8 @@ from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Prospect, utilities_of_all
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod, ManyNumbers
 from auditor.neighbours.domains import CLOSELY
-from auditor.neighbours.edges import find_edges
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import FIRST_LOOK
+from auditor.neighbours.search import FIRST_LOOK, find_edges
 from auditor.results.result import Stage
 
 T = TypeVar("T")

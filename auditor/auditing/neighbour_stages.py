@@ -14,11 +14,12 @@ from auditor.auditing.looks import FEWEST_ON_SIDE, Looks, ends
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
-from auditor.neighbours.edges import MOST_EDGES, MOST_HALVINGS
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import (
     FIRST_LOOK,
     LEAST_LOOK,
+    MOST_EDGES,
+    MOST_HALVINGS,
     SURVIVORS,
     Found,
     best_first,

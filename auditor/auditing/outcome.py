@@ -1,18 +1,20 @@
 """Evidence apart from judgement: what an audit ends with, and what that says of the claim at the level it is left."""
 
 import math
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.auditing.reproduce import command
 from auditor.auditing.sizes import Sizes
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import with_significant_digits
 from auditor.claims import ApproximateDP, Claim
+from auditor.defaults import CONFIDENCE
 from auditor.events.observed import ObservedCanaries
+from auditor.events.selection import VALUES
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
@@ -155,7 +157,7 @@ class Ended:
             plan.claim,
             plan.expect,
             judgement,
-            replace(self.provenance, reproduce=command(plan, broken, seen.sizes)),
+            replace(self.provenance, reproduce=_command(plan, broken, seen.sizes)),
             seen.pair,
             outcome.exact,
             smallest,
@@ -258,3 +260,27 @@ def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> li
     levels = holm_levels([*known.values(), *[1.0] * (audits - len(known))], alpha)
     level_of = dict(zip(known, levels, strict=False))
     return [level_of.get(i) for i in range(len(p_values))]
+
+
+def _command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
+    """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on a pair or
+    data set.
+
+    ``sizes`` are the numbers of outputs. None if there is neither a command nor a pair.
+    """
+    if plan.rerun:
+        return shlex.join(["auditor", "run", *plan.rerun])
+    if pair is None:
+        return None
+    confidence = round(1 - plan.alpha, 12)
+    options = {
+        "parameters": dict(plan.source.parameters) or None,
+        "name": plan.name,
+        "samples": sizes.bound,
+        "method": plan.settings.method if plan.settings.method != "fixed" else None,
+        "events": list(plan.settings.events) if plan.settings.events != (VALUES,) else None,
+        "confidence": confidence if confidence != CONFIDENCE else None,
+        "seed": plan.settings.seed,
+    }
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
+    return f"auditor.audit({plan.source.name}, {plan.claim!r}, {pair.call()}, {given})"

@@ -11,7 +11,6 @@ from typing import Any
 
 from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
 from auditor.auditing.draw import Draw
-from auditor.auditing.growth import added_up, growth
 from auditor.auditing.health_checks import all_alike, always_fails, commonest
 from auditor.auditing.looks import ends, outputs_at_distance
 from auditor.auditing.outcome import Evidence, Seen, no_answer
@@ -19,7 +18,7 @@ from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import Sizes
 from auditor.auditing.smallest import shrink
-from auditor.auditing.tally import Tally
+from auditor.auditing.tally import Tally, added_up, growth
 from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
 from auditor.auditing.draw import Draw
-from auditor.auditing.growth import added_up, growth
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pairwise_flow import drawn
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import Sizes
 from auditor.auditing.smallest import shrink
+from auditor.auditing.tally import added_up, growth
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import Probability

@@ -1,10 +1,18 @@
 """The counts of a test in a batch, and the sum over the batches of a bound: of one size, however many they are."""
 
+import bisect
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from auditor.blackbox.sample import Sample
 from auditor.methods.method import Test
+
+C = TypeVar("C")
+
+# Points of the curve of a bound over its outputs. It is for the eye only: to stop where it looks best would break its confidence.
+LOOKS = 16
 
 
 class Addable(Protocol):
@@ -87,3 +95,16 @@ class Counted:
 
 def _all_raised(sample: Sample) -> bool:
     return all(side.size == 0 or side.failure() for side in (sample.left, sample.right))
+
+
+def added_up(pieces: Sequence[tuple[int, C]]) -> list[tuple[int, C]]:
+    """Return (outputs, counts) at about LOOKS even steps; the last holds all pieces."""
+    sums = list(itertools.accumulate(pieces, lambda a, b: (a[0] + b[0], a[1] + b[1])))
+    sizes = [outputs for outputs, _ in sums]
+    steps = (bisect.bisect_left(sizes, sizes[-1] * look / LOOKS) for look in range(1, LOOKS + 1))
+    return [sums[at] for at in dict.fromkeys(steps)]
+
+
+def growth(looks: Sequence[tuple[int, C]], bound: Callable[[C], float]) -> list[tuple[int, float]]:
+    """Return (outputs, bound) for each look."""
+    return [(outputs, bound(counts)) for outputs, counts in looks]

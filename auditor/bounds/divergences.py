@@ -20,8 +20,7 @@ import numpy as np
 
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.evidence import ScoreCounts
-from auditor.bounds.exponential import MOST_EXPONENT, finite_exp
-from auditor.bounds.intervals import Floats
+from auditor.bounds.intervals import MOST_EXPONENT, Floats, finite_exp
 from auditor.errors import InvalidInputError
 
 LEAST_SPREAD = 1e-6  # of a payoff that is worth a stake

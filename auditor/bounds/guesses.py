@@ -17,12 +17,12 @@ with probability γ, paid for out of alpha (Berger & Boos 1994).
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from auditor.bounds.evidence import GuessCounts
-from auditor.bounds.exponential import finite_exp
-from auditor.bounds.intervals import Floats, clopper_pearson_lower
+from auditor.bounds.intervals import Floats, clopper_pearson_lower, finite_exp
 from auditor.errors import InvalidInputError
 
 # The share of alpha that is spent on κ where δ > 0. The bound on r moves by z(0.95 α)/z(α), under 1 % for the
@@ -115,3 +115,13 @@ def guess_deltas(counts: GuessCounts, epsilons: Floats, alpha: float) -> Floats:
     excess = rate - (1 - rate) * finite_exp(epsilons)
     guess_rate = float(clopper_pearson_lower(counts.guesses, counts.trials, gamma))
     return np.clip(2 * guess_rate / counts.directions * excess, 0.0, 1.0)
+
+
+def privacy_profile(events: Sequence[GuessCounts], epsilons: Floats, alpha: float) -> Floats:
+    """Return lower bounds on δ(ε) for each ε (nats), of that shape.
+
+    With probability at least 1 − alpha none exceeds the truth: each of the m events, fixed beforehand, has alpha/m of its own,
+    and the bounds from one event hold for all ε together (``guess_deltas``).
+    """
+    share = alpha / len(events)
+    return np.asarray(np.max([guess_deltas(counts, epsilons, share) for counts in events], axis=0))

@@ -11,6 +11,17 @@ from auditor.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+# A claim may allow more than a double holds.
+MOST_EXPONENT = 700.0
+
+
+def finite_exp(exponent: ArrayLike) -> Floats:
+    """Return e to each exponent, but at most e^700, which a double still holds.
+
+    >>> float(finite_exp(0.0)), bool(np.isfinite(finite_exp(1e9)))
+    (1.0, True)
+    """
+    return np.asarray(np.exp(np.minimum(exponent, MOST_EXPONENT)))
 
 
 def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[Floats, Floats]:

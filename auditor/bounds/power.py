@@ -9,9 +9,8 @@ import numpy as np
 from auditor.bounds.bisection import halved
 from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.exponential import finite_exp
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
-from auditor.bounds.intervals import Floats, clopper_pearson_lower, clopper_pearson_upper
+from auditor.bounds.intervals import Floats, clopper_pearson_lower, clopper_pearson_upper, finite_exp
 from auditor.claims import Probability
 
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from auditor.bounds.conversions import implied_delta
-from auditor.bounds.exponential import finite_exp
-from auditor.bounds.intervals import Floats
+from auditor.bounds.intervals import Floats, finite_exp
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP
 
 LINES = 1_500

@@ -15,10 +15,9 @@ from auditor.bounds.bisection import smallest_number
 from auditor.bounds.digits import significant
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
-from auditor.bounds.exponential import finite_exp
-from auditor.bounds.intervals import Floats
+from auditor.bounds.guesses import privacy_profile
+from auditor.bounds.intervals import Floats, finite_exp
 from auditor.bounds.power import Round, wealth_reached
-from auditor.bounds.profiles import privacy_profile
 from auditor.bounds.prospect import Prospect
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios

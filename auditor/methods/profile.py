@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import ProfileCounts
-from auditor.bounds.profiles import privacy_profile
+from auditor.bounds.guesses import privacy_profile
 from auditor.bounds.prospect import Prospect
 from auditor.claims import PrivacyProfile
 from auditor.events.event import Event

@@ -24,6 +24,12 @@ FIRST_LOOK = 16
 # Below this many outputs, a score that ranks pairs is mostly noise. A pair in a round has twice as many.
 LEAST_LOOK = 2 * FIRST_LOOK
 LEAST_OUTPUTS = 2 * LEAST_LOOK
+# kinds(pairs) -> for each pair, which kinds of output its sides give.
+Kinds = Callable[[Sequence[Pair]], Sequence[str]]
+
+MOST_EDGES = 4
+# Enough to bisect a range of a million.
+MOST_HALVINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +111,29 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 def best_first(scores: Sequence[float]) -> list[int]:
     """Return the indices of scores, the highest first and NaN last. Equal scores keep their order."""
     return sorted(range(len(scores)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf)
+
+
+def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
+    """Return pairs on either side of edges between pairs of ``known`` kinds; none if there is one kind only.
+
+    At an edge the kind of output changes: a mechanism that refuses below some size leaks most at just that size. Random pairs
+    rarely hit an edge, and bisection finds it in few steps.
+    """
+    ways = _ways(known)
+    ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
+    for _ in range(MOST_HALVINGS):
+        halves = [(n, half) for n, (a, b, _) in enumerate(ends) if (half := domain.between(a, b)) is not None]
+        if not halves:
+            break
+        for (n, half), kind in zip(halves, kinds([half for _, half in halves]), strict=True):
+            a, b, kind_of_a = ends[n]
+            ends[n] = (half, b, kind_of_a) if kind == kind_of_a else (a, half, kind_of_a)
+    return [pair for a, b, _ in ends for pair in (a, b)]
+
+
+def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
+    """Return, for each kind but the commonest, its first place and the nearest place of the commonest."""
+    commonest = max(dict.fromkeys(known), key=list(known).count, default="")
+    firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
+    others = [i for i, kind in enumerate(known) if kind == commonest]
+    return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())][:MOST_EDGES]

@@ -8,7 +8,7 @@ import pytest
 
 import auditor
 from auditor.auditing import Ended, carry_out, planned, settle
-from auditor.auditing.growth import LOOKS, added_up
+from auditor.auditing.tally import LOOKS, added_up
 from auditor.results.result import AuditResult
 
 CLAIMS: list[tuple[Any, str]] = [

@@ -9,9 +9,8 @@ from scipy.special import ndtr
 from scipy.stats import binom, multinomial
 
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu
+from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu, privacy_profile
 from auditor.bounds.power import detectable_mu
-from auditor.bounds.profiles import privacy_profile
 from auditor.errors import InvalidInputError
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import auditor
 from auditor.neighbours.domains import Domain, Pairs
-from auditor.neighbours.edges import MOST_HALVINGS, find_edges
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
+from auditor.neighbours.search import MOST_HALVINGS, find_edges
 from auditor.neighbours.totals import Totals
 
 EDGE = 137
