@@ -4,6 +4,7 @@ import contextlib
 import io
 import signal
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,9 @@ audits:
 """
 REPORT, MANIFEST, OUTPUTS = "reports/audit/report.json", "kept/audit/manifest.json", "kept/audit/outputs.sqlite"
 PROOF, CONFIG = "proofs/audit/proof-1.json", "audit.yaml"
+# A copy of the project without the room of the prover writes and checks no certificates.
+HAS_PROVER = find_spec("dp_prover") is not None
+PROVE = ("prove",) if HAS_PROVER else ()
 
 
 def make_honest_files(folder: Path) -> None:
@@ -37,7 +41,8 @@ def make_honest_files(folder: Path) -> None:
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
         assert main(["run", CONFIG, "--record", "kept", "--quiet"]) == 0
         assert main(["run", CONFIG, "--quiet"]) == 0
-        assert main(["prove", CONFIG, "--out", "proofs"]) in (0, 4)
+        if HAS_PROVER:
+            assert main(["prove", CONFIG, "--out", "proofs"]) in (0, 4)
 
 
 @contextlib.contextmanager

@@ -122,6 +122,7 @@ class FirstAudit:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     claim: Mapping[str, Any] = field(default_factory=lambda: {"epsilon": 1.0})
     adapted: Adapted | None = None
+    is_session: bool = False
     neighbours: str | Frame = ""
     notes: tuple[str, ...] = ()
     problem: str = ""
@@ -172,6 +173,7 @@ def of_python(name: str, file: Path) -> FirstAudit:
         samples="1_000_000" if batched else "100_000",
         parameters=parameters,
         claim=claim or {"epsilon": 1.0},
+        is_session=is_class,
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from honest_files import CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
+from honest_files import CONFIG, HAS_PROVER, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
 
 from auditor.cli import main
 
@@ -196,37 +196,6 @@ ATTACKS = [
         f"show {REPORT}",
         says="digits",
     ),
-    Attack(
-        "a bound of 1e999999999",
-        with_(REPORT, "audits", 0, "bound", "value", value=10.0**300 * 10**300),
-        f"show {REPORT}",
-        (0, 2),
-    ),
-    Attack("a confidence that is NaN", with_(REPORT, "confidence", value="NaN"), f"show {REPORT} --html -", (0, 2)),
-    Attack("100,000 empty audits", with_(REPORT, "audits", value=[{}] * 10**5), f"show {REPORT}", says="audit 1"),
-    Attack("10 MB of a name", with_(REPORT, "audits", 0, "mechanism", value="x" * 10**7), f"show {REPORT}", (0,)),
-    Attack(
-        "a pair of 100,000 rows",
-        with_(REPORT, "audits", 0, "pair", "left", value=[{"a": i} for i in range(10**5)]),
-        f"show {REPORT} --html -",
-        (0,),
-    ),
-    Attack(
-        "a wide pair of rows",
-        with_(
-            REPORT,
-            "audits",
-            0,
-            "pair",
-            value={
-                "left": [{"a": i} for i in range(3000)],
-                "right": [{"a": -i} for i in range(3000)],
-                "relation": "substitute",
-            },
-        ),
-        f"show {REPORT}",
-        (0,),
-    ),
     # Recordings.
     Attack(
         "a manifest that names a file elsewhere",
@@ -234,18 +203,12 @@ ATTACKS = [
         "replay kept",
         (0,),
     ),
-    Attack("a manifest that names NUL", with_(MANIFEST, "configuration", value="a\0b"), "replay kept"),
     Attack(
         "an override that runs code",
         with_(MANIFEST, "overrides", value={"runs_code": True}),
         "replay kept",
         says="manifest",
     ),
-    Attack("an override beyond all", with_(MANIFEST, "overrides", value={"samples": 10**30}), "replay kept"),
-    Attack(
-        "audits that are a number", with_(MANIFEST, "audits", value=3), f"replay kept --check {REPORT}", says="manifest"
-    ),
-    Attack("outputs that are a pipe", is_(OUTPUTS, os.mkfifo), "replay kept", says="a pipe"),
     Attack(
         "outputs that are zeros",
         is_(OUTPUTS, lambda at: at.symlink_to("/dev/zero")),
@@ -261,19 +224,6 @@ ATTACKS = [
         ),
         "replay kept",
         says="other tables",
-    ),
-    Attack("outputs that are NULL", asked("UPDATE batches SET seen = NULL"), "replay kept", says="outputs.sqlite"),
-    Attack(
-        "keys of 7 bytes",
-        asked("UPDATE batches SET left_keys = x'00000000000000'"),
-        "replay kept",
-        says="outputs.sqlite",
-    ),
-    Attack(
-        "deep notes",
-        asked(f"UPDATE notes SET content = CAST('{'[' * DEEP}' AS BLOB)"),
-        "replay kept",
-        says="are nested more than",
     ),
     Attack(
         "a note that raises",
@@ -299,19 +249,6 @@ ATTACKS = [
         "replay kept",
     ),
     Attack(
-        "arrays of nothing, without end",
-        kept(
-            rezipped(
-                lambda name, content: (
-                    content
-                    if name == "meta.npy"
-                    else npy("{'descr': '|V0', 'fortran_order': False, 'shape': (1000000000000000,)}")
-                )
-            )
-        ),
-        "replay kept",
-    ),
-    Attack(
         "one output that stands for 10¹⁵",
         kept(rezipped(one_row_for(10**15))),
         "replay kept",
@@ -328,7 +265,6 @@ ATTACKS = [
         "replay kept",
         says="allow_pickle",
     ),
-    Attack("columns without a name", kept(rezipped(meta(columns=[[None, []]]))), "replay kept", (0, 2)),
     # Certificates.
     Attack(
         "a power that fills the memory",
@@ -336,7 +272,6 @@ ATTACKS = [
         f"check-proof {PROOF}",
         (1, 2),
     ),
-    Attack("a certificate that is a list", holds(PROOF, "[]"), f"check-proof {PROOF}", (1,), "refused"),
     Attack(
         "a retraced mechanism that is a command",
         with_(PROOF, "mechanism", value="os:abort"),
@@ -383,8 +318,6 @@ ATTACKS = [
         says="a key must be a word",
     ),
     Attack("10 MB of YAML", holds(CONFIG, "- a\n" * 2_500_000), "check audit.yaml", says="bytes"),
-    Attack("a number of a million digits", said(CONFIG, "500", "9" * 10**6), "check audit.yaml", says="samples"),
-    Attack("a data set nested 500 times", said(CONFIG, "left: 0", f"left: {'[' * 500}{']' * 500}"), "check audit.yaml"),
 ]
 
 
@@ -393,6 +326,8 @@ HIDDEN = re.compile(r"[^\n -~\xa0-\U0010ffff]|[\u2028-\u202e\u2066-\u2069\ud800-
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[attack.name for attack in ATTACKS])
 def test_an_attack_ends_as_stated(attack: Attack, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    if "check-proof" in attack.command:
+        pytest.importorskip("dp_prover")
     attack.spoil(folder)
     with in_time():
         status = main(attack.command.split(" "))
@@ -411,7 +346,7 @@ def test_the_honest_files_are_read(folder: Path, capsys: pytest.CaptureFixture[s
         f"show {REPORT}",
         "replay kept",
         f"replay kept --check {REPORT}",
-        f"check-proof {PROOF}",
+        *([f"check-proof {PROOF}"] if HAS_PROVER else []),
         SCORES,
         "check audit.yaml",
     ):

@@ -414,22 +414,6 @@ def test_every_bound_can_be_recomputed_from_its_report(
     assert recomputed(entry) == pytest.approx(entry["bound"]["value"], rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize(("left", "right"), [("x", "y"), ("y", "x")])
-def test_a_bound_from_a_one_sided_event_can_be_recomputed_whichever_side_it_speaks_for(
-    folder: Folder, left: str, right: str
-) -> None:
-    """With one event only, the report must tell for which side it is guessed."""
-    mechanism = "def leak(dataset, size, rng):\n    return (rng.random(size) < 0.3) & (dataset == 'x')\n"
-    folder.write("leaks.py", mechanism)
-    text = config(
-        audit("a", "leak", "{epsilon: 0.1, delta: 0.05}", neighbours=f"{{pairs: [{{left: {left}, right: {right}}}]}}")
-    )
-    folder.run(text.replace("mechanisms_of_the_test.py", "leaks.py"))
-    [entry] = folder.report()["audits"]
-    assert entry["bound"]["value"] > 0.1
-    assert recomputed(entry) == pytest.approx(entry["bound"]["value"], rel=1e-6)
-
-
 TOTALS = "{domain: totals, contributions: [[1]], people: {low: 0, high: 50}}"
 ALL = [SOUND, KNOWN, FAILING, audit("mixed", "mixed"), audit("totals", "laplace", neighbours=TOTALS)]
 
@@ -675,21 +659,6 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
 
 
 # --- The other commands ---
-
-
-def test_check_draws_one_output_from_each_side_and_writes_nothing(
-    folder: Folder, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = folder.write("some.yaml", config(SOUND, FAILING))
-    assert main(["check", file]) == 3
-    shown = capsys.readouterr()
-    lines = shown.out.splitlines()
-    assert lines[0].startswith(f"{file}: sound: 0 gives ")
-    assert lines[1] == f"{file}: failing: 0 raises ValueError: no such luck, 1 raises the same"
-    assert shown.err.startswith(f"auditor: {file}: failing: it fails on both")
-    assert shown.err.endswith("the audit is inconclusive; data sets arrive as int\n")
-    assert "sound" not in shown.err
-    assert not (folder.path / "reports").exists()
 
 
 OF_LISTS = """

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from honest_files import PROVE
 
 import auditor
-from auditor.auditing import run_all
 from auditor.cli import main
 from auditor.door import Stopped
 from auditor.report import formats
@@ -109,14 +109,8 @@ class Custom(Domain):
     def random(self, rng):
         return self._call("random", rng)
 
-    def mutate(self, pair, rng):
-        return self._call("mutate", pair, rng)
-
     def simplest(self):
         return self._call("simplest")
-
-    def closely(self, best, most):
-        return self._call("closely", best, most)
 
 
 def corners():
@@ -125,10 +119,6 @@ def corners():
 
 def random():
     return Custom("random")
-
-
-def mutate():
-    return Custom("mutate")
 
 
 def simplest():
@@ -191,7 +181,7 @@ def configured(audit: str, settings: str = "execution: {workers: 1}") -> str:
 
 
 @pytest.mark.parametrize("place", READ)
-@pytest.mark.parametrize("command", ["check", "run", "plan", "prove"])
+@pytest.mark.parametrize("command", ["check", "run", "plan", *PROVE])
 def test_what_a_file_reads_is_an_error_of_use(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, command: str
 ) -> None:
@@ -210,13 +200,13 @@ def test_whatever_it_raises(
     assert main(["check", configured(READ[place])]) == 2
     told = capsys.readouterr().err
     assert kind in told
-    assert "own.yaml, line 6" in told or "own.yaml, line " in told
+    assert "own.yaml, line " in told
     assert "own.py, line " in told
     assert "Traceback" not in told
 
 
 @pytest.mark.parametrize("place", BEFORE)
-@pytest.mark.parametrize("command", ["check", "run", "prove"])
+@pytest.mark.parametrize("command", ["check", "run", *PROVE])
 def test_what_a_mechanism_is_asked_first_is_an_error_of_use(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, command: str
 ) -> None:
@@ -237,18 +227,6 @@ def test_no_run_ends_with_success_and_no_other_audit_is_lost(
     if status == 3:
         report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))
         assert [audit["verdict"] for audit in report["audits"]] == ["inconclusive", "no_violation_found"]
-
-
-@pytest.mark.parametrize("place", ["claim", "import", "signature", "mechanism", "output", "corners"])
-def test_python_gets_an_error_and_no_exit(folder: Path, place: str) -> None:
-    text = configured({**DRAWN, **READ, **BEFORE}[place], "execution: {workers: 1, isolate: false}")
-    from auditor.config.load import load_configuration
-
-    try:
-        [one, _] = run_all(load_configuration(Path(text)).plans)
-    except auditor.AuditorError:
-        return
-    assert one.result().verdict is auditor.Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from every_kind import every_kind
-from honest_files import CONFIG, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
+from honest_files import CONFIG, HAS_PROVER, MANIFEST, OUTPUTS, PROOF, REPORT, in_time, make_honest_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_data import places
@@ -164,7 +164,7 @@ def answered(folder: Path) -> None:
 
 FORMATS = {
     "report": Format(REPORT, shown, json_text),
-    "certificate": Format(PROOF, certified, json_text),
+    **({"certificate": Format(PROOF, certified, json_text)} if HAS_PROVER else {}),
     "manifest": Format(MANIFEST, manifest, json_text),
     "store": Format(OUTPUTS, replayed),
     "batch": Format("batch", in_a_store),

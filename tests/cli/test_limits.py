@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from honest_files import PROVE, in_time
 
 from auditor.cli import main
 from auditor.neighbours.totals import Totals
-from dp_prover import checked
-from tests.honest_files import in_time
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 
@@ -100,7 +99,7 @@ def test_a_number_that_cannot_be_meant_is_an_error_of_use(
 
 
 @pytest.mark.parametrize("given", ["pipe", "fifo"])
-@pytest.mark.parametrize("command", ["run", "check", "plan", "prove"])
+@pytest.mark.parametrize("command", ["run", "check", "plan", *PROVE])
 def test_a_configuration_is_a_file(tmp_path: Path, given: str, command: str) -> None:
     os.mkfifo(tmp_path / "fifo.yaml")
     name = "/dev/stdin" if given == "pipe" else str(tmp_path / "fifo.yaml")
@@ -122,60 +121,6 @@ def test_corners_are_made_when_they_are_looked_at() -> None:
     domain = Totals(many, (0, 100))
     assert time.process_time() - began < 2
     assert str(domain)
-
-
-def certificate(**domain: Any) -> dict[str, Any]:
-    return {
-        "format": 1,
-        "digest": "",
-        "rule": "masses",
-        "mechanism": "m",
-        "parameters": {},
-        "functions": {},
-        "claim": {"epsilon": 1},
-        "bound": 1,
-        "domain": domain,
-        "listed": True,
-        "data": [],
-        "noise": {},
-        "laws": {},
-        "pairs": [],
-    }
-
-
-HUGE = 10**9
-DOMAINS = (
-    *(
-        {"records": [0, 1], "size": size}
-        for size in ([0, HUGE], [HUGE, HUGE], [0, 10**4000], [0, 40], [-HUGE, 3], [3, 0])
-    ),
-    *({"records": [0], "size": size} for size in ([0, HUGE], [0, 0.5], [0, True], ["0", "1"])),
-    *(
-        {"low": [0] * cells, "high": [high] * cells, "integer": True}
-        for cells, high in ((1, HUGE), (9, HUGE), (40, 1), (2, 10**30))
-    ),
-)
-
-
-@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: str(domain)[:60])
-def test_a_certificate_of_many_data_sets_is_refused_at_once(domain: dict[str, Any]) -> None:
-    from dp_prover import checked_domain
-
-    whole = {"relation": {"l1": 1} if "low" in domain else "add_remove", "forms": ["value"], **domain}
-    with in_time(5), pytest.raises((ValueError, ArithmeticError)):
-        checked_domain.data(whole)
-    with in_time(5), pytest.raises(ValueError, match=r"certificate|Error"):
-        checked(certificate(**whole), retrace=False)
-
-
-@pytest.mark.parametrize("reach", [10**9, 10**30, 10**7])
-@pytest.mark.parametrize("kind", ["linf", "l1"])
-def test_differences_of_many_steps_are_refused_at_once(kind: str, reach: int) -> None:
-    from dp_prover import checked_domain
-
-    domain = {"low": [0, 0], "high": [1, 1], "integer": True, "relation": {kind: reach}}
-    with in_time(5), pytest.raises((ValueError, ArithmeticError)):
-        checked_domain.differences(domain, {"linear": False, "part": 0}, True)
 
 
 @pytest.fixture(scope="module")
