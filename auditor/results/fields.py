@@ -9,7 +9,7 @@ from typing_extensions import TypeAliasType
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Unclaimed, claim_from_dict
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, require_number
 from auditor.events.observed import (
     ObservedBets,
     ObservedCanaries,
@@ -77,6 +77,13 @@ def _both_chances(power: Mapping[str, float]) -> Mapping[str, float]:
     return power
 
 
+def _bound(bound: Bound) -> Bound:
+    require_number("confidence", bound.confidence, 0, 1, low_open=True)
+    if math.isnan(bound.value):
+        raise InvalidInputError("the value of a bound is NaN; it must be a number, or an infinity")
+    return bound
+
+
 # Aliases by name, so that signatures show the name and not how it is read.
 Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0, lt=2**63)])
 Chance = TypeAliasType("Chance", Annotated[float, Field(ge=0, le=1)])
@@ -87,7 +94,9 @@ ClaimField = TypeAliasType(
 PairField = TypeAliasType(
     "PairField", Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]
 )
-BoundField = TypeAliasType("BoundField", Annotated[Bound, PlainSerializer(lambda bound: bound.to_dict())])
+BoundField = TypeAliasType(
+    "BoundField", Annotated[Bound, AfterValidator(_bound), PlainSerializer(lambda bound: bound.to_dict())]
+)
 EventField = TypeAliasType(
     "EventField",
     Annotated[

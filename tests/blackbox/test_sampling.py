@@ -215,7 +215,7 @@ def test_a_batch_of_the_wrong_size_is_told_from_any_worker(backend: str, workers
         ({"workers": 0}, "workers is 0; it must be at least 1, or −1"),
         ({"batch": 0}, "batch is 0; it must be at least 1"),
         ({"backend": "lokey"}, 'backend is "lokey"; it must be one of loky, threading, dask'),
-        ({"timeout": 0}, "timeout is 0; it must be above 0 seconds"),
+        ({"timeout": 0}, "timeout is 0; it must be a finite number above 0"),
         ({"timeout": float("nan")}, "timeout is nan"),
         ({"timeout": 1.0, "isolate": False}, "timeout is 1.0, but isolate is false; it needs mechanisms in processes"),
         ({"backend": "dask", "address": "a:1", "isolate": False}, "backend is dask, but isolate is false"),
