@@ -62,7 +62,7 @@ class ExecutionKeywords(TypedDict, total=False):
     workers: Annotated[
         int, About("How many workers there are; -1 is one for each core. Changes no result.", WORKERS, option="N")
     ]
-    batch: Annotated[int, About("Outputs asked for in one call.", BATCH)]
+    batch: Annotated[int, About("The most outputs of a batch, which takes a few calls.", BATCH)]
     timeout: Annotated[
         float | None,
         About(

@@ -15,6 +15,7 @@ from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
+from auditor.errors import MechanismError
 from auditor.methods.method import Test
 from auditor.neighbours.pair import Pair, plain
 from auditor.results.result import OutputsSpent, Stage
@@ -23,6 +24,12 @@ T = TypeVar("T")
 
 # What is kept: after how many outputs the time was over, and who drew.
 TIME, DRAWN_BY = "time", "drawn by"
+STATE = (
+    "outputs depend on the call in which they were drawn: outputs of one call are more alike than those of the next call on the "
+    "same data set, by a state, a cache, or noise that a call draws once. They are not independent, and bounds would be invalid. "
+    "Draw all randomness anew for each output; or leave `size` out of the signature: then each output has a call of its own, and "
+    "a state does no harm"
+)
 
 
 class LookedAt(NamedTuple):
@@ -126,14 +133,17 @@ class Draw:
 
         ``bound`` turns counts into the bound for the listener. ``meanwhile`` is called once, while workers draw. If the time is
         over, fewer outputs are drawn; see :mod:`auditor.auditing.deadline`.
+
+        Raises MechanismError if outputs of one call are more alike than those of two, which sound ones are with a probability of
+        at most FALSE_WARNING.
         """
         sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
         tally = self._resumed(sampler, batches, observe)
         remembers = self.guard.remembers
         groups = sampler.groups(batches[tally.batches :], observe) if not tally.time_is_up else ()
         for tasks, group in enumerate(groups, start=1):
-            for batch, drawn in group:
-                tally.add(*drawn.seen, batch.size)
+            for _, drawn in group:
+                tally.add(*drawn.seen)
             if tasks == self.pace.ahead:  # those ahead are of full length now
                 meanwhile()
             if tally.outputs < batches.outputs and self.time_is_up(tally.outputs):
@@ -144,6 +154,8 @@ class Draw:
             if tally.time_is_up:
                 break
         self.spend(phase, tally.outputs)
+        if tally.depends_on_calls:
+            raise MechanismError(STATE)
         return tally
 
     def _resumed(self, sampler: Sampler, batches: Batches, observe: Counted) -> Tally:

@@ -141,8 +141,8 @@ def _arrive(plan: Plan, pair: Pair) -> str:
 def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
     """Return a warning if the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
 
-    Drift is not an error and does not raise the false-alarm rate: a coin picks the side of each output. With one batch there is
-    nothing to compare.
+    Drift is not an error and does not raise the false-alarm rate: a coin picks the side of each output, or of each of many calls
+    whose outputs are no more alike than others. With one batch there is nothing to compare.
     """
     if len(tables) < 2:
         return ()

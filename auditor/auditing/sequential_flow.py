@@ -39,7 +39,7 @@ FIRST_STAGE, GROWTH_OF_STAGES = 2_000, 4
 STAGE_FOR_SEARCH = 0.25  # of the outputs of a stage
 # The first outputs of a game are taken in one draw, later draws are this share of what came before.
 FIRST_DRAW, GROWTH_OF_DRAWS = 6, 0.25
-# Outputs drawn one by one where the first outputs all raise: a whole batch raises where one of its outputs does.
+# Outputs drawn where the first outputs all raise.
 DRAW_AFTER_FAILURE = 100
 # Outputs to shrink, for each that refuted the claim, but no less than this share of those allowed. Bets may need fewer than a
 # hundred, and from a hundred nothing simpler can be learned and confirmed. Of a million outputs, a tenth led to the smallest pair
@@ -195,22 +195,21 @@ class _Play:
         draw, wealth, alpha = self.draw, self.wealth, self.plan.alpha
         at_claim = int(np.searchsorted(wealth.grid, just_above(self.claim)))
         target = -math.log(alpha) - float(wealth.carried[at_claim])
-        played, draws, raised, form = 0, 0, False, ""
+        played, draws, raised = 0, 0, False
         while played < outputs:
             if draw.time_is_up(draw.spent.bound):
                 self.reason = f"{self.plan.settings.seconds:g} seconds were over"
                 return
             first = DRAW_AFTER_FAILURE if raised else FIRST_DRAW
             size = min(outputs - played, first if played == 0 else max(FIRST_DRAW, int(GROWTH_OF_DRAWS * played)))
-            drawn, labels, sample = self._draw(pair, size, (self.stage, draws), raised, form)
-            form, self.failures = sample.form or form, self.failures + sample.failures
+            drawn, labels, sample = self._draw(pair, size, (self.stage, draws))
+            self.failures += sample.failures
             if played == 0 and (failure := drawn.failure()):
                 if raised:
                     self.failure = failure
                     return
                 raised, draws = True, 1
                 continue
-            raised = raised or drawn.raised()[0] > 0
             # Where the claim is refuted but a smaller hypothesis is not yet, there is nothing to stop at within a draw.
             still_open = wealth.highest[at_claim] < -math.log(alpha)
             used = self.game.play(drawn, labels, at_claim, target if still_open else math.inf)
@@ -223,12 +222,13 @@ class _Play:
                 self.reason, self.refuted = f"refuted after {draw.spent.bound:,} outputs", True
                 return
 
-    def _draw(
-        self, pair: Pair, size: int, number: tuple[int, int], one_by_one: bool, form: str
-    ) -> tuple[Outputs, NDArray[np.bool_], Sample]:
-        """Draw labelled outputs in a random order of the sides; return them, their labels, and them as they were drawn."""
+    def _draw(self, pair: Pair, size: int, number: tuple[int, int]) -> tuple[Outputs, NDArray[np.bool_], Sample]:
+        """Draw labelled outputs in a random order of the sides; return them, their labels, and them as they were drawn.
+
+        Each output has a call of its own: a game may end on few outputs, too few to see that those of one call are alike.
+        """
         sampler = self.draw.sampler()
-        batches = sampler.batches(pair, size, Phase.BOUND, one_by_one, form, number)
+        batches = sampler.batches(pair, size, Phase.BOUND, one_by_one=True, number=number)
         sample = join_samples(list(sampler.map(batches, as_drawn)))
         # The sides of trials are independent coins. So any order of them is as good as that of the draws.
         order = rng_at(self.plan.settings.seed, Phase.BOUND, *number).permutation(size)

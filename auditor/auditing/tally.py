@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
 
 from auditor.blackbox.sample import Sample
+from auditor.bounds.drift import depends_on_calls
 from auditor.methods.method import Test
 
 C = TypeVar("C")
@@ -25,35 +26,45 @@ class Addable(Protocol):
         """Return the counts by side and kind."""
 
 
-# Counts are kept apart for up to this number of spans, to compare early with late ones. Then neighbouring spans are joined.
-MOST_SPANS = 256
+# Counts are kept apart for up to this number of spans, to compare each with the next, and early with late ones. Then neighbouring
+# spans are joined.
+MOST_SPANS = 512
 
 
 @dataclass
 class Tally:
-    """Counts by spans of ``width`` batches, in order. The last span may have fewer batches.
+    """Counts by spans of ``width`` parts of batches, in order. The last span may have fewer parts. A part holds as many outputs as
+    a call on each side, or a whole batch.
 
-    ``lost`` counts outputs of batches that raised as a whole. ``time_is_up`` if no more may be drawn.
+    ``in_calls`` if calls gave many outputs each. ``lost`` counts outputs of batches that raised as a whole. ``time_is_up`` if no
+    more may be drawn.
     """
 
     spans: list[Any] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # outputs of each
     width: int = 1
+    parts: int = 0
     batches: int = 0
+    in_calls: bool = False
     outputs: int = 0
     lost: int = 0
     time_is_up: bool = False
 
-    def add(self, counts: Addable, lost: int, outputs: int) -> None:
-        """Enter the next batch."""
-        if self.batches % self.width == 0:
+    def add(self, parts: Sequence[tuple[int, Addable]], lost: int, in_calls: bool) -> None:
+        """Enter the next batch: the outputs and the counts of its parts."""
+        for outputs, counts in parts:
+            self._add(outputs, counts)
+        self.batches, self.lost, self.in_calls = self.batches + 1, self.lost + lost, self.in_calls or in_calls
+
+    def _add(self, outputs: int, counts: Addable) -> None:
+        if self.parts % self.width == 0:
             self.spans.append(counts)
             self.sizes.append(outputs)
         else:
             self.spans[-1] += counts
             self.sizes[-1] += outputs
-        self.batches, self.outputs, self.lost = self.batches + 1, self.outputs + outputs, self.lost + lost
-        if len(self.spans) == MOST_SPANS and self.batches % self.width == 0:
+        self.parts, self.outputs = self.parts + 1, self.outputs + outputs
+        if len(self.spans) == MOST_SPANS and self.parts % self.width == 0:
             self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
             self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
             self.width *= 2
@@ -66,6 +77,11 @@ class Tally:
     def tables(self) -> list[tuple[tuple[int, ...], ...]]:
         """The counts of each span by side and kind."""
         return [span.tables() for span in self.spans]
+
+    @property
+    def depends_on_calls(self) -> bool:
+        """Whether calls gave many outputs each, and those of one call are more alike than those of two."""
+        return self.in_calls and depends_on_calls(self.tables)
 
     @property
     def pieces(self) -> list[tuple[int, Any]]:
@@ -87,10 +103,11 @@ class Counted:
 
     test: Test[Any]
 
-    def __call__(self, sample: Sample) -> tuple[Any, int]:
-        """Return the counts, and the number of outputs that were lost."""
+    def __call__(self, sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
+        """Return what ``Tally.add`` enters."""
         lost = sample.size if _all_raised(sample) else 0
-        return self.test.count(sample), lost
+        parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
+        return tuple((part.size, self.test.count(part)) for part in parts), lost, sample.calls > 0
 
 
 def _all_raised(sample: Sample) -> bool:

@@ -18,7 +18,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, sides_of
+from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, calls_of, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import require_shallow, with_unique_keys
@@ -107,9 +107,11 @@ class Program(Isolated):
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
         # After a failure, the lines before it say nothing about what the program was computing, since output is buffered.
+        calls = calls_of(labels)
         requests = [
             (label, asked, min(LARGEST, size - at))
-            for label, dataset, size in sides_of(pair, labels)
+            for call in calls
+            for label, dataset, size in sides_of(pair, call)
             for asked in [self._asked(dataset)]
             for at in range(0, size, LARGEST)
         ]
@@ -125,7 +127,7 @@ class Program(Isolated):
                     drawn[label].append(from_answer(answer, size))
         except ProcessFailure as failure:
             return failure
-        return Sample(concatenate(drawn[True]), concatenate(drawn[False]))
+        return Sample(concatenate(drawn[True]), concatenate(drawn[False]), calls=len(calls))
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         asked = {label: self._asked(dataset) for label, dataset, _ in sides_of(pair, labels)}

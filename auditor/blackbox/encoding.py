@@ -80,7 +80,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
                 if array is not None:
                     # If all cells are one in memory, one stands for all.
                     arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
-    about = {"form": sample.form, "redrawn": sample.redrawn, "failures": sample.failures}
+    about = {"form": sample.form, "calls": sample.calls, "redrawn": sample.redrawn, "failures": sample.failures}
     meta = json.dumps({"sides": sides, "sample": about})
     file = io.BytesIO()
     save(file, meta=np.frombuffer(meta.encode(), np.uint8), **arrays)
@@ -96,7 +96,9 @@ def unpacked(content: bytes) -> Sample:
         meta = json.loads(archive["meta"].tobytes())
         left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)
         about = meta["sample"]
-        return Sample(left, right, str(about["form"]), bool(about["redrawn"]), int(about["failures"]))
+        return Sample(
+            left, right, str(about["form"]), int(about["calls"]), bool(about["redrawn"]), int(about["failures"])
+        )
 
 
 def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:

@@ -19,7 +19,8 @@ import numpy as np
 
 from auditor.blackbox.answered_rows import rows_of
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
-from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, changed_form, sides_of
+from auditor.blackbox.outputs import concatenate
+from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
@@ -260,16 +261,16 @@ class Mechanism(Drawer):
         return cls(functools.partial(function, **kept) if kept else function, name, batched, takes_rng, copied)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
-        drawn, forms = {True: from_list([]), False: from_list([])}, set()
-        for label, dataset, size in sides_of(pair, labels):
+        drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels)
+        for label, dataset, size in (one for call in calls for one in sides_of(pair, call)):
             batch = self._batch(dataset, rng, size)
             if isinstance(batch, BaseException):
                 return batch
-            drawn[label] = from_batch(batch, size)
+            drawn[label].append(from_batch(batch, size))
             forms.add(batch_form(batch))
         if len(forms) > 1:
-            raise changed_form(*sorted(forms))
-        return Sample(drawn[True], drawn[False], form="".join(forms))
+            raise changed_form(*sorted(forms)[:2])
+        return Sample(concatenate(drawn[True]), concatenate(drawn[False]), "".join(forms), len(calls))
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         draws = {label: self._caller(dataset, rng) for label, dataset, _ in sides_of(pair, labels)}

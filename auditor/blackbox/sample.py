@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 # Outputs drawn one by one that are taken apart at once: few enough to stay in a core's cache.
 PIECE = 4_096
+# Calls on each side for a batch, and the outputs of a batch for each of them. Calls are few, since some take long however many
+# outputs they give; and several, since outputs of one call are not independent if the mechanism keeps a state from call to call.
+CALLS, FOR_A_CALL = 4, 64
 # Outputs of which threads save more than they cost.
 MANY = 40_000
 SIDES: tuple[Side, Side] = ("left", "right")
@@ -39,6 +42,7 @@ class Sample:
     left: Outputs
     right: Outputs
     form: str = ""  # what held the outputs of a batch; see form_of
+    calls: int = 0  # on each side, each for many outputs; 0 if each output has a call of its own
     redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
     failures: int = 0  # how often a process died or hung, among outputs drawn one by one
 
@@ -57,10 +61,18 @@ class Sample:
         left, right = mapped(function, (self.left, self.right))
         return left, right
 
+    def parts(self, number: int) -> "list[Sample]":
+        """Cut the sample into parts of either side, in the order in which they were drawn."""
+        ends = [[side.size * i // number for i in range(number + 1)] for side in (self.left, self.right)]
+        return [
+            Sample(self.left[a:b], self.right[c:d])
+            for (a, b), (c, d) in zip(*map(itertools.pairwise, ends), strict=True)
+        ]
+
     def halves(self) -> "tuple[Sample, Sample]":
         """Cut the sample in two, each with half of either side."""
-        a, b = self.left.size // 2, self.right.size // 2
-        return Sample(self.left[:a], self.right[:b]), Sample(self.left[a:], self.right[b:])
+        one, other = self.parts(2)
+        return one, other
 
 
 @functools.cache
@@ -97,6 +109,12 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
     for label in (first, not first):
         if sizes[label]:
             yield label, pair.dataset("left" if label else "right"), sizes[label]
+
+
+def calls_of(labels: Labels) -> list[Labels]:
+    """Cut the labels of a batch. For each piece a mechanism is called on both sides, in the order of a coin."""
+    number = max(1, min(CALLS, len(labels) // FOR_A_CALL))
+    return np.array_split(labels, number)
 
 
 @dataclass(slots=True)
@@ -177,7 +195,7 @@ class Drawer(Protocol):
         return Sample(left, right, failures=failures), is_over
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
-        """Draw all outputs of a side at once, first on the side of the first label; or return the failure of the batch."""
+        """Draw outputs by a few calls, see ``calls_of``; or return the failure of the batch."""
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield an output or a failure for every label, each made when it is asked for."""

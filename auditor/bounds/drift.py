@@ -1,61 +1,87 @@
-"""Drift: whether outputs drawn early and outputs drawn late have one distribution."""
+"""Whether outputs drawn at two times have one distribution: early and late, or in one call and the next."""
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
-# The chance that a mechanism without drift is said to drift.
+# The chance that outputs of one distribution are said to have two.
 FALSE_WARNING = 1e-9
+# How alike the two rates of a cell are under the alternatives, as the size of a Beta prior: from any two rates to nearly one.
+ALIKE = 8.0 ** np.arange(7)
+# ln of the most that two calls say: less than half of what is certain. One step, on both sides, is drift and does no harm.
+OF_A_PAIR = 10.0
 
 
 def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> bool:
-    """Whether counts of early and late outputs, a table for each side, come from different distributions.
+    """Whether counts of early and late outputs, by tables, come from different distributions.
 
-    For a mechanism whose outputs are independent and of one distribution, the answer is yes with probability at most FALSE_WARNING.
+    For a mechanism whose outputs are independent and of one distribution, the answer is yes with probability at most FALSE_WARNING,
+    even if tables count the same outputs.
     """
-    p_values = [drift_p_value(before, after) for before, after in zip(early, late, strict=True)]
-    return len(p_values) * min(p_values) < FALSE_WARNING
+    if list(map(len, early)) != list(map(len, late)):
+        raise InvalidInputError(
+            f"early and late counts have {list(map(len, early))} and {list(map(len, late))} cells; they must be the same"
+        )
+    return _is_certain([log_odds(before, after) for before, after in zip(early, late, strict=True)])
 
 
-def drift_p_value(early: Sequence[int], late: Sequence[int]) -> float:
-    """Return a p-value against the hypothesis that two rows of counts, by cell, are of outputs with one distribution.
+def depends_on_calls(calls: Sequence[Sequence[Sequence[int]]]) -> bool:
+    """Whether outputs of one call are more alike than those of two: then the outputs of a call are not independent.
 
-    Under it, given its total over both rows, each cell's early count is hypergeometric (as in Fisher's exact test): each is tested
-    on both sides, and the smallest p-value counts once for each cell and side (Bonferroni), so that the result is below p with
-    probability at most p, for any numbers of outputs. Raises InvalidInputError if the rows differ in length.
+    ``calls`` are counts in their order, with tables of the left and the right side in turn. Each is compared with the next one
+    only, so slow drift does not count. If outputs are independent, the answer is yes with probability at most FALSE_WARNING.
+    """
+    tables = np.array(calls[: len(calls) // 2 * 2], np.float64)
+    if not tables.size:
+        return False
+    odds = np.minimum(log_odds(tables[::2], tables[1::2]), OF_A_PAIR).sum(0)
+    return _is_certain((odds[::2] + odds[1::2]).tolist())
 
-    >>> drift_p_value([500, 500], [510, 490]) == 1.0, drift_p_value([500, 500], [900, 100]) < 1e-9
+
+def _is_certain(log_odds: Sequence[Any]) -> bool:
+    """Whether the mean of all odds reaches 1/FALSE_WARNING. Each has an expectation of at most 1 (Markov's inequality)."""
+    odds = np.concatenate([np.ravel(one) for one in log_odds])
+    return bool(np.logaddexp.reduce(odds) - math.log(len(odds)) >= -math.log(FALSE_WARNING))
+
+
+def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
+    """Return ln of the odds against the hypothesis that two rows of counts, by cell, are of outputs with one distribution.
+
+    Cells stand on the last axis, in whose place the result has the alternatives of ALIKE. Under the hypothesis, the odds have an
+    expectation of at most 1, given the totals of cells and rows: the count of a cell in one row is hypergeometric, given the cells
+    before it, and an alternative is a probability too: Pólya's urn on the rarer of the cell and the cells after it (beta-binomial).
+
+    >>> bool(log_odds([500, 500], [510, 490]).max() < 0), bool(log_odds([500, 500], [900, 100]).max() > 100)
     (True, True)
     """
-    if len(early) != len(late):
-        raise InvalidInputError(
-            f"early and late counts are {len(early)} and {len(late)} cells; they must be the same number"
-        )
-    sides = np.array(early, np.float64), np.array(late, np.float64)
-    tails = [at_least(hits, other) for hits, other in (sides, sides[::-1])]
-    return min(1.0, 2 * len(early) * float(np.min(tails)))
-
-
-def at_least(hits: Floats, other: Floats) -> Floats:
-    """For each cell, return a bound on the probability of at least the seen number of the first row's outputs; at most 1.
-
-    Beyond the mode, each probability of a hypergeometric distribution is smaller than the one before, by a factor that falls too.
-    So a tail is at most a geometric series: its first probability over 1 − the first factor. The exact tail is little smaller, and
-    ``scipy.stats``, which has it, takes half a second to import.
-    """
-    drawn, others, both = hits.sum(), other.sum(), hits + other
-    misses, other_misses = drawn - hits, others - other
-    factor = other * misses / ((hits + 1) * (other_misses + 1))
-    first = np.exp(
-        _log_choose(both, hits) + _log_choose(drawn + others - both, misses) - _log_choose(drawn + others, drawn)
-    )
-    return np.where(factor < 1, np.minimum(1.0, first / np.maximum(1 - factor, 1e-300)), 1.0)
+    a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    # The cell and all after it.
+    rows, others = (np.cumsum(side[..., ::-1], -1)[..., ::-1] for side in (a, b))
+    hits, both, all_of_them = a, a + b, rows + others
+    null = _log_choose(both, hits) + _log_choose(all_of_them - both, rows - hits) - _log_choose(all_of_them, rows)
+    common = 2 * both > all_of_them
+    hits, both = np.where(common, rows - hits, hits), np.where(common, all_of_them - both, both)
+    shares = np.stack([rows, others]) / np.maximum(all_of_them, 1)
+    first, second = np.maximum(shares, 1e-300)[..., None] * ALIKE
+    urn = _log_beta(hits[..., None] + first, (both - hits)[..., None] + second) - _log_beta(first, second)
+    found = (_log_choose(both, hits) - null)[..., None] + urn
+    # Of one row alone nothing is known.
+    return np.asarray(np.where((rows > 0)[..., None] & (others > 0)[..., None], found, 0.0).sum(-2))
 
 
 def _log_choose(all_of_them: Floats, some: Floats) -> Floats:
     from scipy.special import gammaln
 
     return np.asarray(gammaln(all_of_them + 1) - gammaln(some + 1) - gammaln(all_of_them - some + 1))
+
+
+def _log_beta(a: Floats, b: Floats) -> Floats:
+    from scipy.special import betaln
+
+    return np.asarray(betaln(a, b))

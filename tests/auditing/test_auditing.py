@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, get_type_hints
@@ -489,3 +490,22 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     nothing = str(audit(lambda bit, rng: None)).splitlines()[1]
     assert nothing.startswith("No answer: all 1,000 selection outputs are identical on both data sets")
     assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))
+
+
+@pytest.mark.parametrize("method", ["fixed", "sequential"])
+def test_a_state_that_changes_from_call_to_call_is_no_violation(method: str) -> None:
+    """The mechanism is sound at each call, and adds 10 at every second one: outputs of a call are of one side. Seeded."""
+    calls, verdicts = itertools.count(), []
+
+    def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:
+        return (bits[0] ^ (rng.random(size) < 0.3)) + 10.0 * (next(calls) % 2)
+
+    for seed in range(6):
+        try:
+            claim, pairs = auditor.PureDP(1.0), [([0], [1])]
+            found = audit(answer, claim, pairs, samples=4_000, method=method, seed=seed, isolate=False)
+            verdicts.append(str(found.verdict))
+        except auditor.MechanismError as error:
+            assert "depend on the call" in str(error)
+            verdicts.append("refused")
+    assert verdicts == 6 * ["refused" if method == "fixed" else "no_violation_found"]

@@ -178,7 +178,7 @@ def test_audits_that_share_the_workers_end_as_one_by_one() -> None:
 def test_a_tally_of_many_batches_is_as_large_as_one_of_few_and_adds_up() -> None:
     tally = Tally()
     for i in range(10_000):
-        tally.add(ScoreCounts((i, 1), (0, 2)), 0, 7)
+        tally.add([(7, ScoreCounts((i, 1), (0, 2)))], 0, False)
         assert len(tally.spans) <= MOST_SPANS
     assert tally.counts == ScoreCounts((sum(range(10_000)), 10_000), (0, 20_000))
     assert (tally.batches, tally.outputs) == (10_000, 70_000)
