@@ -7,16 +7,17 @@ are made one at a time, since what a batch writes cannot be divided among its ou
 import contextlib
 import functools
 import inspect
-import io
 import logging
 import os
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -84,10 +85,16 @@ class ObservedCall:
 
 
 def attributes_of(value: Any, depth: int = DEPTH) -> Any:
-    """Return the attributes of an object by name, those of objects in them too; of anything else, nothing."""
-    if isinstance(value, BaseException | type) or not hasattr(value, "__dict__"):
+    """Return the attributes of an object by name, those of objects in them too; of anything else, nothing.
+
+    Of an exception, its arguments and what it was raised from are among them.
+    """
+    if isinstance(value, type) or not hasattr(value, "__dict__"):
         return {}
     found = {name: _shown(one, depth) for name, one in sorted(vars(value).items())}
+    if isinstance(value, BaseException):
+        before = {name: getattr(value, name) for name in ("__cause__", "__context__")}
+        return found | {name: _shown(one, depth) for name, one in [("args", value.args), *before.items()]}
     return found | {"repr": _without_address(value)}
 
 
@@ -99,7 +106,8 @@ def _shown(value: Any, depth: int) -> Any:
     if isinstance(value, Mapping) and depth:
         return {str(key): _shown(one, depth - 1) for key, one in value.items()}
     if hasattr(value, "__dict__") and not callable(value) and depth:
-        return attributes_of(value, depth - 1)
+        shown = {"type": type(value).__name__, "text": str(value)} if isinstance(value, BaseException) else {}
+        return shown | attributes_of(value, depth - 1)
     return _without_address(value)
 
 
@@ -111,33 +119,51 @@ def _without_address(value: Any) -> str:
 
 @contextlib.contextmanager
 def _stdout() -> Iterator[_Read]:
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
-        yield text.getvalue
+    """Take what the file descriptors 1 and 2 get, from this process and from its children; and what Python's own streams get, which
+    may lead elsewhere.
+    """
+    with tempfile.TemporaryFile() as file, contextlib.ExitStack() as stack:
+        text = stack.enter_context(os.fdopen(os.dup(file.fileno()), "w", encoding="utf-8", errors="backslashreplace"))
+
+        def flush() -> None:
+            for stream in (text, sys.__stdout__, sys.__stderr__):
+                if stream is not None and not stream.closed:
+                    stream.flush()
+
+        def read() -> str:
+            flush()
+            file.seek(0)
+            return file.read().decode("utf-8", "backslashreplace")
+
+        flush()
+        for descriptor in (1, 2):
+            stack.callback(_give_back, os.dup(descriptor), descriptor)
+            os.dup2(file.fileno(), descriptor)
+        stack.enter_context(contextlib.redirect_stdout(text))
+        stack.enter_context(contextlib.redirect_stderr(text))
+        yield read
 
 
-class _Kept(logging.Handler):
-    """Keeps the messages."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.NOTSET)
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+def _give_back(kept: int, descriptor: int) -> None:
+    os.dup2(kept, descriptor)
+    os.close(kept)
 
 
 @contextlib.contextmanager
 def _log() -> Iterator[_Read]:
-    kept, root = _Kept(), logging.getLogger()
-    level = root.level
-    root.addHandler(kept)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield lambda: list(kept.messages)
-    finally:
-        root.removeHandler(kept)
-        root.setLevel(level)
+    """Take the messages where loggers make them, whatever their levels are, and whether they pass them on or not."""
+    messages, handle, is_enabled = list[str](), logging.Logger.handle, logging.Logger.isEnabledFor
+
+    def keep(logger: logging.Logger, record: logging.LogRecord) -> None:
+        messages.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+        if is_enabled(logger, record.levelno):
+            handle(logger, record)
+
+    with (
+        mock.patch.object(logging.Logger, "handle", keep),
+        mock.patch.object(logging.Logger, "isEnabledFor", lambda logger, level: True),
+    ):
+        yield lambda: list(messages)
 
 
 @contextlib.contextmanager
@@ -147,8 +173,17 @@ def _warnings() -> Iterator[_Read]:
         yield lambda: [f"{one.category.__name__}: {one.message}" for one in caught]
 
 
-class _Opened(threading.local):
-    """The files that the calling thread opened to write, while they are listed. An audit hook cannot be removed."""
+# Names of audit events, and how many paths they begin with.
+CHANGES = {
+    **dict.fromkeys(("os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate", "os.utime"), 1),
+    **dict.fromkeys(("os.rename", "os.link", "os.symlink"), 2),
+}
+
+
+class _Changed(threading.local):
+    """The files that the calling thread opened to write, made, renamed or removed, while they are listed. An audit hook cannot be
+    removed.
+    """
 
     def __init__(self) -> None:
         self.names: list[str] | None = None
@@ -158,41 +193,49 @@ class _Opened(threading.local):
         self.names = names
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note a file that is opened to write."""
-        if event == "open" and self.names is not None:
+        """Note a file that is opened to write, or changed otherwise."""
+        if self.names is None:
+            return
+        paths = arguments[: CHANGES.get(event, 0)]
+        if event == "open":
             name, mode, flags = arguments
             writes = any(letter in (mode or "") for letter in "wax+") or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
-            if writes and isinstance(name, str | bytes | os.PathLike):
-                self.names.append(os.fsdecode(name))
+            paths = (name,) if writes else ()
+        self.names += [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
 
 
-_OPENED = _Opened()
+_CHANGED = _Changed()
 
 
 @functools.cache
 def _listen() -> None:
-    sys.addaudithook(_OPENED.hear)
+    sys.addaudithook(_CHANGED.hear)
 
 
 @contextlib.contextmanager
 def _files() -> Iterator[_Read]:
     names: list[str] = []
     _listen()
-    _OPENED.begin(names)
+    _CHANGED.begin(names)
     try:
         yield lambda: [_content(name) for name in dict.fromkeys(names)]
     finally:
-        _OPENED.begin(None)
+        _CHANGED.begin(None)
 
 
 def _content(name: str) -> dict[str, Any]:
-    """Return the name of a file and what it holds now, as text where it is text; None if it is gone."""
-    try:
-        content = Path(name).read_bytes()
-    except OSError:
-        return {"name": Path(name).name, "content": None}
-    shown = content[:MOST_READ].decode("utf-8", "backslashreplace")
-    return {"name": Path(name).name, "content": shown, "bytes": len(content)}
+    """Return the name of a file, and its size, its mode and the end of what it holds now, as text where it is text; None if it is
+    gone, and no content where it is no file.
+    """
+    path = Path(name)
+    shown: dict[str, Any] = {"name": Path(name).name, "content": None, "bytes": None, "mode": None}
+    with contextlib.suppress(OSError):
+        about = path.lstat()
+        shown |= {"bytes": about.st_size if path.is_file() else None, "mode": about.st_mode}
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_READ))
+        shown["content"] = file.read().decode("utf-8", "backslashreplace")
+    return shown
 
 
 OBSERVERS: dict[str, Callable[[], contextlib.AbstractContextManager[_Read]]] = {

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -70,11 +71,61 @@ def test_files_are_read_after_the_call(tmp_path: Path) -> None:
     here = Path.cwd()
     found = seen(saves, "files")["files"]
     assert found == [
-        {"name": "kept.txt", "content": "3 ü", "bytes": 4},
-        {"name": "gone.txt", "content": None},
+        {"name": "kept.txt", "content": "3 ü", "bytes": 4, "mode": (tmp_path / "kept.txt").stat().st_mode},
+        {"name": "gone.txt", "content": None, "bytes": None, "mode": None},
     ]
     assert Path.cwd() == here
     assert seen(lambda dataset: dataset, "files")["files"] == []
+
+
+def test_files_that_are_renamed_made_or_changed_in_their_mode_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("1", encoding="utf-8")
+
+    def changes(dataset: Any) -> int:
+        with (tmp_path / "log").open("a", encoding="utf-8") as file:
+            file.write("2")
+        (tmp_path / "log").rename(tmp_path / f"{dataset} records")
+        (tmp_path / f"{dataset} records").chmod(0o640)
+        (tmp_path / "folder").mkdir()
+        return 0
+
+    found = seen(changes, "files")["files"]
+    assert [(one["name"], one["content"], (one["mode"] or 0) & 0o777) for one in found][:2] == [
+        ("log", None, 0),
+        ("3 records", "12", 0o640),
+    ]
+    assert found[2]["name"] == "folder"
+
+
+def test_descriptors_children_and_pythons_own_streams_are_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    def writes_below(dataset: Any) -> int:
+        os.write(1, b"one ")
+        subprocess.run([sys.executable, "-c", "print('child')"], check=True)
+        print("own", file=sys.__stderr__)
+        return 0
+
+    shown = seen(writes_below, "stdout")["stdout"]
+    assert [word in shown for word in ("one ", "child", "own")] == [True, True, True]
+    os.write(1, b"after")
+    assert capfd.readouterr().out == "after"
+
+
+def test_a_logger_that_does_not_pass_on_and_its_lower_levels_are_seen() -> None:
+    logger = logging.getLogger("alone")
+    logger.propagate = False
+    logger.setLevel(logging.ERROR)
+    assert seen(lambda dataset: logger.debug("%s records", dataset), "log")["log"] == ["DEBUG alone: 3 records"]
+    assert not logger.isEnabledFor(logging.DEBUG)
+
+
+def test_an_exception_shows_its_attributes_and_what_it_was_raised_from() -> None:
+    def fails(dataset: Any) -> None:
+        error = ValueError("no", dataset)
+        error.records = dataset  # type: ignore[attr-defined]
+        raise error from KeyError("inside")
+
+    shown = seen(fails, "attributes")["attributes"]
+    assert (shown["args"], shown["records"], shown["__cause__"]["text"]) == (["no", 3], 3, "'inside'")
 
 
 def test_attributes_of_an_object_are_outputs_by_name() -> None:
