@@ -151,7 +151,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
 
     def merge() -> None:
         for batch, one in zip(batches, drawn, strict=True):
-            drawing.guard.look(PAIR, one.left, one.right, batch.label)
+            drawing.guard.look(one.left, one.right, batch.label)
             tally.add(*one.seen)
 
     each = seconds(merge) / len(batches)

@@ -1,4 +1,4 @@
-"""Outputs that repeat one another: a mechanism that seeds itself, copies of one random state, one noise for a whole batch.
+"""Outputs that repeat one another: a mechanism that seeds itself, or copies of one random state.
 
 Every bound assumes independent outputs. Copies of one output would count as several outputs, and the bound would be invalid.
 RepeatGuard proves that independent outputs are not refused.
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair, Side, plain
 
 Keys = NDArray[np.uint64]
 
@@ -27,8 +26,6 @@ ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen 
 STARTS = 8  # the most windows elsewhere than at the start of a batch
 REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
 CERTAIN = 64  # bits
-CONSTANT = 64  # the least outputs of a batch that counts as constant
-CONSTANTS = 3  # different constants on one data set that are refused
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
 ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
@@ -109,10 +106,6 @@ class RepeatGuard:
     overlap are all one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c, the first of them having
     probability P(s). With c = 64 + B log₂(windows so far), the sum over all choices of B windows stays below
     2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
-
-    *Constants.* Two batches of n outputs on one data set are constant, with different values x and y, with probability at most
-    Σ (P(x)P(y))ⁿ ≤ 4^−(n−1). A refusal needs three different constants, so that a mechanism that changes once, for
-    example when its budget is spent, is audited as it is.
     """
 
     windows: int = 0
@@ -121,20 +114,18 @@ class RepeatGuard:
     seen: dict[bytes, tuple[int, int, str]] = field(default_factory=dict)
     heads: set[int] = field(default_factory=set)  # the first keys of the windows in ``seen``
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
-    constants: dict[str, dict[int, str]] = field(default_factory=dict)
 
     @property
     def remembers(self) -> bool:
         """Whether the next batch is kept for comparison with later ones."""
         return self.batches < 2 * REMEMBERED
 
-    def look(self, pair: Pair, left: Keys, right: Keys, where: str) -> None:
+    def look(self, left: Keys, right: Keys, where: str) -> None:
         """Look at a batch. Raises MechanismError saying what was repeated.
 
         ``left`` and ``right`` are the ``shown_keys`` of its sides, and ``where`` is the batch in words.
         """
-        sides: tuple[tuple[Side, Keys], ...] = (("left", left), ("right", right))
-        for side, keys in sides:
+        for keys in (left, right):
             remembers, batch, self.batches = self.remembers, self.batches, self.batches + 1
             starts = np.flatnonzero(keys[1 : max(1, 1 + len(keys) - WINDOWS[0])] * ODD < ONE_IN)[:STARTS] + 1
             at_start = [(0, width) for width in WINDOWS if width <= len(keys)]
@@ -149,8 +140,6 @@ class RepeatGuard:
                         self._again(window, batch, start, where)
                     elif remembers:
                         self.seen[window] = batch, start, where
-            if len(keys) >= CONSTANT and _constant(keys):
-                self._note_constant(repr(plain(pair.dataset(side))), int(keys[0]), where)
 
     def state(self) -> dict[str, Any]:
         """Return as plain data the changes by batches that are not in ``seen``."""
@@ -158,16 +147,12 @@ class RepeatGuard:
             "windows": self.windows,
             "batches": self.batches,
             "repeats": {window.hex(): astuple(repeat) for window, repeat in self.repeats.items()},
-            "constants": [[dataset, *item] for dataset, known in self.constants.items() for item in known.items()],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state. The guard must have looked at the remembered batches before."""
         self.windows, self.batches = state["windows"], state["batches"]
         self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}
-        self.constants = {}
-        for dataset, value, where in state["constants"]:
-            self.constants.setdefault(dataset, {})[value] = where
 
     def _again(self, window: bytes, batch: int, start: int, where: str) -> None:
         """Count a window that was seen again, unless it overlaps the one before. Raises MechanismError at too many."""
@@ -183,15 +168,6 @@ class RepeatGuard:
             raise MechanismError(
                 f"the mechanism repeats itself: {width} outputs in a row of the {where} are identical to outputs of the "
                 f"{before}, in the same order ({repeat.times} times so far); {ADVICE}"
-            )
-
-    def _note_constant(self, dataset: str, value: int, where: str) -> None:
-        known = self.constants.setdefault(dataset, {})
-        known.setdefault(value, where)
-        if len(known) >= CONSTANTS:
-            raise MechanismError(
-                f"the mechanism repeats itself: on the same data set, all outputs of the {', of the '.join(known.values())} "
-                f"were identical within the batch, and differed from batch to batch; {ADVICE}"
             )
 
 

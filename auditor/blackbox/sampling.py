@@ -163,7 +163,7 @@ class Sampler:
             done += len(task)
             observed = self.store.record(group, None if error is None else batches[done], error)
             for batch, drawn in observed:
-                self.guard.look(batch.pair, drawn.left, drawn.right, batch.label)
+                self.guard.look(drawn.left, drawn.right, batch.label)
             if observed:
                 yield observed
             if error is not None:
@@ -175,7 +175,7 @@ class Sampler:
             kept = self.store.batch(batch, observe)
             if kept is None:
                 return
-            self.guard.look(batch.pair, kept.left, kept.right, batch.label)
+            self.guard.look(kept.left, kept.right, batch.label)
             yield kept
 
     def repeats_itself(self, pair: Pair) -> bool:

@@ -188,19 +188,19 @@ def test_a_tally_of_many_batches_is_as_large_as_one_of_few_and_adds_up() -> None
 
 def test_the_guard_remembers_so_much_and_goes_on_from_its_state() -> None:
     """A mechanism that repeats itself is found by the guard that was stored and restored as by the one that was not."""
-    rng, pair = np.random.default_rng(0), Pair(0, 1)
+    rng = np.random.default_rng(0)
     keys = [rng.integers(0, 2**63, (2, 64)).astype(np.uint64) for _ in range(REMEMBERED + 50)]
     one, early = RepeatGuard(), RepeatGuard()
     for i, (left, right) in enumerate(keys):
-        one.look(pair, left, right, f"batch {i}")
+        one.look(left, right, f"batch {i}")
         if i < REMEMBERED:
-            early.look(pair, left, right, f"batch {i}")
+            early.look(left, right, f"batch {i}")
     assert len(one.seen) == len(early.seen)
     early.restore(one.state())
     told = []
     for guard in (one, early):
         with pytest.raises(MechanismError) as caught:
-            guard.look(pair, *keys[3], "the next")
+            guard.look(*keys[3], "the next")
         told.append(str(caught.value))
     assert told[0] == told[1]
     assert "outputs of the batch 3" in told[0]
