@@ -137,8 +137,11 @@ def test_certainties(p: float, at_most: bool, hits: int, verdict: Verdict, confi
 
 
 def test_one_case_in_many_refutes_a_certainty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditor.blackbox.sampling.PIECES", 1)  # the mechanism counts within a batch
-    found = ended(exactly(999_999), auditor.Probability(1.0, at_least=True), samples=1_000_000, batch=1_000_000)
+    monkeypatch.setattr("auditor.blackbox.sampling.PIECES", 1)  # the mechanism counts within a call
+    monkeypatch.setattr("auditor.blackbox.sample.CALLS", 1)
+    found = ended(
+        exactly(999_999), auditor.Probability(1.0, at_least=True), samples=1_000_000, batch=1_000_000, isolate=False
+    )
     assert found.result().verdict is Verdict.VIOLATION
     assert found.result(1e-9).verdict is Verdict.VIOLATION
 
