@@ -84,7 +84,7 @@ def test_weak_evidence_is_gathered_from_all_outputs() -> None:
     method = Guesses(PureDP(0.1), alpha=0.05, planned=8_000)
     shares = [told(method.learn(draw(weak, 2_000, seed)).test) / best for seed in range(30)]
     assert np.median(shares) > 0.85
-    assert np.quantile(shares, 0.2) > 0.7
+    assert np.quantile(shares, 0.3) > 0.7
 
 
 def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
