@@ -368,7 +368,8 @@ def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more
     mechanism: Any, claim: Any, pairs: Any, changed: float | None
 ) -> None:
     same = [planned(mechanism, claim, pairs, seed, samples) for seed in range(2) for samples in (4_000, 20_000)]
-    assert [kind for old, new in itertools.permutations(same, 2) for kind, _ in losses(old, new)] == []
+    # A note says that another event shows more, and that the earlier one does not.
+    assert {kind for old, new in itertools.permutations(same, 2) for kind, _ in losses(old, new)} <= {"note"}
     if changed is not None:
         leaking = planned(mechanism, claim, pairs, 9, 20_000, scale=changed)
         [(kind, what)] = losses(same[1], leaking)
@@ -419,7 +420,7 @@ def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_nee
     )
     [(kind, what)] = losses(before, after)
     assert kind == "worse"
-    assert what == "privacy loss (ε) on the earlier event rose from 0.490–0.505 to 0.546–0.562"
+    assert what == "privacy loss (ε) on the earlier event rose from 0.494–0.510 to 0.550–0.566"
     assert [kind for kind, _ in losses(before, after, may_rise=0.01)] == ["worse"]
     for allowed in (0.05, np.inf):
         assert losses(before, after, may_rise=allowed) == [("note", f"{what}, which is allowed")]
