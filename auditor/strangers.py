@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 import stat
 from collections import Counter
@@ -14,6 +15,7 @@ from auditor.errors import InvalidInputError
 DEEPEST, LONGEST_NUMBER = 100, 4_300
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BRACKET = re.compile(rb"[\[\]{}]")
+_WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
 
 def require_file(path: Path) -> None:
@@ -90,6 +92,26 @@ def with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f'the key "{twice}" appears twice in one object')
     return found
+
+
+def in_words(value: Any) -> Any:
+    """Return plain data with the words "Infinity", "-Infinity" and "NaN" for the numbers that JSON lacks."""
+    if isinstance(value, dict):
+        return {key: in_words(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [in_words(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+    return value
+
+
+def in_numbers(value: Any) -> Any:
+    """Return data in which the words of ``in_words`` are numbers again."""
+    if isinstance(value, list):
+        return [in_numbers(item) for item in value]
+    if isinstance(value, dict):
+        return {key: in_numbers(item) for key, item in value.items()}
+    return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def _integer(digits: str) -> int:

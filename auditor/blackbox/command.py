@@ -21,7 +21,7 @@ from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFail
 from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, calls_of, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair, plain
-from auditor.strangers import require_shallow, with_unique_keys
+from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
 
 LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
@@ -212,7 +212,7 @@ class Program(Isolated):
     def _asked(self, dataset: Any) -> bytes:
         """Return a request with placeholders for size and seed."""
         data, parameters = (
-            json.dumps(_spelled(plain(value)), allow_nan=False).replace("%", "%%")
+            json.dumps(in_words(plain(value)), allow_nan=False).replace("%", "%%")
             for value in (dataset, dict(self.parameters))
         )
         return f'{{"dataset": {data}, "size": %d, "seed": %d, "parameters": {parameters}}}\n'.encode()
@@ -236,15 +236,6 @@ class Program(Isolated):
             f'command "{self.command.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, '
             "one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
         )
-
-
-def _spelled(value: Any) -> Any:
-    """Return a value with words for the numbers that JSON does not have."""
-    if isinstance(value, float) and not np.isfinite(value):
-        return "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, list | tuple):
-        return [_spelled(item) for item in value]
-    return {key: _spelled(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _shown(line: bytes) -> str:
@@ -308,9 +299,6 @@ def values_of(lines: Sequence[bytes]) -> list[Any]:
     return [_value(line, number) for number, line in enumerate(lines, start=1)]
 
 
-_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
-
-
 class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """A failure that a program reports as its output: ``{"error": "..."}``."""
 
@@ -326,13 +314,4 @@ def _value(line: bytes, number: int) -> Any:
         ) from None
     if isinstance(value, dict) and value.keys() == {"error"}:
         return MechanismFailure(value["error"])
-    return _read(value)
-
-
-def _read(value: Any) -> Any:
-    """Return a value with numbers for the words that stand for them."""
-    if isinstance(value, str):
-        return _WORDS.get(value, value)
-    if isinstance(value, list):
-        return [_read(item) for item in value]
-    return {key: _read(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return in_numbers(value)

@@ -18,6 +18,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
+from auditor.strangers import in_words
 
 ColumnLists = Mapping[str, list[Any]]
 
@@ -49,8 +50,8 @@ class TableForm(DataForm):
 
 def column_value(column: Column, value: Any) -> Any:
     """Return the value of a column from its form in a report. There, some text stands for numbers that JSON lacks."""
-    if isinstance(value, float) and column.type in ("text", "categorical") and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if column.type in ("text", "categorical"):
+        return in_words(value)
     return float(value) if column.type == "number" and value is not None else value
 
 

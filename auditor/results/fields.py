@@ -21,17 +21,7 @@ from auditor.events.observed import (
 )
 from auditor.events.written import read_rule
 from auditor.neighbours.pair import Pair, Relation, relation_named
-
-SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-
-
-def despelled(value: Any) -> Any:
-    """Return data in which words for numbers that JSON lacks, such as "Infinity", are those numbers."""
-    if isinstance(value, list):
-        return [despelled(item) for item in value]
-    if isinstance(value, dict):
-        return {key: despelled(item) for key, item in value.items()}
-    return SPELLED.get(value, value) if isinstance(value, str) else value
+from auditor.strangers import in_numbers
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -50,7 +40,7 @@ def _pair(value: Any) -> Pair:
         if key not in entry:
             raise InvalidInputError(f'it lacks "{key}"')
     relation = relation_named(entry["relation"], Relation.AS_GIVEN, Relation.ALONE)
-    return Pair(despelled(entry["left"]), despelled(entry["right"]), relation)
+    return Pair(in_numbers(entry["left"]), in_numbers(entry["right"]), relation)
 
 
 def _event(value: Any) -> Any:
@@ -59,7 +49,7 @@ def _event(value: Any) -> Any:
         return value
     if isinstance(value.get("rule"), dict):
         read_rule(value["rule"], "feature", *value["rule"])
-    return {**value, "values": despelled(value["values"])} if "values" in value else value
+    return {**value, "values": in_numbers(value["values"])} if "values" in value else value
 
 
 # Each kind of event has a key of its own. The first of these that is there decides.

@@ -1,12 +1,13 @@
 """Data as JSON, and files written as a whole: under a temporary name, which then replaces the old file."""
 
 import json
-import math
 import os
 import re
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from auditor.strangers import in_words
 
 # Control characters, signs that turn the direction of writing, other signs without width, and halves of surrogate pairs.
 _OBEYED = re.compile(
@@ -21,21 +22,11 @@ def to_json(data: Any) -> str:
 
     Characters that a terminal obeys, and those that no file can hold, are escapes.
     """
-    text = json.dumps(_spell(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(in_words(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     # In JSON, no string holds a line break. So the breaks that are removed here stood between values.
     text = _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
     # JSON reads escapes back.
     return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
-def _spell(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _spell(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_spell(item) for item in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(data), "NaN")
-    return data
 
 
 def write_whole(path: Path, text: str) -> None:
