@@ -47,11 +47,8 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
         runs.append(run)
         draw.report(Phase.BOUND, number + 1, domain.runs)
     warnings = uneven(runs) if domain.apart and len(runs) > 1 else ()
-    return Seen(evidence(plan, domain, runs, reason or _done(len(runs))), sizes, warnings=warnings)
-
-
-def _done(runs: int) -> str:
-    return "the run done" if runs == 1 else f"all {runs:,} runs done"
+    reason = reason or ("the run done" if len(runs) == 1 else f"all {len(runs):,} runs done")
+    return Seen(evidence(plan, domain, runs, reason), sizes, warnings=warnings)
 
 
 def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:

@@ -6,9 +6,7 @@ from typing import Any
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
-from auditor.blackbox.command import Program
-from auditor.blackbox.host import Hosted, hosted, isolated
-from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES
 from auditor.blackbox.sources import ProgramSource
@@ -17,23 +15,7 @@ from auditor.neighbours.pair import Pair, data_words, plain
 
 def check(plan: Plan) -> None:
     """Raise MechanismError if the mechanism cannot be imported, or the program not be found."""
-    if isinstance(plan.source, ProgramSource):
-        plan.source.command.find()
-    else:
-        imported(plan, plan.source)
-
-
-def query_of(plan: Plan) -> Mechanism | Hosted | Program:
-    """Return the program, or the imported function, that answers a query."""
-    source = plan.source
-    return (
-        source.drawer(plan.settings.execution.timeout) if isinstance(source, ProgramSource) else imported(plan, source)
-    )
-
-
-def imported(plan: Plan, source: PythonSource) -> Mechanism | Hosted:
-    """Import a Python mechanism in a process of its own, since an import may crash; in this process if the plan says so."""
-    return hosted(source, plan.settings.execution.timeout) if plan.settings.execution.isolate else source.drawer()
+    plan.drawer()
 
 
 # Random pairs on which a mechanism is asked whether the data have any effect.

@@ -1,9 +1,8 @@
 """The effects of one audit: outputs are drawn, counted and kept, time passes, and the listener hears of it."""
 
-import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -58,7 +57,7 @@ class Draw:
 
     plan: Plan
     listener: Listener
-    reproducible: bool = True
+    reproducible: bool = True  # whether all randomness is the auditor's
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
@@ -69,10 +68,6 @@ class Draw:
         default_factory=dict
     )  # in the search, for faults that are planted later
     so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
-
-    def knows_whether_reproducible(self, reproducible: bool) -> None:
-        """Note whether all randomness is the auditor's."""
-        self.reproducible = reproducible
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -147,10 +142,11 @@ class Draw:
             if tasks == self.pace.ahead:  # those ahead are of full length now
                 meanwhile()
             if tally.outputs < batches.outputs and self.time_is_up(tally.outputs):
-                tally.stop()
+                tally.time_is_up = True
             self._keep(phase, group if remembers else (), tally)
             remembers = self.guard.remembers
-            self.report(phase, tally.outputs, batches.outputs, bound and functools.partial(_proved, bound, tally))
+            # Added up when somebody asks, and not after each task.
+            self.report(phase, tally.outputs, batches.outputs, None if bound is None else lambda: bound(tally.counts))
             if tally.time_is_up:
                 break
         self.spend(phase, tally.outputs)
@@ -182,14 +178,6 @@ class Draw:
         name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
-    def look(self, pairs: Iterable[str]) -> None:
-        """Enter pairs, by their keys, among those that were searched."""
-        self.pairs.update(pairs)
-
-    def enter(self, stage: Stage) -> None:
-        """Enter what a stage of the search looked at."""
-        self.stages.append(stage)
-
     def left(self) -> int:
         """Return how many outputs are left for the bound: of the whole budget, if there is one, or of the samples."""
         settings, spent = self.plan.settings, self.spent
@@ -220,11 +208,6 @@ class Draw:
 
 def _note(phase: Phase) -> str:
     return f"tally of {phase.name.lower()}"
-
-
-def _proved(bound: Callable[[Any], float], tally: Tally) -> float:
-    # Added up when somebody asks, and not after each task.
-    return bound(tally.counts)
 
 
 def as_drawn(sample: Sample) -> Sample:

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict, dataclass
 
-from auditor.auditing.check import imported
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
@@ -32,7 +31,7 @@ def first_look(plan: Plan, draw: Draw) -> FirstLook:
 def _look(plan: Plan, draw: Draw) -> FirstLook:
     source = plan.source
     if plan.kind == "canaries":
-        return FirstLook(isinstance(source, ProgramSource) or imported(plan, source).takes_rng)
+        return FirstLook(plan.drawer().takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
     origin = sampler.origin()
     repeats = isinstance(source, ProgramSource) and sampler.repeats_itself(pair)
@@ -40,7 +39,7 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
     if failure is not None:
         return FirstLook(repeats or isinstance(source, PythonSource), failure.message())
     if isinstance(source, PythonSource):
-        repeats = imported(plan, source).takes_rng and sampler.repeats_itself(pair)
+        repeats = plan.drawer().takes_rng and sampler.repeats_itself(pair)
     return FirstLook(repeats)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from auditor.auditing.canary_flow import audit_one_run
-from auditor.auditing.check import query_of
 from auditor.auditing.concurrent import run_concurrently
 from auditor.auditing.draw import Draw
 from auditor.auditing.finish import finished
@@ -109,9 +108,9 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
 
 def _seen(plan: Plan, draw: Draw) -> Seen:
     if plan.kind == "query":
-        return audit_query(plan, draw, lambda: query_of(plan))
+        return audit_query(plan, draw, plan.drawer)
     start = first_look(plan, draw)
-    draw.knows_whether_reproducible(start.reproducible)
+    draw.reproducible = start.reproducible
     if start.failure:
         why = f"the mechanism failed on every call: {start.failure}"
         return no_answer(why, plan.settings.sizes, plan.domain.corners()[0])

@@ -12,8 +12,6 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
-from auditor.blackbox.host import isolated
-from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Sample
 from auditor.blackbox.sources import ProgramSource
@@ -55,9 +53,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
 
 def _answers(plan: Plan, pair: Pair) -> bool:
     """Whether an output on each side is not an exception."""
-    in_this_process = not plan.settings.execution.isolate
-    drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
-    rng = rng_at(plan.settings.seed, Phase.CHECK, 3)
+    drawer, rng = plan.drawer(), rng_at(plan.settings.seed, Phase.CHECK, 3)
     return not any(isinstance(drawer.call_once(pair, side, rng), BaseException) for side in SIDES)
 
 
@@ -193,17 +189,11 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
 
     ``most`` outputs are drawn on either side of the first pair, and TRIAL on the others.
     """
-    in_this_process = isinstance(plan.source, PythonSource) and not plan.settings.execution.isolate
-    drawer = plan.source.drawer() if in_this_process else isolated(plan.source, plan.settings.execution.timeout)
+    drawer = plan.drawer()
     for number, pair in enumerate(pairs):
         size, drawn = TRIAL, 0
         while drawn < (most if number == 0 else TRIAL):
-            if not _same(
-                drawer,
-                pair,
-                size,
-                (plan.settings.seed, Phase.CHECK, 2, number, drawn),
-            ):
+            if not _same(drawer, pair, size, (plan.settings.seed, Phase.CHECK, 2, number, drawn)):
                 return ""
             drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
     asked = len({pair.key() for pair in pairs})

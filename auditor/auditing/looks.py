@@ -85,7 +85,7 @@ class Looks:
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
         """Note what a stage looked at."""
         caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
-        self.draw.enter(Stage(name, pairs, pairs * outputs_each, caught))
+        self.draw.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
 
     def edges(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return pairs on either side of where the kind of output changes."""
@@ -95,7 +95,7 @@ class Looks:
         self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
     ) -> list[T]:
         """Return the observations of outputs on each pair of ``drawn_on``. Each counts as one pair searched."""
-        self.draw.look(pair.key() for pair in pairs)
+        self.draw.pairs.update(pair.key() for pair in pairs)
         number, self.rounds = self.rounds, self.rounds + 1
         return self._observe(drawn_on, outputs_each, (number, 0), observe)
 

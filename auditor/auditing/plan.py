@@ -6,6 +6,9 @@ from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
+from auditor.blackbox.command import Program
+from auditor.blackbox.host import Hosted, isolated
+from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import Source
@@ -100,6 +103,16 @@ class Plan:
         claim = claim or self.claim
         answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
         return method_for(claim, settings.method, self.alpha, outputs, (*settings.events, *answers))
+
+    def drawer(self) -> Mechanism | Program | Hosted:
+        """Return what draws, in a process of its own, since an import may crash; Python in this process if the plan says so.
+
+        Raises MechanismError if the mechanism cannot be imported, or the program not be found.
+        """
+        execution = self.settings.execution
+        if isinstance(self.source, PythonSource) and not execution.isolate:
+            return self.source.drawer()
+        return isolated(self.source, execution.timeout)
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

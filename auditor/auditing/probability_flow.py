@@ -91,7 +91,7 @@ def _worst(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> Pair:
 
     def evaluate(alone: Sequence[Pair], outputs_each: int) -> list[float]:
         nonlocal rounds
-        draw.look(pair.key() for pair in alone)
+        draw.pairs.update(pair.key() for pair in alone)
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
         return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, sizes.search)]

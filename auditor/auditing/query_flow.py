@@ -105,7 +105,7 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
         raise InvalidInputError(
             f"a claim of {claim} compares a data set with a part of it; these neighbours have no such pair, use add_remove"
         )
-    draw.look(seen)
+    draw.pairs.update(seen)
     judgement = Judgement(
         Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
         f"{len(seen):,} pairs of data sets looked at",

@@ -32,10 +32,6 @@ class Known:
     proposed: tuple[Pair, ...] = ()
     found: Found | None = None
 
-    def with_looks(self, looks: Sequence[Look], **changes: Any) -> "Known":
-        """Return what is known after more looks."""
-        return replace(self, seen={**self.seen, **{look.pair.key(): look for look in looks}}, **changes)
-
     def promises(self, enough: float) -> bool:
         """Return whether some look promises enough."""
         return enough < np.inf and bool(self.seen) and self.best()[0][1] >= enough
@@ -129,6 +125,5 @@ def look_at(looks: Looks, known: Known, given: Given, pairs: Sequence[Pair], **c
     pairs = pairs[: max(1, outputs // FIRST_LOOK)]
     if not pairs:
         return replace(known, **changes)
-    return known.with_looks(
-        looks.on_pairs(given.name, pairs, outputs // len(pairs), known.claim, known.seen), **changes
-    )
+    found = looks.on_pairs(given.name, pairs, outputs // len(pairs), known.claim, known.seen)
+    return replace(known, seen={**known.seen, **{look.pair.key(): look for look in found}}, **changes)

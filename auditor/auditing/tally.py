@@ -69,10 +69,6 @@ class Tally:
             self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
             self.width *= 2
 
-    def stop(self) -> None:
-        """Note that no more may be drawn."""
-        self.time_is_up = True
-
     @property
     def tables(self) -> list[tuple[tuple[int, ...], ...]]:
         """The counts of each span by side and kind."""
@@ -105,13 +101,9 @@ class Counted:
 
     def __call__(self, sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
         """Return what ``Tally.add`` enters."""
-        lost = sample.size if _all_raised(sample) else 0
+        lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
         parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
         return tuple((part.size, self.test.count(part)) for part in parts), lost, sample.calls > 0
-
-
-def _all_raised(sample: Sample) -> bool:
-    return all(side.size == 0 or side.failure() for side in (sample.left, sample.right))
 
 
 def added_up(pieces: Sequence[tuple[int, C]]) -> list[tuple[int, C]]:

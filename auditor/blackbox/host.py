@@ -174,7 +174,7 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
             conversation = _Conversation(process)
             # The process may have been started for another mechanism, when fewer folders were searched for modules.
             conversation.say(("load", (sys.path, pickled)))
-            process.has_loaded(pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS)))
+            process.loaded = pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS))
         yield process
 
 

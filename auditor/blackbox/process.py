@@ -54,7 +54,8 @@ class TimedOut(ProcessFailure):
 class Process:
     """A process that is sent bytes and sends bytes back. Raises OSError when it cannot be started."""
 
-    loaded: tuple[bytes, tuple[bool, bool]] | None = None  # what a host has loaded; see auditor.blackbox.host
+    # Which mechanism a host has loaded, and whether it is batched and takes rng; see auditor.blackbox.host
+    loaded: tuple[bytes, tuple[bool, bool]] | None = None
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
         pipe = subprocess.PIPE
@@ -146,10 +147,6 @@ class Process:
     def has_output(self) -> bytes:
         """Return output that was not asked for, if there is any."""
         return os.read(self._out, CHUNK) if dict(self._poll.poll(0)).get(self._out, 0) & select.POLLIN else b""
-
-    def has_loaded(self, pickled: bytes, kind: tuple[bool, bool]) -> None:
-        """Note which mechanism a host has loaded, and whether it is batched and takes rng."""
-        self.loaded = pickled, kind
 
     def standard_error(self) -> str:
         """Return the end of what the process wrote to standard error."""

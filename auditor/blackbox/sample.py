@@ -125,10 +125,6 @@ class Patience:
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
     answered: bool = False  # whether some output was not a failure
 
-    def sees_an_answer(self) -> None:
-        """Enter an output that is no failure."""
-        self.answered = True
-
     def is_over(self, label: bool) -> bool:
         """Enter a failure. Return whether enough is known: after ``most`` failures, or after a few on both sides if nothing
         answered.
@@ -189,7 +185,7 @@ class Drawer(Protocol):
                     if is_over := patience.is_over(bool(labels[len(made) - 1])):
                         break
                 else:
-                    patience.sees_an_answer()
+                    patience.answered = True
         labels = labels[: len(made)]
         left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over
