@@ -133,7 +133,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
 
 def _questions(questions: Questions) -> Sequence[Any]:
     if isinstance(questions, ChoiceOfQuestions):
-        return questions.choices
+        return questions.marks
     if isinstance(questions, PartsAsked):
         each = [_questions(part) for _, part in questions.parts]
         if math.prod(map(len, each)) > MOST_SCRIPTS:

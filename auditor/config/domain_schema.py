@@ -84,13 +84,9 @@ class NumberApart(NeighbourForm):
         return OneNumber(**self.arguments())
 
 
-class NumberRecord(Strict):
+class NumberRecord(LowHigh):
     """A record between two numbers."""
 
-    low: Number
-    """The least."""
-    high: Number
-    """The greatest."""
     integer: bool | None = None
     """Whether records are integers."""
 
@@ -139,7 +135,8 @@ class ListOfRecords(Apart):
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
-        record, columns = arguments.pop("record", None), arguments.get("columns")
+        arguments.pop("record", None)
+        record, columns = self.record, self.columns
         if isinstance(columns, list):
             arguments["columns"] = [column.given() for column in columns]
         if isinstance(record, ChoiceRecord):

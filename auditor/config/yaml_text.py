@@ -22,9 +22,9 @@ KeyPath = tuple[str | int, ...]
 MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
-_SPECIAL = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
 _MERGE = "<<"
-_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+_NUMBERS = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, **_NUMBERS}
 
 _Loader: Any = yaml.BaseLoader
 if yaml.__with_libyaml__:
@@ -169,8 +169,6 @@ def _key(node: yaml.Node) -> Any:
 def _scalar(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    if text.lower() in _SPECIAL:
-        return _SPECIAL[text.lower()]
     prefixed = text.startswith(("0x", "0o"))
     if prefixed or _INTEGER.match(text):
         try:

@@ -84,7 +84,6 @@ class Column:
     dtype: str = ""
 
     def limits(self) -> dict[str, Any]:
-        """Return what limits the values (see Domain)."""
         special = [name for name in ("null", "nan", "infinite", "outside") if getattr(self, name)]
         ends = {name: self._number(end) for name in ("low", "high") if (end := getattr(self, name)) is not None}
         choices = {} if self.choices is None else {"choices": any_of(self.choices)}
@@ -214,8 +213,7 @@ class Column:
             return [False, True]
         if self.type == "text":
             return [TEXTS[1], *TEXTS]
-        ends = self._range()
-        assert ends is not None  # it was checked
+        ends = self._ends()
         low, high = ends.low, ends.high
         plainest = {"date": [_days("2000-01-01")], "datetime": [_microseconds("2000-01-01T00:00:00")]}.get(
             self.type, [0]
@@ -245,7 +243,6 @@ class Column:
         return odd
 
     def few(self) -> list[Any]:
-        """Return all values if they are few; else none."""
         if self.choices is not None or self.type == "boolean":
             return self.corners()
         ends = self._range() if self.type == "integer" and not self.outside else None
@@ -281,7 +278,8 @@ class Column:
     def simpler(self, value: Any) -> list[Any]:
         """Return simpler values, the plainest first."""
         tried = self.ordinary()
-        if self.type in BOUNDED and self.choices is None and value is not None and _is_finite(value):
+        is_finite = value is not None and (not isinstance(value, float) or math.isfinite(value))
+        if self.type in BOUNDED and self.choices is None and is_finite:
             number = self._number(value)
             tried += [self._value(number) for number in self._ends().simpler(number)] if number in self._ends() else []
         simple = {repr(other): other for other in tried if spelling(other) < spelling(value)}
@@ -292,10 +290,6 @@ class Column:
 def _corners(column: Column) -> tuple[Any, ...]:
     found = [*column.ordinary(), *column.odd()]
     return tuple({repr(value): value for value in found}.values())
-
-
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _days(text: str) -> int:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
@@ -12,8 +11,9 @@ import numpy as np
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
 from auditor.neighbours.limits import any_of, ends
-from auditor.neighbours.numbers import Range, one_changed, spelling
+from auditor.neighbours.numbers import Range, one_changed
 from auditor.neighbours.pair import DataForm, Pair, distinct
+from auditor.neighbours.records import RecordValues
 from auditor.neighbours.scripts import (
     LAST_ANSWER,
     NOTHING,
@@ -25,6 +25,7 @@ from auditor.neighbours.scripts import (
     meter_of,
     script_of,
 )
+from auditor.neighbours.table import Drawable
 
 # More questions in one script than any bug needs; a transcript has as many places.
 MOST_ROUNDS = 1_000
@@ -36,50 +37,20 @@ FORMS = ("choices", "range", "parts", "script")
 ROUNDS = 4
 
 
-class Questions(Protocol):
+class Questions(Drawable, Protocol):
     """What may be asked in a step."""
 
-    @abstractmethod
-    def limits(self) -> dict[str, Any]:
-        """Return what limits the questions (see Domain)."""
-
-    @abstractmethod
     def first(self) -> list[Any]:
         """Return the questions to try first, at least one."""
 
-    @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a question."""
 
-    @abstractmethod
-    def near(self, question: Any, rng: np.random.Generator) -> Any:
-        """Change a question a little."""
-
-    @abstractmethod
-    def simpler(self, question: Any) -> list[Any]:
-        """Return simpler questions, the boldest changes first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceOfQuestions(Questions):
+class ChoiceOfQuestions(RecordValues, Questions):
     """One of a list."""
 
-    choices: tuple[Any, ...]
-
-    def limits(self) -> dict[str, Any]:
-        return {"choices": any_of(self.choices)}
+    __slots__ = ()
 
     def first(self) -> list[Any]:
-        return list(self.choices)
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        return self.choices[rng.integers(len(self.choices))]
-
-    def near(self, question: Any, rng: np.random.Generator) -> Any:
-        return self.draw(rng)
-
-    def simpler(self, question: Any) -> list[Any]:
-        return sorted((one for one in self.choices if spelling(one) < spelling(question)), key=spelling)
+        return list(self.marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +73,11 @@ class NumbersAsked(Questions):
         marks = self.range.ladder()
         return marks[rng.integers(len(marks))] if rng.random() < 0.5 else self.range.draw(rng)
 
-    def near(self, question: Any, rng: np.random.Generator) -> Any:
-        return self.draw(rng) if question == LAST_ANSWER or rng.random() < 0.25 else self.range.near(question, rng)
+    def near(self, value: Any, rng: np.random.Generator) -> Any:
+        return self.draw(rng) if value == LAST_ANSWER or rng.random() < 0.25 else self.range.near(value, rng)
 
-    def simpler(self, question: Any) -> list[Any]:
-        return [self.range.low, self.range.high] if question == LAST_ANSWER else self.range.simpler(question)
+    def simpler(self, value: Any) -> list[Any]:
+        return [self.range.low, self.range.high] if value == LAST_ANSWER else self.range.simpler(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +98,12 @@ class PartsAsked(Questions):
     def draw(self, rng: np.random.Generator) -> Any:
         return self._of([questions.draw(rng) for _, questions in self.parts])
 
-    def near(self, question: Any, rng: np.random.Generator) -> Any:
+    def near(self, value: Any, rng: np.random.Generator) -> Any:
         name, questions = self.parts[rng.integers(len(self.parts))]
-        return {**question, name: questions.near(question[name], rng)}
+        return {**value, name: questions.near(value[name], rng)}
 
-    def simpler(self, question: Any) -> list[Any]:
-        return [{**question, name: one} for name, questions in self.parts for one in questions.simpler(question[name])]
+    def simpler(self, value: Any) -> list[Any]:
+        return [{**value, name: one} for name, questions in self.parts for one in questions.simpler(value[name])]
 
     def _of(self, values: Sequence[Any]) -> dict[str, Any]:
         return {name: value for (name, _), value in zip(self.parts, values, strict=True)}
@@ -377,9 +348,6 @@ class Dialogues(Domain):
                 replace(step, when=condition, otherwise=otherwise) for step in script[since : since + times]
             )
             script = script[:since] + looking + script[since + times :]
-        return self._in_sessions(script, rng)
-
-    def _in_sessions(self, script: Script, rng: np.random.Generator) -> Script:
         if self.sessions == 1 or rng.random() < 0.5:
             return script
         return tuple(replace(step, session=1 + int(rng.integers(self.sessions))) for step in script)

@@ -66,18 +66,12 @@ class RecordValues(Values):
         return cls(tuple(choices))
 
     def limits(self) -> dict[str, Any]:
-        """Return what limits the values (see Domain)."""
         return {"choices": any_of(self.marks)} if self.range is None else ends(self.range)
 
     def __str__(self) -> str:
         if self.range is None:
             return f"one of {len(self.marks)} choices"
         return f"{'integers' if self.range.integer else 'numbers'} from {self.range.low:g} to {self.range.high:g}"
-
-    @property
-    def are_numbers(self) -> bool:
-        """Whether an array of numbers holds them."""
-        return all(isinstance(mark, bool | int | float) for mark in self.marks)
 
     def few(self, most: int = FEW_VALUES) -> list[Any]:
         """Return all choices, or all integers if they are ``most`` at most; else none."""
@@ -199,7 +193,8 @@ class Records(Table):
             # As JSON holds them, so that pairs read back from a report are the same.
             one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
             return Pair(one, other, self._relation)
-        numbers = isinstance(self.columns, int | None) or all(column.are_numbers for column in self._columns)
+        marks = itertools.chain.from_iterable(column.marks for column in self._columns)
+        numbers = isinstance(self.columns, int | None) or all(isinstance(mark, bool | int | float) for mark in marks)
         form = Arrays(() if self._is_single else (len(self._columns),), "" if numbers else "object")
         return Pair(left, right, self._relation, form)
 

@@ -27,14 +27,11 @@ MOST_REARRANGED = 64
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
 
-class Values(Protocol):
-    """The values that a place of a row may have."""
+class Drawable(Protocol):
+    """Values to search among."""
 
-    def usual(self) -> Any:
-        """Return the plainest value."""
-
-    def few(self) -> list[Any]:
-        """Return all values if they are few; else none."""
+    def limits(self) -> dict[str, Any]:
+        """Return what limits the values (see Domain)."""
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value."""
@@ -44,6 +41,16 @@ class Values(Protocol):
 
     def simpler(self, value: Any) -> list[Any]:
         """Return simpler values, the plainest first."""
+
+
+class Values(Drawable, Protocol):
+    """The values that a place of a row may have."""
+
+    def usual(self) -> Any:
+        """Return the plainest value."""
+
+    def few(self) -> list[Any]:
+        """Return all values if they are few; else none."""
 
 
 @dataclass(frozen=True, slots=True)

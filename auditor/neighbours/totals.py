@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -114,8 +115,35 @@ def _moved_people(crowd: Crowd, move: Swap, way: int = 1) -> Crowd:
     return tuple(people + way * ((kind == arrives) - (kind == leaves)) for kind, people in enumerate(crowd))
 
 
+class VectorOfTotals(Domain):
+    """Vectors of numbers of which one person moves a part. The origin of a pair is its left vector, and the move."""
+
+    values: Range
+
+    @abstractmethod
+    def _pair(self, vector: TotalsVector, move: TotalsVector) -> Pair | None:
+        """Return the pair of a vector and the moved one; None if it is not in this domain."""
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        (vector, move), (vector_of_other, _) = one.origin, other.origin
+        integer = self.values.integer
+        half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(vector, vector_of_other, strict=True))
+        return None if half in (vector, vector_of_other) else self._pair(half, move)
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        vector, move = pair.origin
+        values, integer = self.values, self.values.integer
+        zero = min(values.high, max(values.low, 0 if integer else 0.0))
+        vectors = [(zero,) * len(vector), tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
+        vectors += one_changed(vector, values.simpler)
+        # Where no number of it grows, a contribution is legal in any norm.
+        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
+        yield from filter(None, (self._pair(changed, move) for changed in vectors))
+        yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
+
+
 @dataclass(frozen=True)
-class TotalsInCells(Domain):
+class TotalsInCells(VectorOfTotals):
     """A vector of numbers of which one person changes at most ``reach``, in the L1, the L2 or the maximum norm."""
 
     cells: int
@@ -154,7 +182,7 @@ class TotalsInCells(Domain):
         return list(pairs.values())[:MOST_CORNERS]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
-        move: TotalsVector = pair.origin
+        move: TotalsVector = pair.origin[1]
         if way == 1:
             return self._pair(pair.right, move)
         found = self._pair(self._moved(pair.left, tuple(-m for m in move)), move)
@@ -168,20 +196,15 @@ class TotalsInCells(Domain):
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        vector = list(pair.left)
+        vector, move = list(pair.left), pair.origin[1]
         kind, cell = rng.integers(4), int(rng.integers(self.cells))
         if kind == 0:
-            return self._pair(tuple(vector), self._random_move(pair.origin, rng))
+            return self._pair(tuple(vector), self._random_move(move, rng))
         value = self.values.near(vector[cell], rng)
         # One cell, all from one on, or all of them: the worst vectors often hold few values.
         first, last = ((cell, cell + 1), (cell, self.cells), (0, self.cells))[kind - 1]
         vector[first:last] = [value] * (last - first)
-        return self._pair(tuple(vector), pair.origin)
-
-    def between(self, one: Pair, other: Pair) -> Pair | None:
-        integer = self.values.integer
-        half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(one.left, other.left, strict=True))
-        return None if half in (one.left, other.left) else self._pair(half, one.origin)
+        return self._pair(tuple(vector), move)
 
     def _random_move(self, near: TotalsVector, rng: np.random.Generator) -> TotalsVector:
         """Return one of the usual moves, or one near another: in the maximum norm, each cell moves independently."""
@@ -191,17 +214,6 @@ class TotalsInCells(Domain):
         cell = int(rng.integers(self.cells))
         step = (self.reach, 0, -self.reach)[rng.integers(3)]
         return (*near[:cell], step, *near[cell + 1 :])
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:
-        vector, move = pair.left, pair.origin
-        values, integer = self.values, self.values.integer
-        zero = min(values.high, max(values.low, 0 if integer else 0.0))
-        vectors = [(zero,) * self.cells, tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
-        vectors += one_changed(vector, values.simpler)
-        # Where no number of it grows, a contribution is legal in either norm.
-        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
-        yield from filter(None, (self._pair(changed, move) for changed in vectors))
-        yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
         """Return the pair of a vector and the vector moved by the given amounts; None if it is not in this domain."""
@@ -252,7 +264,7 @@ class TotalsInCells(Domain):
         moved = self._moved(vector, move)
         if moved == vector or not all(v in self.values for v in (*vector, *moved)):
             return None
-        return Pair(vector, moved, Relation.AS_GIVEN, Arrays(), origin=move)
+        return Pair(vector, moved, Relation.AS_GIVEN, Arrays(), origin=(vector, move))
 
 
 def _in_words(vector: Sequence[Number]) -> str:

@@ -2,24 +2,25 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
-from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
+from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, ends
-from auditor.neighbours.numbers import Number, Range, one_changed
+from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation, distinct
+from auditor.neighbours.totals import TotalsVector as Amounts
+from auditor.neighbours.totals import VectorOfTotals
 
-Amounts = tuple[Number, ...]
 # Limits on what one person changes: keys, the total change in L1 or L2, and the change of one key.
 LIMITS = ("l0", "l1", "l2", "linf")
 
 
-class TotalsByKey(Domain):
+class TotalsByKey(VectorOfTotals):
     """A dict of totals, of which one person changes at most a few, each by a limited amount.
 
     Args:
@@ -146,24 +147,6 @@ class TotalsByKey(Domain):
         order = rng.permutation(len(move))
         signs = rng.choice((-1, 1), len(move)) if rng.random() < 0.5 else [1] * len(move)
         return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
-
-    def between(self, one: Pair, other: Pair) -> Pair | None:
-        integer = self.values.integer
-        cells, others = one.origin[0], other.origin[0]
-        half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(cells, others, strict=True))
-        return None if half in (cells, others) else self._pair(half, one.origin[1])
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:
-        cells, move = pair.origin
-        zero = self._zero
-        fewer = [
-            (zero,) * len(cells),
-            tuple(zero if step == 0 else cell for cell, step in zip(cells, move, strict=True)),
-        ]
-        fewer += one_changed(cells, self.values.simpler)
-        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), self.values.integer).simpler(m))
-        yield from filter(None, (self._pair(changed, move) for changed in fewer))
-        yield from filter(None, (self._pair(cells, smaller) for smaller in moves))
 
     def _pair(self, cells: Amounts, move: Amounts) -> Pair | None:
         moved = _added(cells, move)

@@ -323,7 +323,7 @@ def test_a_path_holds_its_pair_and_each_step_begins_where_the_one_before_ends(ma
 
 def test_a_path_turns_round_at_the_end_of_its_range() -> None:
     domain = Totals(cells=2, values=(0, 10), contribution={"linf": 3})
-    steps = path(domain, next(pair for pair in domain.corners() if pair.origin == (3, 3)), 9)
+    steps = path(domain, next(pair for pair in domain.corners() if pair.origin[1] == (3, 3)), 9)
     assert [(step.left, step.right) for step in steps] == [((0, 0), (3, 3)), ((3, 3), (6, 6)), ((6, 6), (9, 9))]
     for step in steps:
         assert path(domain, step, 9) == steps
