@@ -22,7 +22,9 @@ def found(group: str) -> dict[str, Any]:
 
 @functools.cache
 def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
-    points = sorted(entry_points(group=group), key=lambda point: (_is_own(point.dist), point.value))
+    points = sorted(
+        entry_points(group=group), key=lambda one: (getattr(one.dist, "name", "") == "dp-auditor", one.value)
+    )
     loaded = dict[str, Any]()
     for point in points:
         plugin = outcome(point.load)
@@ -36,7 +38,3 @@ def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
             ) from plugin
         loaded[point.value] = plugin
     return loaded
-
-
-def _is_own(distribution: Any) -> bool:
-    return distribution is not None and distribution.name == "dp-auditor"

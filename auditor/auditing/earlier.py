@@ -7,11 +7,11 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.store import AuditStore
 from auditor.claims import PrivacyClaim
 from auditor.defaults import FEWEST
-from auditor.errors import AuditorError, InvalidInputError
+from auditor.errors import InvalidInputError
 from auditor.events.observed import ObservedReport, QueryAnswers
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Relation
-from auditor.results.recount import frozen_test
+from auditor.results.recount import fitting, frozen_test
 from auditor.results.result import AuditResult
 
 
@@ -22,14 +22,8 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     no rule that can be counted again, or if its rule does not fit the outputs: somebody else may have written it.
     """
     measuring = _measuring(plan, earlier, outputs)
-    try:
+    with fitting("the earlier rule does not fit the outputs of today"):
         return run(measuring, refuse=True)
-    except (AuditorError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidInputError(
-            f"the earlier rule does not fit the outputs of today ({type(error).__name__}: {error})"
-        ) from error
 
 
 def _measuring(plan: Plan, earlier: AuditResult, outputs: int) -> Plan:

@@ -15,7 +15,7 @@ from auditor.auditing.sizes import Sizes
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
-from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Prospect, utilities_of_all
+from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Promised, Prospect
 from auditor.claims import PrivacyClaim
 from auditor.methods.method import AnyMethod, ManyNumbers
 from auditor.neighbours.domains import CLOSELY
@@ -80,7 +80,7 @@ class Looks:
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
         """Return what outputs on pairs of data sets promise that are no pairs of the search, such as the ends of a path."""
         seen = self.on([], drawn_on, outputs_each, Shown(method))
-        return utilities_of_all([method.prospects(one) for one in seen], method.claim.value)
+        return Promised.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
         """Note what a stage looked at."""

@@ -141,15 +141,11 @@ class Ended:
         judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
         violated = judgement.verdict is Verdict.VIOLATION
         smallest = outcome.smallest if violated else None
-        first = (
-            ()
-            if violated
-            else (
-                *outcome.if_passed,
-                *(_weak_power(plan.claim, judgement) or _no_loss(plan.claim, judgement)),
-                *_weak_search(outcome.planted),
-            )
-        )
+        if violated:
+            warnings = (*outcome.warnings, *outcome.if_violated)
+        else:
+            weak = _weak_power(plan.claim, judgement) or _no_loss(plan.claim, judgement)
+            warnings = (*outcome.if_passed, *weak, *_weak_search(outcome.planted), *outcome.warnings)
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
             plan.name,
@@ -161,12 +157,7 @@ class Ended:
             seen.pair,
             outcome.exact,
             smallest,
-            (
-                *first,
-                *outcome.warnings,
-                *(outcome.if_violated if violated else ()),
-                *_contradiction(judgement, outcome.proof),
-            ),
+            (*warnings, *_contradiction(judgement, outcome.proof)),
             outcome.proof,
         )
 

@@ -17,7 +17,7 @@ from auditor.auditing.neighbour_stages import ON_NEIGHBOURS, halves_of, on_neigh
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Sizes
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages
-from auditor.bounds.prospect import outlooks, utilities_of_all
+from auditor.bounds.prospect import Promised, outlooks
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
@@ -79,10 +79,6 @@ def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
 
 def _of_the_size(looks: Looks, known: Known, given: Given) -> Known:
     return in_stages(given.parts, looks, known, round(given.outputs))
-
-
-def _is_small(looks: Looks, known: Known, given: Given) -> bool:
-    return _small_is_searched(looks.plan.domain, known.claim, round(given.outputs))
 
 
 def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
@@ -153,7 +149,7 @@ def _small_loss(looks: Looks, known: Known, given: Given) -> Known:
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
         seen = looks.on_pairs("few pairs, for a small violation", pairs, each, claim, {})
-        return utilities_of_all([look.prospects for look in seen], claim.value)
+        return Promised.of([look.prospects for look in seen], claim.value).utilities()
 
     best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
     return replace(known, along=(best.pair,), by_step=best.score)
@@ -169,7 +165,7 @@ def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outpu
         [one.of_steps(len(along) ** exponent) for one in method.prospects(evidence)]
         for evidence, along in zip(seen, paths, strict=True)
     ]
-    return utilities_of_all(by_step, claim.value)
+    return Promised.of(by_step, claim.value).utilities()
 
 
 def _most_lossy_step(looks: Looks, known: Known, given: Given) -> Known:
@@ -190,7 +186,7 @@ OF_THE_SIZE = (
         _small_loss,
         "a small loss takes too many outputs to show on each pair of neighbours",
         only="if the claim or the observed loss is small",
-        when=_is_small,
+        when=lambda looks, known, given: _small_is_searched(looks.plan.domain, known.claim, round(given.outputs)),
     ),
     SearchStage(
         "the step of a path with the largest loss",

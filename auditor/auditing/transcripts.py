@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from auditor.blackbox.outputs import NUMBER, OutputColumn, Outputs
+from auditor.blackbox.outputs import NUMBER, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import is_dialogue, steps_in_words
@@ -24,10 +24,9 @@ def _typical(outputs: Outputs, at: int) -> str:
     """Return the median of the answers to a question, or the commonest one with its share."""
     names = {column.name for column in outputs.columns}
     place = next((name for name in (f"output['answers'][{at}]", f"output[{at}]") if name in names), None)
-    return "–" if place is None or not outputs.size else _typical_of(outputs.column(place))
-
-
-def _typical_of(column: OutputColumn) -> str:
+    if place is None or not outputs.size:
+        return "–"
+    column = outputs.column(place)
     is_number = np.ones(len(column.numbers), np.bool_) if column.codes is None else column.codes == NUMBER
     numbers = column.numbers[is_number]
     atoms = [] if column.codes is None else np.bincount(column.codes[~is_number], minlength=len(column.atoms)).tolist()

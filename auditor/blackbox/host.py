@@ -169,7 +169,8 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
         lambda process: process.loaded is not None and process.loaded[0] == pickled,
         lambda process: process.loaded is None or process.loaded[0] not in _HELD,
     )
-    with lent("host", _start, wishes) as process:
+    arguments = [sys.executable, "-c", START.format(path=sys.path)]
+    with lent("host", lambda: Process(arguments), wishes) as process:
         if process.loaded is None or process.loaded[0] != pickled:
             conversation = _Conversation(process)
             # The process may have been started for another mechanism, when fewer folders were searched for modules.
@@ -203,10 +204,6 @@ class _Conversation(io.RawIOBase):
         received = self._process.receive(self._deadline, len(buffer))
         buffer[: len(received)] = received
         return len(received)
-
-
-def _start() -> Process:
-    return Process([sys.executable, "-c", START.format(path=sys.path)])
 
 
 # --- Inside the process ---

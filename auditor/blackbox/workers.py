@@ -73,7 +73,6 @@ class Threads:
         return self._threads.submit(function, *arguments)
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
-        """See Workers."""
         asked = deque[Future[Any]]()
         with self._counting:
             self._runs += 1
@@ -108,7 +107,6 @@ class Threads:
         """Threads cannot be stopped: the processes that they wait for are."""
 
     def close(self) -> None:
-        """See Workers."""
         self._closed = True
         self.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)

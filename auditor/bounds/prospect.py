@@ -219,11 +219,6 @@ class Promised:
         return [float(part.max(initial=-np.inf)) for part in np.split(every, self.ends)[: len(self.ends)]]
 
 
-def utilities_of_all(looks: Sequence[Sequence[Prospect]], claimed: float) -> list[float]:
-    """Return how much each look promises by its best event; see Promised."""
-    return Promised.of(looks, claimed).utilities()
-
-
 def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:
     """Return for each look the chance to refute a claim, and the bound that is expected; 0 if none is."""
     loss, error, short, noise, unlike, *of_rule = np.array(prospects, np.float64).reshape(-1, len(Prospect._fields)).T

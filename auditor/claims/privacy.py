@@ -248,7 +248,6 @@ class PrivacyProfile(PrivacyClaim):
         return min(point.total_variation() for point in self.profile)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as it stands in a configuration."""
         return {"profile": [[point.epsilon, point.delta] for point in self.profile]}
 
     def __str__(self) -> str:

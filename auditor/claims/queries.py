@@ -102,7 +102,6 @@ class Probability(Claim):
         return frozenset({"probability", "at_most"}), frozenset({"probability", "at_least"})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as it stands in a configuration."""
         return {"probability": self.probability, "at_most" if self.at_most else "at_least": True}
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditor import __version__
 from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, say
-from auditor.errors import AuditorError, InvalidInputError
+from auditor.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from auditor.auditing import Plan
@@ -22,6 +22,7 @@ BY_CODE = (
     "audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
     "code"
 )
+UNFIT = "its rule does not fit the outputs"
 BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
 
@@ -116,11 +117,11 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
     from auditor.auditing.pairwise_flow import CountEvidence
     from auditor.blackbox.batches import Phase
     from auditor.blackbox.sample import join_samples
-    from auditor.results.recount import counted, frozen_test
+    from auditor.results.recount import counted, fitting, frozen_test
 
     known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
     known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
-    with _fitting():
+    with fitting(UNFIT):
         test = None if audit.event is None else frozen_test(audit.event)
     if test is None or audit.pair is None or plan.settings.method == "sequential" or level is None:
         return known, (f"the pair, the outputs, the bound, its level, the verdict, {BY_CODE}",)
@@ -129,7 +130,7 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
         learned_from = join_samples(list(plan.store.samples(Phase.SELECTION, audit.pair)))
     outputs = sum(sample.size for sample in samples)
     method = plan.method(outputs, plan.claim)
-    with _fitting():
+    with fitting(UNFIT):
         histograms = tuple(test.histograms(learned_from))
         looks = [(outputs, counted(test, samples))]
         judged = CountEvidence(plan.claim, method, test, looks, histograms, audit.stop_reason).judge(level)
@@ -141,14 +142,3 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
         judgement=replace(judged, illustration=illustration),
         provenance=replace(known.provenance, outputs=spent),
     ), (BY_CODE,)
-
-
-@contextlib.contextmanager
-def _fitting() -> Iterator[None]:
-    """Blame the rule of the report for any error: it may be whatever somebody wrote. Raises InvalidInputError then."""
-    try:
-        yield
-    except (AuditorError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidInputError(f"its rule does not fit the outputs ({type(error).__name__}: {error})") from error

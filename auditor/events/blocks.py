@@ -248,7 +248,8 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
     # A false split gains a χ²/2 with one degree of freedom, the best of about m of them ln m.
     price = 1.0 + np.log(m)
     # Of the runs to each end (row) from each cell (column). Runs that end before they begin are ignored.
-    likelihood = _log_likelihood(np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)) - price
+    on_left, on_right = np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)
+    likelihood = _x_log_x(on_left) + _x_log_x(on_right) - _x_log_x(on_left + on_right) - price
     best = np.zeros(m + 1)
     came_from = np.zeros(m + 1, np.intp)
     for end in range(1, m + 1):
@@ -260,10 +261,6 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
         ends.append(end - 1)
         end = int(came_from[end])
     return ends[::-1]
-
-
-def _log_likelihood(left: Floats, right: Floats) -> Floats:
-    return np.asarray(_x_log_x(left) + _x_log_x(right) - _x_log_x(left + right))
 
 
 def _x_log_x(counts: Floats) -> Floats:
@@ -280,12 +277,7 @@ def sum_runs(counts: NDArray[np.int64], ends: list[int]) -> NDArray[np.int64]:
     return np.diff(np.concatenate([[0], np.cumsum(counts)[ends]]))
 
 
-def cells_for(outputs: int) -> int:
-    """Return the number of intervals into which to cut this number of outputs."""
-    return int(min(MOST_CELLS, max(2, outputs // LEAST_IN_CELL)))
-
-
 def cut(column: SortedColumn) -> Blocks:
     """Cut a column into cells and its most frequent atoms."""
-    edges = readable_edges(column, cells_for(column.size))
+    edges = readable_edges(column, min(MOST_CELLS, max(2, column.size // LEAST_IN_CELL)))
     return Blocks(edges, sorted(column.atoms, key=lambda atom: -column.atoms[atom])[:MOST_ATOMS])

@@ -104,7 +104,6 @@ class LowestBit:
 
     @property
     def name(self) -> str:
-        """The meaning of the values, in words."""
         return f"{BITS} {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
@@ -127,7 +126,6 @@ class Decimals:
 
     @property
     def name(self) -> str:
-        """The meaning of the values, in words."""
         return f"decimals of {self.place}, as short as it can be written"
 
     def extract(self, outputs: Outputs) -> OutputColumn:

@@ -182,13 +182,6 @@ Observed = (
 )
 
 
-def guessed_sides(event: Observed | None) -> list[Guessed]:
-    """Return the events on which rules guess a side; none for other kinds of observations."""
-    if isinstance(event, ObservedProfile):
-        return [side for point in event.points for side in point.sides]
-    return list(event.sides) if isinstance(event, ObservedRule) else []
-
-
 def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:
     """Return descriptions of events, with (hits, trials) on the left and the right, or on the one data set.
 
@@ -196,4 +189,5 @@ def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, in
     """
     if isinstance(event, ObservedReport):
         return [(event.description, [event.counts.left])]
-    return [(side.description, [side.counts.left, side.counts.right]) for side in guessed_sides(event)]
+    rules = event.points if isinstance(event, ObservedProfile) else (event,) if isinstance(event, ObservedRule) else ()
+    return [(side.description, [side.counts.left, side.counts.right]) for rule in rules for side in rule.sides]

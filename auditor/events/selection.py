@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
+from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats, Ints
 from auditor.defaults import EventKind
@@ -185,7 +185,8 @@ def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
     if ANSWERS in kinds:
         yield SumOfAnswers()
     if BITS in kinds:
-        yield from (LowestBit(column.name) for column in fit.columns if _has_fractions(column))
+        fractions = (column for column in fit.columns if np.any(column.numbers != np.rint(column.numbers)))
+        yield from (LowestBit(column.name) for column in fractions)
     if VALUES not in kinds:
         return
     places = [column.name for column in fit.columns if varies(column)]
@@ -216,10 +217,6 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
             yield score
 
 
-def _has_fractions(column: OutputColumn) -> bool:
-    return bool(np.any(column.numbers != np.rint(column.numbers)))
-
-
 def evidence_scores(fit: Sample) -> Iterator[Feature]:
     """Suggest scores that estimate the log-likelihood ratio (nats): of each place, of all, of the whole output."""
     halves = Halves.of(fit, Sample(fit.left[:0], fit.right[:0]))
@@ -228,7 +225,7 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
     if not places:
         return
     tables = pooled_evidence(places, halves.coarse(places))
-    shown = sorted(tables, key=lambda table: -_spread(table[1]))[:MOST_SINGLE]
+    shown = sorted(tables, key=lambda table: -np.ptp([*table[1].values, *table[1].atoms.values()]))[:MOST_SINGLE]
     yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables if table in shown)
     if len(tables) > 1:
         yield EvidenceSum(tables)
@@ -236,10 +233,6 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
         whole = [Whole(tuple(names))]
         for table in pooled_evidence(whole, halves.coarse(whole)):
             yield EvidenceSum((table,), "evidence of the whole output")
-
-
-def _spread(cells: Cells) -> float:
-    return float(np.ptp([*cells.values, *cells.atoms.values()]))
 
 
 def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> bool:

@@ -54,7 +54,6 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """The meaning of the values, in words."""
         return f"{self.first} − {self.second}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
@@ -74,7 +73,6 @@ class OrderStatistic:
 
     @property
     def name(self) -> str:
-        """The meaning of the values, in words."""
         known = {0: "smallest number", len(self.places) - 1: "largest number"}
         return f"{known.get(self.rank, f'number of rank {self.rank + 1} from below')} of the output"
 
@@ -116,7 +114,6 @@ class HowMany:
 
     @property
     def name(self) -> str:
-        """The meaning of the values, in words."""
         return f"how many places hold {self.value:.12g}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:

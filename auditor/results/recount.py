@@ -1,5 +1,6 @@
 """A report made again: what differs from it, and counts by its own rules on the outputs that were recorded."""
 
+import contextlib
 import json
 import operator
 from collections.abc import Iterable, Iterator
@@ -7,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from auditor.blackbox.sample import Sample
-from auditor.errors import InvalidInputError
+from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.event import Event
 from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
 from auditor.methods.divergence import ScoreTest
@@ -67,6 +68,17 @@ def frozen_test(event: Observed) -> Test[Any] | None:
             return ScoreTest.of(event)
         case _:
             return None
+
+
+@contextlib.contextmanager
+def fitting(what: str) -> Iterator[None]:
+    """Blame the rule of a report for any error: it may be whatever somebody wrote. Raises InvalidInputError then."""
+    try:
+        yield
+    except (AuditorError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidInputError(f"{what} ({type(error).__name__}: {error})") from error
 
 
 def counted(test: Test[Any], samples: Iterable[Sample]) -> Any:

@@ -12,11 +12,11 @@ from auditor.bounds.prospect import (
     WORTH_OF_BOUND,
     HeldOut,
     Prior,
+    Promised,
     Prospect,
     fitted_prior,
     outlooks,
     utilities,
-    utilities_of_all,
     utility_of_rule,
 )
 from auditor.claims import ApproximateDP, PureDP
@@ -96,10 +96,10 @@ def test_more_evidence_of_a_loss_promises_more() -> None:
 
 def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts() -> None:
     weak, strong = promised(60, 100, 200), promised(100, 100, 200)
-    nothing, both, alone = utilities_of_all([[], [weak, strong], [weak]], 1.0)
+    nothing, both, alone = Promised.of([[], [weak, strong], [weak]], 1.0).utilities()
     assert nothing == -math.inf
     assert both > alone
-    assert utilities_of_all([], 1.0) == []
+    assert Promised.of([], 1.0).utilities() == []
 
 
 def test_looks_at_one_pair_add_up() -> None:
