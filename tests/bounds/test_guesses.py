@@ -4,21 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, multinomial
+from guessed import counted, joint, sigma
+from scipy.stats import binom
 
-from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
-
-
-def counted(wins: int, losses: int, trials: int, *, one_tailed: bool = False) -> GuessCounts:
-    """Make counts in which all guesses were "left"; the bound knows only wins, guesses and directions."""
-    half = max(wins, losses, trials // 2)
-    other = Counts(0, half, 0, max(trials - half, losses))
-    return GuessCounts(Counts(wins, half, losses, other.trials_right), other, one_tailed)
-
-
-def sigma(epsilon: float) -> float:
-    return 1 / (1 + math.exp(-epsilon))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0])
@@ -44,20 +33,11 @@ def test_approximate_bound_exceeds_the_truth_at_most_at_its_level(
     n, alpha = 40, 0.1
     free = (1 if one_tailed else 2) * delta / 2
     win = min(guess_rate, (math.exp(epsilon) * guess_rate + free) / (1 + math.exp(epsilon)))
-    loss = guess_rate - win
-    wins, losses = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
-    possible = wins + losses <= n
-    wins, losses = wins[possible], losses[possible]
-    chance = multinomial.pmf(
-        np.stack([wins, losses, n - wins - losses], axis=1), n, [win, loss, max(0.0, 1 - win - loss)]
-    )
+    outcomes, chances = joint(n, win, guess_rate - win)
     bounds = np.array(
-        [
-            guess_epsilon(counted(int(w), int(x), n, one_tailed=one_tailed), delta, alpha)
-            for w, x in zip(wins, losses, strict=True)
-        ]
+        [guess_epsilon(counted(w, x, n, one_tailed=one_tailed), delta, alpha) for w, x in outcomes.tolist()]
     )
-    assert chance[bounds > epsilon + 1e-9].sum() <= alpha
+    assert chances[bounds > epsilon + 1e-9].sum() <= alpha
 
 
 def test_free_wins_are_not_counted_as_evidence() -> None:

@@ -1,40 +1,22 @@
 """Bounds that hold together, and bounds on δ and μ: levels and powers by exact enumeration."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
+from guessed import counted, joint, sigma
 from scipy.special import ndtr
-from scipy.stats import binom, multinomial
+from scipy.stats import binom
 
-from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_delta, guess_epsilon, guess_mu, privacy_profile
 from auditor.bounds.power import detectable_mu
 from auditor.errors import InvalidInputError
-
-
-def counted(wins: int, losses: int, trials: int, *, one_tailed: bool = False) -> GuessCounts:
-    """Make counts in which all guesses were "left"; the bounds know only wins, guesses, trials and directions."""
-    left = Counts(wins, trials - losses, losses, losses)
-    return GuessCounts(left, Counts(0, trials - losses, 0, losses), one_tailed)
-
-
-def sigma(epsilon: float) -> float:
-    return 1 / (1 + math.exp(-epsilon))
 
 
 def true_delta(at: float, epsilon: float, delta: float) -> float:
     """δ(at) of the bit marked as certain with probability δ, else a randomised response of ε."""
     lie = 1 - sigma(epsilon)
     return delta + (1 - delta) * max(0.0, (1 - lie) - math.exp(at) * lie)
-
-
-def joint(trials: int, *rates: float) -> tuple[np.ndarray, np.ndarray]:
-    """All counts of a multinomial (the rates, and the rest), and their chances."""
-    grid = np.array([c for c in itertools.product(range(trials + 1), repeat=len(rates)) if sum(c) <= trials])
-    full = np.column_stack([grid, trials - grid.sum(axis=1)])
-    return grid, multinomial.pmf(full, trials, [*rates, max(0.0, 1 - sum(rates))])
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.1), (0.5, 0.3), (2.0, 0.02)])
