@@ -8,6 +8,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 from typing import Any
 
+import honest_files
 import numpy as np
 import pytest
 from every_kind import every_kind
@@ -92,17 +93,10 @@ def test_a_comparison_is_shown_without_what_is_hidden(report: Path, tmp_path: Pa
     assert is_tame((tmp_path / "summary.md").read_text(encoding="utf-8"))
 
 
-CONFIGURATION = """
-version: 1
-samples: 500
-execution: {workers: 1, isolate: false}
-audits:
-  - name: NAME
-    mechanism: theirs.py:noisy
-    claim: {epsilon: 1.0}
-    neighbours: {pairs: [{left: [{KEY: 0}], right: [{KEY: 1}]}]}
-    prove: briefly
-"""
+NEIGHBOURS = "{pairs: [{left: [{KEY: 0}], right: [{KEY: 1}]}]}\n    prove: briefly"
+CONFIGURATION = honest_files.CONFIGURATION.replace("name: one", "name: NAME").replace(
+    "{pairs: [{left: 0, right: 1}]}", NEIGHBOURS
+)
 MECHANISM = f"""
 EVIL = {EVIL!r}
 

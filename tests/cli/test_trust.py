@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+import honest_files
 import numpy as np
 import pytest
 
@@ -30,17 +31,10 @@ DATA = """
 def pairs():
     yield 0, 1
 """
-CONFIGURATION = """
-version: 1
-samples: 500
-execution: {workers: 1, isolate: false}
-audits:
-  - name: one
-    mechanism: mechanism_of_somebody.py:noisy
-    claim: {epsilon: 1.0}
-    neighbours: {generator: data_of_somebody.py:pairs}
-    prove: false
-"""
+NEIGHBOURS = "{generator: data_of_somebody.py:pairs}\n    prove: false"
+CONFIGURATION = honest_files.CONFIGURATION.replace("theirs", "mechanism_of_somebody").replace(
+    "{pairs: [{left: 0, right: 1}]}", NEIGHBOURS
+)
 
 
 class Files:
