@@ -59,33 +59,23 @@ def test_imports_keep_the_contracts(file: Path) -> None:
     assert lint_imports(str(file), no_cache=True) == 0
 
 
-def test_the_facade_imports_nothing_until_it_is_asked() -> None:
-    """At run time; what it imports under TYPE_CHECKING is for type checkers."""
-    script = "import sys, auditor; print([m for m in sys.modules if m.startswith('auditor.') or m == 'numpy'])"
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
+HELP = "from auditor.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
+SLOW = "scipy.optimize scipy.stats scipy.special statsmodels matplotlib pandas jinja2 rich"
+# What is run, and the beginnings of names of modules that it does not load. Each worker imports the third.
+LATER = {
+    "import auditor": "auditor. numpy",
+    HELP: f"{SLOW} numpy scipy joblib loky pydantic",
+    "import auditor.auditing, auditor.blackbox.host": SLOW,
+    "import auditor\nauditor.audit_scores([1.0] * 9, [0.0] * 9, 'one-run')": "pandas pydantic matplotlib joblib",
+}
 
 
-def test_help_answers_without_loading_a_numerical_library() -> None:
-    script = (
-        "import sys\nfrom auditor.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "slow = ('numpy', 'scipy', 'joblib', 'loky', 'pydantic', 'rich', 'matplotlib', 'pandas', 'jinja2')\n"
-        "print([m for m in slow if m in sys.modules], file=sys.stderr)"
-    )
+@pytest.mark.parametrize("code", LATER, ids=["facade", "help", "audit", "scores"])
+def test_what_takes_long_is_loaded_when_it_is_needed(code: str) -> None:
+    names = tuple(LATER[code].split())
+    script = f"import sys\n{code}\nprint([name for name in sys.modules if name.startswith({names})], file=sys.stderr)"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stderr.strip() == "[]"
-
-
-def test_an_audit_loads_what_takes_long_when_it_needs_it() -> None:
-    """Each worker imports all of this before its first output."""
-    script = (
-        "import sys, auditor.auditing, auditor.blackbox.host\n"
-        "slow = ('scipy.optimize', 'scipy.stats', 'scipy.special', 'statsmodels', 'matplotlib', 'pandas', 'jinja2', 'rich')\n"
-        "print([name for name in slow if name in sys.modules])"
-    )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
 
 
 def test_every_public_name_can_be_loaded() -> None:
