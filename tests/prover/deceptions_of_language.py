@@ -567,13 +567,6 @@ def scope_of_a_comprehension(x, rng):
     return noisy[1:], shown
 
 
-@deceives_at_37(SCOPE, "a walrus in a comprehension does change the one outside")
-def walrus_in_a_comprehension(x, rng):
-    shown = x[0] + rng.laplace()
-    noisy = [(shown := float(v)) + rng.laplace() for v in x[::-1]]
-    return noisy, shown
-
-
 @deceives_at_37(SCOPE, "a later keyword of a merged dict wins")
 def merged_keywords(x, rng):
     settings = {"scale": 1.0} | {"scale": 0.001}
