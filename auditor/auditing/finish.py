@@ -33,8 +33,8 @@ def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
     # What a claim implies is not worth more time where that is limited.
     if has_evidence and sample is not None and not refuted and not limited:
         warnings += smaller_noise(plan, seen, draw)
-    # Outputs that fail by costing time are not worth a smaller pair.
-    if refuted and plan.settings.shrinks and seen.shrink and not (sample and sample.failures):
+    # Limited time, and outputs that fail by costing time, are not worth a smaller pair.
+    if refuted and plan.settings.shrink and not limited and seen.shrink and not (sample and sample.failures):
         smallest, stopped = _without_harm(plan, seen.shrink)
         warnings += stopped
     return Outcome(

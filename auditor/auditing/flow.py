@@ -70,7 +70,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
         try:
             return _sampled(plan, listener, proof, refuse)
         finally:
-            proof.drop()
+            proof.dropped = True
 
 
 def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> Ended:
@@ -89,7 +89,7 @@ def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> E
             return without_answer(str(error))
         # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
         # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
-        return _sampled(plan.with_settings(execution=how.protected()), listener, proof, refuse)
+        return _sampled(plan.with_settings(execution=replace(how, isolate=True, lost=True)), listener, proof, refuse)
     except MechanismError as error:
         if not refuse:
             raise

@@ -212,11 +212,8 @@ def _to_catch_more(claim: Claim, judgement: Judgement) -> str:
     if not isinstance(event, ObservedCanaries):
         return "raise `samples`"
     # A run that gives all canaries away with probability δ is within the claim. So no p-value is below δ.
-    if (
-        not event.apart
-        and isinstance(claim, ApproximateDP)
-        and claim.delta * len(event.guesses) >= (judgement.alpha or 0)
-    ):
+    allowed = judgement.alpha or 0
+    if not event.apart and isinstance(claim, ApproximateDP) and claim.delta * len(event.guesses) >= allowed:
         return "δ is at least the error allowed per look; without `apart`, no number of canaries can refute this claim"
     return "use more canaries, or more runs"
 

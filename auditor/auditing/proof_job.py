@@ -34,7 +34,8 @@ class ProofJob:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._plan, self._found, self._dropped = plan, dict[str, Any](), False
+        self._plan, self._found = plan, dict[str, Any]()
+        self.dropped = False  # nobody waits for the result
         self._thread: threading.Thread | None = None
         attempt = None if plan.store.recalls(PROOF) else outcome(_attempt_for, plan)
         if isinstance(attempt, BaseException):
@@ -45,13 +46,9 @@ class ProofJob:
 
     def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
         with _ONE_AT_A_TIME:
-            if not self._dropped:
+            if not self.dropped:
                 found = outcome(attempt)  # or an error: of the mechanism, of its process or of the prover
                 self._found = _failed(found) if isinstance(found, BaseException) else found
-
-    def drop(self) -> None:
-        """Let nobody wait for the result."""
-        self._dropped = True
 
     def result(self) -> ProofFound | None:
         """Return how the attempt ended; None without one, and if a brief one did not prove the claim for all data sets.

@@ -90,11 +90,6 @@ class Settings:
         """How many outputs search, selection and bound have if nothing limits their time."""
         return sizes_for(self.samples, self.search)
 
-    @property
-    def shrinks(self) -> bool:
-        """Whether a violation is shrunk. If the time is limited, the search for a smaller pair would take too much of it."""
-        return self.shrink and self.seconds is None
-
 
 def _require_integer(name: str, value: object, least: int, most: int | None = None) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:

@@ -53,21 +53,18 @@ class Tally:
     def add(self, parts: Sequence[tuple[int, Addable]], lost: int, in_calls: bool) -> None:
         """Enter the next batch: the outputs and the counts of its parts."""
         for outputs, counts in parts:
-            self._add(outputs, counts)
+            if self.parts % self.width == 0:
+                self.spans.append(counts)
+                self.sizes.append(outputs)
+            else:
+                self.spans[-1] += counts
+                self.sizes[-1] += outputs
+            self.parts, self.outputs = self.parts + 1, self.outputs + outputs
+            if len(self.spans) == MOST_SPANS and self.parts % self.width == 0:
+                self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
+                self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
+                self.width *= 2
         self.batches, self.lost, self.in_calls = self.batches + 1, self.lost + lost, self.in_calls or in_calls
-
-    def _add(self, outputs: int, counts: Addable) -> None:
-        if self.parts % self.width == 0:
-            self.spans.append(counts)
-            self.sizes.append(outputs)
-        else:
-            self.spans[-1] += counts
-            self.sizes[-1] += outputs
-        self.parts, self.outputs = self.parts + 1, self.outputs + outputs
-        if len(self.spans) == MOST_SPANS and self.parts % self.width == 0:
-            self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
-            self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
-            self.width *= 2
 
     @property
     def tables(self) -> list[tuple[tuple[int, ...], ...]]:

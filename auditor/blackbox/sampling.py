@@ -110,12 +110,6 @@ class Execution:
         if self.on_cluster:
             self.workers_for(waiting=True)
 
-    def protected(self) -> "Execution":
-        """Return the settings with a process of its own for the mechanism. Then a crash is an output, but outputs take longer to
-        arrive.
-        """
-        return replace(self, isolate=True, lost=True)
-
 
 @dataclass(frozen=True, slots=True)
 class Sampler:

@@ -43,10 +43,6 @@ class Counts:
         """Swap the sides."""
         return Counts(self.hits_right, self.trials_right, self.hits_left, self.trials_left)
 
-    def to_dict(self) -> dict[str, list[int]]:
-        """Return ``{"left": [hits, trials], "right": [hits, trials]}``."""
-        return {"left": [self.hits_left, self.trials_left], "right": [self.hits_right, self.trials_right]}
-
 
 @dataclass(frozen=True, slots=True)
 class GuessCounts:
@@ -61,10 +57,8 @@ class GuessCounts:
     one_tailed: bool = False
 
     def __post_init__(self) -> None:
-        same = (self.left.trials_left, self.left.trials_right) == (
-            self.right.trials_left,
-            self.right.trials_right,
-        )
+        left, right = self.left, self.right
+        same = (left.trials_left, left.trials_right) == (right.trials_left, right.trials_right)
         disjoint = (
             self.left.hits_left + self.right.hits_left <= self.left.trials_left
             and self.left.hits_right + self.right.hits_right <= self.left.trials_right

@@ -100,7 +100,8 @@ def _run(options: argparse.Namespace) -> int:
     except Exception as error:  # Python's exit status would be 1, which says that a violation was found
         return _ended_by(error, options.traceback)
     except SystemExit as error:  # its status would be taken for that of the command
-        return _ended_by(_left_by(error), options.traceback)
+        left = InvalidInputError(f"{told(error)}; no verdict. Code that is audited must return or raise")
+        return _ended_by(left, options.traceback)
     except KeyboardInterrupt as stopped:
         if lost:
             return _ended_by(MemoryError(), options.traceback)
@@ -110,11 +111,6 @@ def _run(options: argparse.Namespace) -> int:
         )
         return TERMINATED if isinstance(stopped, Stopped) and stopped.number == signal.SIGTERM else INTERRUPTED
     return status
-
-
-def _left_by(error: SystemExit) -> InvalidInputError:
-    """Say where code that the auditor called asked Python to end."""
-    return InvalidInputError(f"{told(error)}; no verdict. Code that is audited must return or raise")
 
 
 def _ended_by(error: Exception, with_traceback: bool) -> int:
@@ -180,15 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (
-        run_command,
-        show,
-        plan_command,
-        prove_command,
-        release,
-        writing,
-        scores_command,
-    ):
+    for module in (run_command, show, plan_command, prove_command, release, writing, scores_command):
         module.add_commands(commands)
     for command in commands.choices.values():  # behind the command as well, where what was said before it stays
         command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)

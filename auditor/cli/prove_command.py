@@ -104,7 +104,7 @@ def _check(options: argparse.Namespace) -> int:
         try:
             words = asked.checked(certificate, options.retrace)
         except ValueError as error:
-            say(f"{file}: refused: {_shown(error)}")
+            say(f"{file}: refused: {visible(error, MOST_LETTERS)}")
             return UNEXPECTED
         say(f"{file}: holds: {words}")
     return AS_EXPECTED
@@ -116,7 +116,3 @@ def _prover() -> "Prover":
     if (asked := prover()) is None:
         raise InvalidInputError(f"no prover is installed; dp-auditor has one, at its entry point of the group {GROUP}")
     return asked
-
-
-def _shown(text: object) -> str:
-    return visible(text, MOST_LETTERS)

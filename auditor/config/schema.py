@@ -66,9 +66,8 @@ class ProgramKeys(Strict):
 def _mechanism_form(given: Any) -> str:
     if not isinstance(given, dict | Strict):
         return "a function"
-    return (
-        "an object" if isinstance(given, ObjectKeys) or (isinstance(given, dict) and "object" in given) else "a program"
-    )
+    is_object = isinstance(given, ObjectKeys) or (isinstance(given, dict) and "object" in given)
+    return "an object" if is_object else "a program"
 
 
 class ObjectKeys(Strict):

@@ -107,11 +107,6 @@ def retried(attempt: Callable[Concatenate[D, P], Pair | None]) -> Callable[Conca
     return tries
 
 
-def _spelled(value: Any) -> str:
-    """Spell a value so that equal ones are spelled alike, NaN and arrays included."""
-    return repr(plain(value))
-
-
 class Value(Domain):
     """One value of a set or a range; any two are neighbours (the local model).
 
@@ -135,7 +130,7 @@ class Value(Domain):
             few = self._range.integer and math.comb(high - low + 1, 2) <= MOST_CORNERS
             self.values = list(builtins.range(low, high + 1)) if few else self._range.ladder()
             self.is_complete = few
-        if len({_spelled(v) for v in self.values}) != len(self.values):
+        if len({repr(plain(v)) for v in self.values}) != len(self.values):
             raise InvalidInputError(f"values are {self.values!r}; each may appear once only")
         if len(self.values) < 2:
             raise InvalidInputError(f"a value domain of {self.values!r} has no pairs; it needs two values or more")
@@ -172,7 +167,7 @@ class Value(Domain):
         return self.values[rng.integers(len(self.values))] if self._range is None else self._range.draw(rng)
 
     def _pair_unless_equal(self, a: Any, b: Any) -> Pair | None:
-        return None if _spelled(a) == _spelled(b) else Pair(a, b, Relation.SUBSTITUTE)
+        return None if repr(plain(a)) == repr(plain(b)) else Pair(a, b, Relation.SUBSTITUTE)
 
 
 class Pairs(Domain):

@@ -101,11 +101,8 @@ class Frame(Table):
         self._form = form_named(self.form, {**held, **self._columns})
         self._values = list(self._columns.values())
         self._usual = tuple(column.usual() for column in self._values)
-        self._special, self._groups, self._kinds = (
-            self._special_rows(),
-            self._kind_rows(integers=False),
-            self._kind_rows(),
-        )
+        self._special, self._kinds = self._special_rows(), self._kind_rows()
+        self._groups = self._kind_rows(integers=False)
         self._corners = self._first_pairs()
         if not self._corners:
             raise InvalidInputError(

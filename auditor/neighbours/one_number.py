@@ -45,7 +45,7 @@ class OneNumber(Domain):
         return [_alone(pair) for pair in self._cell.corners()]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
-        return _perhaps(self._cell.step(pair.origin, way))
+        return (found := self._cell.step(pair.origin, way)) and _alone(found)
 
     def random(self, rng: np.random.Generator) -> Pair:
         return self._from(self._range.draw(rng), rng)
@@ -65,7 +65,7 @@ class OneNumber(Domain):
         return self.corners()[0]
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
-        return _perhaps(self._cell.between(one.origin, other.origin))
+        return (found := self._cell.between(one.origin, other.origin)) and _alone(found)
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from map(_alone, self._cell.simpler(pair.origin))
@@ -74,7 +74,3 @@ class OneNumber(Domain):
 def _alone(cell: Pair) -> Pair:
     """Return the pair of numbers of a pair of vectors of one cell."""
     return Pair(cell.left[0], cell.right[0], Relation.AS_GIVEN, origin=cell)
-
-
-def _perhaps(cell: Pair | None) -> Pair | None:
-    return None if cell is None else _alone(cell)

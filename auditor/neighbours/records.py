@@ -184,9 +184,8 @@ class Records(Table):
     def all_records(self, most: int) -> list[Row]:
         """Return all possible records, if there are at most ``most``; else none."""
         values = [column.few(most) for column in self._columns]
-        return (
-            [self._row(record) for record in itertools.product(*values)] if math.prod(map(len, values)) <= most else []
-        )
+        some = itertools.product(*values) if math.prod(map(len, values)) <= most else ()
+        return [self._row(record) for record in some]
 
     def _shown(self, left: Rows, right: Rows, container: str | None = None) -> Pair:
         if (container or self.container) == "list":

@@ -23,22 +23,9 @@ FORMAT = 1
 IN_SHORT, AS_CARDS = "auditor.report.plain_text:in_short", "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
-    *(
-        "name",
-        "mechanism",
-        "verdict",
-        "weak",
-        "expected",
-        "passed",
-        "claim",
-        "bound",
-        "pair",
-        "event",
-        "smallest",
-        "reproduce",
-    ),
-    *("exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible", "seed"),
-    "illustration",
+    *("name", "mechanism", "verdict", "weak", "expected", "passed", "claim", "bound", "pair", "event", "smallest"),
+    *("reproduce", "exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible"),
+    *("seed", "illustration"),
 )
 # Entries that were computed. What was chosen, counted or given is written in full: bounds are computed from it again.
 DERIVED = ("bound", "exact", "proof", "tried", "power", "illustration")

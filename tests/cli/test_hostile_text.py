@@ -12,7 +12,6 @@ import honest_files
 import numpy as np
 import pytest
 from every_kind import every_kind
-from honest_files import HAS_PROVER
 from plain_data import changed, leaves
 
 from auditor.cli import main
@@ -121,7 +120,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_a_run_shows_is_visible(folder: Path) -> None:
-    for command in ("check", "plan --stages", *(["prove --out proofs"] if HAS_PROVER else [])):
+    for command in ("check", "plan --stages", *(["prove --out proofs"] if honest_files.HAS_PROVER else [])):
         name, *options = command.split()
         assert is_tame(
             printed(name, str(folder / "audit.yaml"), *options, statuses=(0, 1, 3, 4)), wrapped=name != "check"
