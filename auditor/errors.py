@@ -57,6 +57,16 @@ def visible(text: object, most: int | None = None) -> str:
     return shown if most is None or len(whole) <= most else f"{shown}… ({len(whole):,} letters)"
 
 
+def how_many(number: float, what: str) -> str:
+    """Write a number of things.
+
+    >>> how_many(1, "row"), how_many(1_000, "output"), how_many(0, "canary")
+    ('1 row', '1,000 outputs', '0 canaries')
+    """
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:,} {what if number == 1 else plural}"
+
+
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     """Return a sentence: the names that are allowed, after the nearest one if one is near.
 

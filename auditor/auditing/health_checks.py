@@ -23,6 +23,8 @@ from auditor.neighbours.records import Records
 
 # The names of kept notes: how data sets arrived, and whether outputs differed.
 ARRIVE, ALIKE = "arrive", "alike"
+# Of objects that show nothing in their text, such as a fitted model of scikit-learn.
+ATTRIBUTES = "; if it returns an object that holds the result, look into it with `observe: [attributes]`"
 # Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
 # sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
 PAIRS, MOST = 10, 10_000
@@ -38,23 +40,30 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     if isinstance(plan.source, ProgramSource):
         return ""
     arrays = pair.form is not None
-    arrive = f"; data sets arrive as {pair.form or type(pair.left).__name__}"
-    if not isinstance(plan.domain, Records):
-        return arrive
+    arrive, is_records = (
+        f"; data sets arrive as {pair.form or type(pair.left).__name__}",
+        isinstance(plan.domain, Records),
+    )
     try:
-        works, works_else = (_answers(plan, one) for one in (pair, plan.domain.contained_otherwise(pair)))
+        failures = _failures(plan, pair)
+        works_else = isinstance(plan.domain, Records) and not _failures(plan, plan.domain.contained_otherwise(pair))
     except MechanismError:  # what is said here must not take a verdict
-        works = works_else = False
-    if works_else and not works:
+        failures, works_else = [], False
+    if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file, whatever the data
+        return ""
+    if not is_records:
+        return arrive
+    if works_else and failures:
         instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"
         return f"{arrive}, on which it fails; on {instead}"
     return f"{arrive}{' (as lists by `container: list`)' if arrays else ''}"
 
 
-def _answers(plan: Plan, pair: Pair) -> bool:
-    """Whether an output on each side is not an exception."""
+def _failures(plan: Plan, pair: Pair) -> list[BaseException]:
+    """Return the exceptions among an output of each side."""
     drawer, rng = plan.drawer(), rng_at(plan.settings.seed, Phase.CHECK, 3)
-    return not any(isinstance(drawer.call_once(pair, side, rng), BaseException) for side in SIDES)
+    outputs = [drawer.call_once(pair, side, rng) for side in SIDES]
+    return [output for output in outputs if isinstance(output, BaseException)]
 
 
 def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
@@ -96,7 +105,7 @@ def all_alike(outputs: int) -> str:
     """Return why there is no answer if all outputs are identical: an event is learned from differences."""
     return (
         f"all {outputs:,} selection outputs are identical on both data sets, so no event can separate them: check that the "
-        "mechanism returns its result, and that the neighbours contain data on which it varies"
+        f"mechanism returns its result, and that the neighbours contain data on which it varies{ATTRIBUTES}"
     )
 
 
@@ -181,7 +190,7 @@ def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
     return (f"{same}, for one {pair_words(pair)}: {NO_EFFECT}",) if same else ()
 
 
-NO_EFFECT = "check that the mechanism returns its result and that the data sets contain what it uses"
+NO_EFFECT = f"check that the mechanism returns its result and that the data sets contain what it uses{ATTRIBUTES}"
 
 
 def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:

@@ -1,7 +1,7 @@
 """The μ that an (ε, δ) claim implies if the noise looks Gaussian: the largest μ of Gaussian noise that keeps it.
 
 With δ of 1e-6, noise that is half of what was promised hardly shows: its tails are too thin for any number of outputs. As Gaussian
-privacy it shows in a few thousand. That is not a violation of the claim, and the verdict does not depend on it.
+privacy it shows in a few thousand. That does not prove a violation of the claim, and the verdict does not depend on it.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
     return (
         f"the noise looks Gaussian, and is smaller than Gaussian noise for {claim}: it has μ ≥ {mu:.3g}, and the claim allows "
         f"Gaussian noise with μ ≤ {allowed:.3g} (this warning is false with probability {plan.alpha:.2g} at most). This does not "
-        "violate the claim as it stands. Check the scale of the noise; to test it, claim μ",
+        "prove that the claim is violated. Check the scale of the noise; to test it, claim μ",
     )
 
 

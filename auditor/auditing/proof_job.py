@@ -12,6 +12,7 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sources import ProgramSource
 from auditor.claims import Claim, PrivacyClaim, Unclaimed
 from auditor.door import outcome, told
+from auditor.errors import how_many
 from auditor.neighbours.domains import Domain
 from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
@@ -110,7 +111,7 @@ def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:
     elif proof.proved:
         verdict, why = Verdict.NO_VIOLATION_FOUND, "the claim is proved; no outputs were drawn"
     elif proof.reason is None:
-        why = f"the claim is proved for {proof.pairs:,} pairs, and not for all data sets of the domain"
+        why = f"the claim is proved for {how_many(proof.pairs or 0, 'pair')}, and not for all data sets of the domain"
     else:
         why = f"not proved: {proof.reason}"
     return Seen(Judgement(verdict, why), plan.settings.sizes)

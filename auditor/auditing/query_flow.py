@@ -25,7 +25,7 @@ from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.sample import Answers
 from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity
-from auditor.errors import InvalidInputError, MechanismError
+from auditor.errors import InvalidInputError, MechanismError, how_many
 from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.pair import Pair, Side, data_words, plain, same
 from auditor.neighbours.search import Budget, search_pairs
@@ -108,7 +108,7 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
     draw.pairs.update(seen)
     judgement = Judgement(
         Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
-        f"{len(seen):,} pairs of data sets looked at",
+        f"{how_many(len(seen), 'pair')} of data sets looked at",
         found.bound(claim, "largest difference found"),
         found.event,
     )

@@ -27,6 +27,7 @@ from auditor.bounds.digits import significant
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
+from auditor.errors import how_many
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets
 from auditor.methods import game_for
@@ -219,7 +220,7 @@ class _Play:
             bound = functools.partial(wealth.bound, alpha)
             draw.report(Phase.BOUND, draw.spent.bound, self.plan.settings.samples, bound)
             if wealth.bound(alpha) > self.claim.value:
-                self.reason, self.refuted = f"refuted after {draw.spent.bound:,} outputs", True
+                self.reason, self.refuted = f"refuted after {how_many(draw.spent.bound, 'output')}", True
                 return
 
     def _draw(self, pair: Pair, size: int, number: tuple[int, int]) -> tuple[Outputs, NDArray[np.bool_], Sample]:

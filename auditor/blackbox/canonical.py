@@ -31,7 +31,7 @@ from auditor.blackbox.flatten import (
 )
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column
-from auditor.errors import MechanismError
+from auditor.errors import MechanismError, how_many
 
 Columns = list[OutputColumn]
 _Values = Sequence[Any]
@@ -58,12 +58,12 @@ def _read_batch(batch: Any, size: int) -> Outputs:
             raise TypeError  # these have a length, but no first axis
     except TypeError:
         raise MechanismError(
-            f"the mechanism returned {type(batch).__name__!r} for a batch of {size}; it must return {size} outputs, "
+            f"the mechanism returned {type(batch).__name__!r} for a batch of {size}; it must return {how_many(size, 'output')}, "
             "an array or list whose first axis is size"
         ) from None
     if length != size:
         raise MechanismError(
-            f"the mechanism returned {length} outputs for a batch of {size}; the first axis of the result must be size"
+            f"the mechanism returned {how_many(length, 'output')} for a batch of {size}; the first axis of the result must be size"
         )
     if isinstance(batch, np.ma.MaskedArray):
         raise MechanismError(
@@ -75,8 +75,8 @@ def _read_batch(batch: Any, size: int) -> Outputs:
     outputs = batch.tolist() if is_text else list(batch)
     if len(outputs) != size:
         raise MechanismError(
-            f"the mechanism returned {type(batch).__name__!r} of length {length}, which holds {len(outputs)} outputs; "
-            f"return an array or list of the {size} outputs"
+            f"the mechanism returned {type(batch).__name__!r} of length {length}, which holds {how_many(len(outputs), 'output')}; "
+            f"return an array or list of {how_many(size, 'output')}"
         )
     return from_list(outputs)
 

@@ -19,7 +19,7 @@ from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, calls_of, sides_of
-from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
+from auditor.errors import InvalidInputError, MechanismError, NoAnswerError, how_many
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
 
@@ -194,7 +194,9 @@ class Program(Isolated):
         lines, clean = answer.splitlines(), isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
         if len(lines) > wanted or (clean and len(lines) < wanted):
             last = lines[-1] if lines else b""
-            raise self._wrong(f"answered two requests of size {TRIAL} with {len(lines)} lines", process, last)
+            raise self._wrong(
+                f"answered two requests of size {TRIAL} with {how_many(len(lines), 'line')}", process, last
+            )
         if clean and in_time < wanted:
             raise MechanismError(
                 f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others after its '
@@ -227,7 +229,7 @@ class Program(Isolated):
         answer, ends = process.receive_lines(size, deadline, wait=True)
         if ends > size or not answer.endswith(b"\n"):
             more = answer.split(b"\n")[size]
-            raise self._wrong(f"wrote more than {size} lines for a request of that size", process, more)
+            raise self._wrong(f"wrote more than {how_many(size, 'line')} for a request of that size", process, more)
         return answer
 
     def _wrong(self, what: str, process: Process, line: bytes) -> MechanismError:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
-from auditor.errors import MechanismError
+from auditor.errors import MechanismError, how_many
 
 Keys = NDArray[np.uint64]
 
@@ -167,7 +167,7 @@ class RepeatGuard:
         if repeat.bits * (repeat.times - 1) >= CERTAIN + repeat.times * math.log2(self.windows):
             raise MechanismError(
                 f"the mechanism repeats itself: {width} outputs in a row of the {where} are identical to outputs of the "
-                f"{before}, in the same order ({repeat.times} times so far); {ADVICE}"
+                f"{before}, in the same order ({how_many(repeat.times, 'time')} so far); {ADVICE}"
             )
 
 

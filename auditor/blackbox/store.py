@@ -23,7 +23,7 @@ from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.encoding import decode, encode, packed
 from auditor.blackbox.sample import Answers, Sample
 from auditor.door import Stopped
-from auditor.errors import AuditorError, InvalidInputError, MachineError, MechanismError
+from auditor.errors import AuditorError, InvalidInputError, MachineError, MechanismError, how_many
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import require_file
 
@@ -283,7 +283,7 @@ class AuditStore:
         if self._has_outputs:
             sample = self._of_pair(content, batch.pair, what)
             if sample.size != batch.size:
-                raise self._error(f"{what} has {sample.size:,} outputs where {batch.size:,} were drawn")
+                raise self._error(f"{what} has {how_many(sample.size, 'output')} where {batch.size:,} were drawn")
             seen = observe(sample)
         else:
             seen = self._decoded(content, what)

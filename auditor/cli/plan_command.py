@@ -16,7 +16,7 @@ from auditor.cli.common import (
     say,
     table_for,
 )
-from auditor.errors import visible
+from auditor.errors import how_many, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,6 +47,7 @@ def add_commands(commands: Commands) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     from auditor.auditing import draw_once
+    from auditor.report.phrases import relation_words
 
     status = AS_EXPECTED
     for configuration in load_all(options):
@@ -54,7 +55,7 @@ def _check(options: argparse.Namespace) -> int:
             with naming(configuration, plan):
                 first = draw_once(plan)
             where = f"{configuration.file}: {plan.name}"
-            say(f"{where}: {first}")
+            say(f"{where}: {first}; relation {first.pair.relation} ({relation_words(first.pair.relation)})")
             if doubt := first.doubt():
                 print(visible(f"auditor: {where}: {doubt}"), file=sys.stderr)
             if len(first.failures) == 2:
@@ -127,7 +128,7 @@ def _stages(plan: "Plan") -> "Table | str":
         return f"{name}: no stages"
     if len(plan.domain.corners()) == 1:
         return f"{name}: no stages, since one pair is given"
-    title = f"{plan.name}: {outputs:,} outputs for the search"
+    title = f"{plan.name}: {how_many(outputs, 'output')} for the search"
     table = table_for(title, ("stage of the search", "outputs", "because", "carried out"))
     for depth, stage, share in planned_stages(SEARCH, outputs):
         size = "the rest" if stage.share is None else f"{share:,.0f}"

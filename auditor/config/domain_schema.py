@@ -131,7 +131,7 @@ class ListOfRecords(Apart):
     container: Literal["array", "list"] | None = None
     """The type that a Python mechanism receives, a NumPy array (the default) or a list."""
     relation: RelationName | None = None
-    """How neighbours may differ."""
+    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -167,7 +167,7 @@ class TotalsKeys(NeighbourForm):
     integer: bool | None = None
     """With cells: whether the numbers are integers (the default)."""
     relation: RelationName | None = None
-    """How neighbours may differ."""
+    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -248,7 +248,7 @@ class FrameOfRows(Apart):
     rows_per_person: LowHigh | None = None
     """With an id: how many rows a person may have; one by default."""
     relation: RelationName | None = None
-    """How neighbours may differ."""
+    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
     unit: Literal["person", "row"] | None = None
     """The unit that is added, removed or substituted: a person with all rows (the default with an id), or a row."""
     order: Literal["kept", "shuffled"] | None = None
@@ -276,7 +276,7 @@ class ListOfPairs(NeighbourForm):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """How neighbours may differ; each pair is checked."""
+    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -288,7 +288,7 @@ class Generated(NeighbourForm):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """How neighbours may differ; each pair is checked. A domain has its own."""
+    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, as given. A domain has its own."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
@@ -323,7 +323,7 @@ class DrawnByStrategy(NeighbourForm):
     strategy: str
     """module:function or file.py:function that returns a strategy of Hypothesis, which draws pairs (left, right)."""
     relation: RelationName | None = None
-    """How neighbours may differ; each pair is checked."""
+    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         with Door(f'strategy "{self.strategy}"'):

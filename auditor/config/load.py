@@ -19,6 +19,7 @@ from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
+from auditor.config.strict import plain_message
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.door import Door
@@ -397,8 +398,10 @@ _INSTEAD: dict[str | int, str] = {
 # What to write, by key, where a value of another kind is given.
 _EXAMPLES = {
     "claim": "it must state the promise, such as {epsilon: 1.0}",
+    "columns": "it must be a mapping of columns by name, such as {age: {type: integer, low: 0, high: 99}}",
     "command": "it must be a list of the program and its arguments, such as [node, mechanism.js]",
     "parameters": "it must be a mapping, such as {epsilon: 1.0}",
+    "pairs": "it must be a list, such as [{left: [1, 2], right: [1]}]",
     "range": "it must be the two ends, such as [0, 10]",
     "values": "it must be a list, such as [0, 10]",
     "version": "it must be 1",
@@ -421,7 +424,7 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
         return f"it needs {context['min_length']} or more"
     if kind == "int_type" and isinstance(given, float) and given.is_integer():
         return f"it must be an integer: write {given:_.0f}"
-    return str(problem["msg"][0].lower() + problem["msg"][1:])
+    return plain_message(problem)
 
 
 def _path(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:

@@ -30,7 +30,23 @@ def validated(kind: type[T], data: Any, what: str) -> T:
     except ValidationError as errors:
         first = errors.errors()[0]
         place = ", ".join(map(str, first["loc"])) or "all of it"
-        raise InvalidInputError(f"{what}: {place}: {first['msg']}") from None
+        raise InvalidInputError(f"{what}: {place}: {plain_message(first)}") from None
+
+
+# What pydantic calls by the names of Python's types.
+_KINDS = {
+    "dict_type": "a mapping, {key: value}",
+    "list_type": "a list, [value, value]",
+    "string_type": "text: write it in quotes",
+    "bool_type": "true or false",
+}
+
+
+def plain_message(problem: Any) -> str:
+    """Say what a value must be, of a problem that pydantic found."""
+    known = _KINDS.get(problem["type"])
+    message = f"it must be {known}" if known else problem["msg"].replace("Input should be", "it must be")
+    return str(message[0].lower() + message[1:])
 
 
 def limited(**limits: Any) -> Any:

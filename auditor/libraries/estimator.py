@@ -4,6 +4,7 @@ That is each fitted attribute, whose name ends in an underscore, and what is pre
 """
 
 import copy
+import inspect
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -69,8 +70,18 @@ def from_estimator(
     one = len(columns) == 1
     shape: dict[str, Any] = {"record": features[0]} if one else {"columns": columns}
     domain = Records(**shape, size=size, relation=relation)
+    if len(columns) == len(features) and needs_target(thing):
+        raise InvalidInputError(
+            f"{name} learns to predict: give `classes`, or for a regression `target`, the ends [low, high]"
+        )
     mechanism = Fitted(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
     return Adapted(mechanism, claim, domain, what_was_chosen(name, chosen), f"{name} has no epsilon; give a claim")
+
+
+def needs_target(thing: Any) -> bool:
+    """Whether ``fit`` cannot be called without a target."""
+    target = inspect.signature(thing.fit).parameters.get("y")
+    return target is not None and target.default is inspect.Parameter.empty
 
 
 @dataclass(frozen=True, slots=True)

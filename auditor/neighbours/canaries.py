@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.one_run import numbers_of_guesses
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, how_many
 from auditor.neighbours.domains import Pairs
 
 
@@ -49,8 +49,8 @@ class Canaries:
         return self
 
     def __str__(self) -> str:
-        others = f", in addition to {len(self.records):,} records" if len(self.records) else ""
-        return f"{len(self.canaries):,} canaries, each in the data or not by a fair coin{others}"
+        others = f", in addition to {how_many(len(self.records), 'record')}" if len(self.records) else ""
+        return f"{how_many(len(self.canaries), 'canary')}, each in the data or not by a fair coin{others}"
 
     def limits(self) -> dict[str, Any]:
         """Return how many canaries, other records and runs there are (see Domain)."""

@@ -130,8 +130,10 @@ class Column:
                     f"choices hold {choice!r}; each must be a number, a boolean or text; `null: true` adds null"
                 )
         if self.type in BOUNDED:
+            for name, end in (("low", self.low), ("high", self.high)):
+                self._must_be_value(name, end)
             limits, ends = self._limits(), self._range()
-            if ends is None or not (limits[0] <= ends.low <= ends.high <= limits[1]):
+            if not (limits[0] <= ends.low <= ends.high <= limits[1]):
                 raise InvalidInputError(
                     f"it goes from {self.low!r} to {self.high!r}; low must be at most high, and both must be of {self.stored_as}"
                 )
@@ -155,14 +157,19 @@ class Column:
                 return _microseconds("1677-09-21T00:12:43.145225"), _microseconds("2262-04-11T23:47:16.854775")
         return _microseconds("0001-01-01T00:00:00"), _microseconds("9999-12-31T23:59:59.999999")
 
-    def _range(self) -> Range | None:
-        """Return the numbers that stand for values between the bounds; None if the bounds are no such values."""
-        least, greatest = self._limits()
+    def _must_be_value(self, name: str, end: Any) -> None:
         try:
-            low = least if self.low is None else self._number(self.low)
-            high = greatest if self.high is None else self._number(self.high)
+            if end is not None:
+                self._number(end)
         except (TypeError, ValueError):
-            return None
+            such_as = {"date": ", such as 2024-02-29", "datetime": ", such as 2024-02-29T12:00:00"}.get(self.type, "")
+            raise InvalidInputError(f"{name} is {end!r}; it must be of the type {self.type}{such_as}") from None
+
+    def _range(self) -> Range:
+        """Return the numbers that stand for values between the bounds."""
+        least, greatest = self._limits()
+        low = least if self.low is None else self._number(self.low)
+        high = greatest if self.high is None else self._number(self.high)
         if self.type == "number" and not math.isfinite(high - low):
             low, high = max(low, -greatest / 4), min(high, greatest / 4)
         return Range(low, high, self.type != "number")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
 from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Range, one_changed
@@ -213,7 +213,7 @@ class Dialogues(Domain):
                 raise InvalidInputError(f"{name} is {number!r}; it must be an integer from 1 to {MOST_ROUNDS:,}")
 
     def __str__(self) -> str:
-        asked = f"up to {self.rounds} questions" if self.fixed is None else f"a script of {self.rounds} questions"
+        asked = f"{'up to' if self.fixed is None else 'a script of'} {how_many(self.rounds, 'question')}"
         side = f", of {self.sessions} sessions" if self.sessions > 1 else ""
         of = "" if self.meter is None or self.meter.of is None else f" of {self.meter.of}"
         until = "" if self.meter is None else f", until {self.meter.at:g}{of} is spent"

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.columns import LARGE, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
@@ -111,13 +111,13 @@ class Frame(Table):
             )
 
     def __str__(self) -> str:
-        each = f" of persons with {self._each.low} to {self._each.high} rows each" if self.id else ""
+        each = f" of persons with {self._each.low} to {how_many(self._each.high, 'row')} each" if self.id else ""
         differ = "the rows of one person" if self._by_person else "one row"
         if self.distance > 1:
             differ = f"the rows of up to {self.distance} persons" if self._by_person else f"up to {self.distance} rows"
         order = "; rows in any order" if self.order == "shuffled" else ""
         kinds = ", ".join(f"{name} {column.type}" for name, column in self._columns.items())
-        return f"{self._size.low:,} to {self._size.high:,} rows ({kinds}){each}; neighbours differ in {differ}{order}"
+        return f"{self._size.low:,} to {how_many(self._size.high, 'row')} ({kinds}){each}; neighbours differ in {differ}{order}"
 
     def limits(self) -> dict[str, Any]:
         columns = [{"name": name, **column.limits()} for name, column in self._columns.items()]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.scripts import is_dialogue, script_words
 
 Side = Literal["left", "right"]
@@ -225,7 +225,7 @@ def data_words(data: object, most: int = 60, near: object = None) -> str:
     if not isinstance(data, list):
         return f"{text[: most // 2]} … {text[-most // 3 :]}"
     if all(isinstance(row, dict) and row.keys() == data[0].keys() for row in data):
-        return f"{len(data):,} rows of {', '.join(data[0])}"
+        return f"{how_many(len(data), 'row')} of {', '.join(data[0])}"
     window = _window(data, near, most) if isinstance(near, list) else None
     return f"{window or f'{text[: most // 2]} … {text[-most // 3 :]}'} ({len(data):,} in all)"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
@@ -166,10 +166,14 @@ class Records(Table):
 
     def __str__(self) -> str:
         values, n = ", ".join(dict.fromkeys(map(str, self._columns))), len(self._columns)
-        alike = f"{n} values, each {values}" if isinstance(self.columns, int) else f"{n} values: {values}"
+        alike = (
+            f"{how_many(n, 'value')}, each {values}"
+            if isinstance(self.columns, int)
+            else f"{how_many(n, 'value')}: {values}"
+        )
         apart = f"; up to {self.distance} changes apart" if self.distance > 1 else ""
         each = values if self._is_single else alike
-        return f"{self._size.low:,} to {self._size.high:,} records ({each}){apart}"
+        return f"{self._size.low:,} to {how_many(self._size.high, 'record')} ({each}){apart}"
 
     def limits(self) -> dict[str, Any]:
         columns = {f"column {number}": column.limits() for number, column in enumerate(self._columns, 1)}

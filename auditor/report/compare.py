@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile, Probability, Unclaimed
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import (
     Observed,
     ObservedBets,
@@ -272,7 +272,7 @@ def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> t
         found = remeasure(old, new.outputs.bound)
     except InvalidInputError as error:
         return None, str(error)
-    return found, f"the earlier event was not seen in {new.outputs.bound:,} outputs" if _never_seen(
+    return found, f"the earlier event was not seen in {how_many(new.outputs.bound, 'output')}" if _never_seen(
         found
     ) else found.stop_reason
 
@@ -363,7 +363,7 @@ def _power(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
     if old.outputs.search and new.outputs.search <= FEWER * old.outputs.search:
         yield ChangeKind.WORSE, f"fewer outputs in the search: {new.outputs.search:,}, before {old.outputs.search:,}"
     drawn = new.outputs.bound / old.outputs.bound if old.outputs.bound else 1.0
-    outputs = f"{new.outputs.bound:,} outputs, before {old.outputs.bound:,}"
+    outputs = f"{how_many(new.outputs.bound, 'output')}, before {old.outputs.bound:,}"
     if old.power and new.power:
         before, after = (abs(audit.power["95%"] - audit.claim.value) for audit in (old, new) if audit.power)
         caught = f"detects {number(new.power['95%'])} with 95 % probability, before {number(old.power['95%'])}"

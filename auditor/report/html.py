@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim, Unclaimed
-from auditor.errors import visible
+from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
 from auditor.events.selection import BITS
@@ -193,7 +193,7 @@ def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
         else "of the selection. The audit learned from them where to look. None of them counts for the bound."
     )
     feature = "" if shown.feature == "output" else f"The plot shows the {shown.feature}. "
-    parts = [f"{feature}{sum(shown.outputs):,} outputs {origin}"]
+    parts = [f"{feature}{how_many(sum(shown.outputs), 'output')} {origin}"]
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
         parts.append(f" In the shaded parts, {says} which side an output came from.")
     if shown.edges:
@@ -263,7 +263,7 @@ def tried(audit: AuditResult) -> list[str]:
 
 def stage_words(stage: Stage, claim: PrivacyClaim) -> str:
     """Say what a stage of the search looked at."""
-    looked_at = f"{stage.name[:1].upper()}{stage.name[1:]}: {stage.pairs:,} looks, {stage.outputs:,} outputs"
+    looked_at = f"{stage.name[:1].upper()}{stage.name[1:]}: {how_many(stage.pairs, 'look')}, {how_many(stage.outputs, 'output')}"
     detected = f"{claim.symbol} = {number(stage.caught)} with 95 % probability, if all outputs of a pair show it"
     return f"{looked_at}. Detects {detected}."
 

@@ -4,7 +4,16 @@ import re
 
 from auditor.errors import visible
 from auditor.report.pair_table import DIFFERS, counterexample_table
-from auditor.report.phrases import COLUMNS, closing_line, finding, in_columns, spent_words, urgent_first, verdict_words
+from auditor.report.phrases import (
+    COLUMNS,
+    OWN_RANDOMNESS,
+    closing_line,
+    finding,
+    in_columns,
+    spent_words,
+    urgent_first,
+    verdict_words,
+)
 from auditor.results.result import AuditResult, RunResult
 
 _SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
@@ -46,7 +55,7 @@ def _paragraph(audit: AuditResult) -> list[str]:
         *_rows(audit),
         *(line for warning in audit.warnings for line in (f"**Warning**: {escape(warning)}.", "")),
         f"Outputs: {spent_words(audit.outputs)}; seed {audit.seed}"
-        + ("." if audit.reproducible else "; the mechanism has entropy of its own, so another run differs."),
+        + ("." if audit.reproducible else f"; {escape(OWN_RANDOMNESS)}."),
         *again,
     ]
 

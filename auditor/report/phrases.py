@@ -7,6 +7,7 @@ from typing import assert_never
 from auditor.bounds.digits import shown_above
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
+from auditor.errors import how_many
 from auditor.events.observed import (
     Observed,
     ObservedBets,
@@ -114,7 +115,7 @@ def proof_words(audit: AuditResult) -> str | None:
     proof = audit.proof
     if proof is None:
         return None
-    listed = "1 pair that was listed" if proof.pairs == 1 else f"{proof.pairs or 0:,} pairs that were listed"
+    listed = f"{how_many(proof.pairs or 0, 'pair')} that {'was' if proof.pairs == 1 else 'were'} listed"
     pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
@@ -285,7 +286,8 @@ def event_lines(event: Observed) -> list[str]:
             return [f"{words}: {_seen(*counts)}" for words, counts in counted_events(event)]
         case ObservedScore(description=words, counts=cells):
             left, right = sum(cells.left), sum(cells.right)
-            return [f"{words}: {left:,} outputs on the left and {right:,} on the right, in {len(cells.left)} cells"]
+            sides = f"{how_many(left, 'output')} on the left and {right:,} on the right"
+            return [f"{words}: {sides}, in {how_many(len(cells.left), 'cell')}"]
         case ObservedCanaries():
             return canary_words(event)
         case QueryAnswers(description=words) | ObservedBets(description=words):
@@ -339,9 +341,8 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
         if result.passed
         else f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
     )
-    audits = "1 audit" if total == 1 else f"{total} audits"
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
-    return f"{result.name}: {what} ({audits}, chance of any false alarm at most {allowed}{took})"
+    return f"{result.name}: {what} ({how_many(total, 'audit')}, chance of any false alarm at most {allowed}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -354,7 +355,7 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     wrong = sum(not audit.passed for audit in audits)
     ended = f"{wrong} did NOT end as expected" if wrong else "every audit ended as expected"
     seconds = sum(result.seconds or 0.0 for result in results)
-    return f"all {len(results)} configurations, {len(audits)} audits: {ended} ({seconds:.0f} s)"
+    return f"all {len(results)} configurations, {how_many(len(audits), 'audit')}: {ended} ({seconds:.0f} s)"
 
 
 def run_headline(result: RunResult) -> str:
@@ -398,6 +399,11 @@ def relation_words(relation: Relation) -> str:
         Relation.AS_GIVEN: "as given: the author of the pairs calls them neighbours",
         Relation.ALONE: "none: the claim is about single data sets",
     }[relation]
+
+
+OWN_RANDOMNESS = (
+    "the mechanism has entropy of its own, such as np.random beside the `rng` that it is given, so another run differs"
+)
 
 
 def spent_words(spent: OutputsSpent) -> str:

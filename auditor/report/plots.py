@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
 from auditor.claims import Claim, Probability, QueryClaim, Unclaimed
-from auditor.errors import visible
+from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.results.result import AuditResult
 from auditor.verdict import refuting_side
@@ -347,7 +347,7 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
         axes.margins(y=0.12)
 
     (first, at_first), (last, at_last) = growth[0], growth[-1]
-    described = f"From {at_first:.4g} after {first:,} outputs to {at_last:.4g} after {last:,}"
+    described = f"From {at_first:.4g} after {how_many(first, 'output')} to {at_last:.4g} after {last:,}"
     described += f"; claimed is {claimed:.4g}." if is_claimed else "."
     return svg(name, "How the bound grew with outputs", described, HEIGHT, draw)
 

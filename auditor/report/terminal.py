@@ -6,7 +6,7 @@ from rich.table import Table
 
 from auditor.errors import visible
 from auditor.report.pair_table import DIFFERS, counterexample_table
-from auditor.report.phrases import COLUMNS, closing_line, ended, finding, in_columns, urgent_first
+from auditor.report.phrases import COLUMNS, OWN_RANDOMNESS, closing_line, ended, finding, in_columns, urgent_first
 from auditor.results.result import AuditResult, RunResult
 
 
@@ -27,6 +27,8 @@ def print_result(result: RunResult, console: Console) -> None:
             _print_rows(audit, console)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", highlight=False, markup=False, soft_wrap=True)
+        if not audit.reproducible:
+            console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.", highlight=False)
         for warning in audit.warnings:
             console.print()
             console.print(f"{name}: [yellow]warning[/]: {escaped(warning)}.", highlight=False)

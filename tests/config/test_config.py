@@ -348,7 +348,7 @@ WRONG: list[tuple[str, str, int, str]] = [
     # what is written, what instead, the line (0 where the audit's is told), and what is said of it
     ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
     ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
-    ("confidence: 0.9", "confidence: high", 3, "confidence is 'high'; input should be a valid number"),
+    ("confidence: 0.9", "confidence: high", 3, "confidence is 'high'; it must be a valid number"),
     ("samples: 1000", "samples: 1e6", 4, "samples is 1000000.0; it must be an integer: write 1_000_000"),
     ("method: fixed", "method: fixd", 5, "method is 'fixd'; did you mean \"fixed\""),
     ("workers: 1", "workers: 0", 0, "workers is 0; it must be at least 1, or −1"),
@@ -356,7 +356,7 @@ WRONG: list[tuple[str, str, int, str]] = [
     ("seed: 5", "seed: -1", 0, "seed is -1"),
     ("samples: 1000", "samples: 99", 0, "samples is 99; it must be an integer of at least 100"),
     ("  500\n", "  -1\n", 0, "search is -1; it must be an integer of at least 0"),
-    ("name: first", "name: 5", 11, "audits.0.name is 5; input should be a valid string"),
+    ("name: first", "name: 5", 11, "audits.0.name is 5; it must be text: write it in quotes"),
     ("mechanism: somewhere:f", "mechanism:", 12, "mechanism is None"),
     ("domain: totals", "domain: total", 18, "'total'; did you mean \"totals\""),
     (
@@ -380,7 +380,7 @@ WRONG: list[tuple[str, str, int, str]] = [
         "is 'node x.js'; it must be a list of the program and its",
     ),
     ("      epsilon: 1.0", "      delta: 1.0", 15, "claim has the keys ['delta']"),
-    ("      scale: 2", "      1: 2", 14, "should be a valid string"),
+    ("      scale: 2", "      1: 2", 14, "it must be text"),
 ]
 
 

@@ -1,5 +1,6 @@
 """Reports: data that can be read back, text that is shown as it is, files that are whole or untouched."""
 
+import io
 import json
 import math
 import re
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import violation as result
+from rich.console import Console
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
@@ -19,6 +21,7 @@ from auditor.neighbours.pair import Pair, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
 from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline
+from auditor.report.terminal import print_result
 from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
@@ -164,6 +167,10 @@ def test_long_data_sets_are_shortened() -> None:
     assert told.endswith("999, 1000] (1,001 in all)")
 
 
+def test_one_thing_is_no_plural() -> None:
+    assert pair_words(Pair([{"name": "x" * 200}], [])).startswith("1 row of name and ")
+
+
 def test_infinite_bounds_are_told() -> None:
     assert number(math.inf) == "∞"
     assert bound_words(result(bound=Bound("epsilon", math.inf, 0.999, "m"))) == "ε ≥ ∞"
@@ -199,7 +206,10 @@ def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str,
 
 
 def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> None:
-    summary = to_markdown(run(result(), result(reproducible=False)))
+    both, printed = run(result(), result(reproducible=False)), io.StringIO()
+    print_result(both, Console(file=printed, width=300))
+    assert printed.getvalue().count("such as np.random") == 1
+    summary = to_markdown(both)
     assert "1,000 to search for the pair, 2,000 to select the event, 30,000 for the bound" in summary
     assert summary.count("entropy of its own") == 1
     assert summary.count("seed 7") == 2
