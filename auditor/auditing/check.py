@@ -1,15 +1,18 @@
 """A first look at a mechanism, before any audit: can it be had, and what does it return?"""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
-from auditor.blackbox.batches import Phase, rng_at
+from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
-from auditor.blackbox.sample import SIDES
+from auditor.blackbox.sample import SIDES, TRIAL, Isolated
+from auditor.blackbox.sampling import audit_key
 from auditor.blackbox.sources import ProgramSource
+from auditor.errors import how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 
 
@@ -22,6 +25,8 @@ def check(plan: Plan) -> None:
 RANDOM = 50
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
+# More outputs are timed unless the first two took longer.
+CALL_SECONDS = 1.0
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -39,15 +44,22 @@ def draw_once(plan: Plan) -> "FirstOutputs":
         if isinstance(plan.source, ProgramSource):
             plan.source.drawer(limit).repeats_itself(corners[0])
         for pair in some_pairs(corners):
+            began = time.monotonic()
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or FirstOutputs(plan, pair, left, right)
             # A process that ends or hangs costs time, and does so on the first pair in a run as well.
             if not all(isinstance(o, BaseException) and not isinstance(o, ProcessFailure) for o in (left, right)):
-                return FirstOutputs(plan, pair, left, right)
+                return FirstOutputs(plan, pair, left, right, _trial(plan, drawer, pair, time.monotonic() - began))
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair
     return first
+
+
+def _trial(plan: Plan, drawer: Isolated, pair: Pair, seconds: float) -> Trial:
+    """Time some outputs; only one, where two calls took so long that more would be tedious."""
+    size = TRIAL if seconds < CALL_SECONDS else 1
+    return draw_twice(drawer, plan.settings.seed, audit_key(plan.name), Batch(pair, size, Phase.CHECK, (0,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,7 @@ class FirstOutputs:
     pair: Pair
     left: Any
     right: Any
+    trial: Trial | None = None
 
     @property
     def failures(self) -> list[BaseException]:
@@ -69,6 +82,14 @@ class FirstOutputs:
         if right == left and self.failures:
             right = "raises the same"
         return f"{self._received(self.pair.left)} {left}, {self._received(self.pair.right)} {right}"
+
+    def cost(self) -> str:
+        """Say what an output costs and how long the audit may take; an empty text if no output was had."""
+        if self.trial is None or self.plan.kind in ("query", "canaries"):
+            return ""
+        seconds = self.plan.may_take(self.trial.seconds, self.trial.numbers)
+        each = f"an output takes {self.trial.seconds:.2g} s and holds {how_many(self.trial.numbers - 1, 'value')}"
+        return f"{each}; the audit may take about {max(1, seconds):.0f} s"
 
     def _received(self, data: object) -> str:
         """Write a data set, with the word "array" if the mechanism receives an array."""

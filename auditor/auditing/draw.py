@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from auditor.auditing.plan import Listener, Plan, Progress
+from auditor.auditing.plan import LONG, Listener, Plan, Progress
 from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase
 from auditor.blackbox.repeats import RepeatGuard
@@ -189,6 +189,11 @@ class Draw:
         """Report the progress of a phase and its bound so far to the listener; without ``bound``, the bound as before."""
         self.so_far = bound or self.so_far
         self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
+
+    def foretell(self, seconds: float, numbers: int) -> None:
+        """Tell the listener how long the audit may take if that is long, by the seconds and the numbers of an output."""
+        if (all_seconds := self.plan.may_take(seconds, numbers)) > LONG:
+            self.listener(Progress(self.plan.name, Phase.CHECK, 0, 0, seconds=all_seconds))
 
     def drawn_by(self) -> str:
         """Return who drew the outputs."""

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.blackbox.batches import Phase, rng_at
+from auditor.blackbox.batches import Phase, Trial, rng_at
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import ALWAYS, Drawer
@@ -34,12 +34,14 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
         return FirstLook(plan.drawer().takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
     origin = sampler.origin()
-    repeats = isinstance(source, ProgramSource) and sampler.repeats_itself(pair)
+    repeats = isinstance(source, ProgramSource) and sampler.repeats_itself(pair).same
     failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
     if failure is not None:
         return FirstLook(repeats or isinstance(source, PythonSource), failure.message())
     if isinstance(source, PythonSource):
-        repeats = plan.drawer().takes_rng and sampler.repeats_itself(pair)
+        trial = sampler.repeats_itself(pair) if plan.drawer().takes_rng else Trial(False)
+        repeats = trial.same
+        draw.foretell(trial.seconds, trial.numbers)
     return FirstLook(repeats)
 
 

@@ -1,5 +1,6 @@
 """The plan of an audit, and how it reports its progress."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from auditor.blackbox.observing import observing
 from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
+from auditor.blackbox.workers import processes
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
 from auditor.errors import InvalidInputError
 from auditor.events.selection import ANSWERS
@@ -26,7 +28,8 @@ from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
-
+# Seconds that a worker and the learning need for a number of an output; and seconds of an audit from which on it is told.
+A_NUMBER, LONG = 3e-6, 10.0
 
 AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"]
 
@@ -114,6 +117,15 @@ class Plan:
             return self.source.drawer()
         return isolated(self.source, execution.timeout)
 
+    def may_take(self, seconds: float, numbers: int) -> float:
+        """Return the seconds of the audit if drawing an output takes ``seconds``, and it holds so many numbers to be learned from.
+
+        What planted faults, the smallest pair and other audits at work take is left out.
+        """
+        sizes, workers = self.settings.sizes, processes(self.settings.execution.workers)
+        outputs = sizes.search + sizes.selection + sizes.bound
+        return min(self.settings.seconds or math.inf, outputs * (seconds + numbers * A_NUMBER) / workers)
+
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""
         return replace(self, settings=replace(self.settings, **changes))
@@ -131,7 +143,8 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 class Progress:
     """A phase of an audit has drawn ``done`` of the ``planned`` outputs.
 
-    ``bound`` returns the bound that the outputs counted so far would prove; None before the first ones.
+    ``bound`` returns the bound that the outputs counted so far would prove; None before the first ones. ``seconds`` is what the
+    whole audit may take, told once if it is long.
     """
 
     audit: str
@@ -139,6 +152,7 @@ class Progress:
     done: int
     planned: int
     bound: Callable[[], float] | None = None
+    seconds: float = 0.0
 
 
 Listener = Callable[[Progress], None]

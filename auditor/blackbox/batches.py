@@ -151,16 +151,24 @@ def _labels(rng: np.random.Generator, batch: Batch) -> Labels:
     return np.unpackbits(coins, count=batch.size).view(np.bool_)
 
 
-def draws_the_same_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> bool:
-    """Return whether two draws from one stream are equal; also True if the mechanism raises, since an exception shows no
-    difference.
-    """
+class Trial(NamedTuple):
+    """Whether two draws from one stream are equal, the seconds of an output, and how many numbers it holds."""
+
+    same: bool
+    seconds: float = 0.0
+    numbers: int = 0
+
+
+def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
+    """Draw twice from one stream. The draws count as equal if the mechanism raises, since an exception shows no difference."""
     mechanism = origin.drawer()
     labels, seen = np.arange(batch.size) % 2 == 0, []
     for _ in range(2):
         noise, patience = stream(seed, audit, batch, NOISE), Patience(FAILURES[batch.phase])
+        began = time.perf_counter()
         sample = mechanism.draw(batch.pair, labels, noise, patience=patience)
+        about = (time.perf_counter() - began) / batch.size, len(sample.left.columns)
         if sample.raised():
-            return True
+            return Trial(True, *about)
         seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
-    return seen[0] == seen[1]
+    return Trial(seen[0] == seen[1], *about)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
-from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, draw_all, draws_the_same_twice
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, draw_all, draw_twice
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
@@ -172,21 +172,21 @@ class Sampler:
             self.guard.look(kept.left, kept.right, batch.label)
             yield kept
 
-    def repeats_itself(self, pair: Pair) -> bool:
-        """Draw outputs twice from the same stream; return whether they are equal.
+    def repeats_itself(self, pair: Pair) -> Trial:
+        """Draw outputs twice from the same stream; return whether they are equal, and what they cost.
 
         If they differ, the mechanism has randomness or a memory of its own, and each worker would have a copy of it. A failure is
         left to the audit. Raises as ``map`` does.
         """
         if isinstance(self.source, ProgramSource):
-            return self.source.drawer(self.execution.timeout).repeats_itself(pair)
+            return Trial(self.source.drawer(self.execution.timeout).repeats_itself(pair))
         how, origin = self.execution, self.origin()
         arguments = origin, self.seed, audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
         if processes(how.workers) == 1:
-            return draws_the_same_twice(*arguments)
-        checking = draws_the_same_twice, arguments
-        [same] = how.workers_for(waiting=origin.isolated).run(iter([checking]), 1)
-        return bool(same)
+            return draw_twice(*arguments)
+        checking = draw_twice, arguments
+        [trial] = how.workers_for(waiting=origin.isolated).run(iter([checking]), 1)
+        return Trial(*trial)
 
     def seconds_each(self, pair: Pair, most: float) -> float:
         """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.

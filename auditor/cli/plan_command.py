@@ -56,6 +56,8 @@ def _check(options: argparse.Namespace) -> int:
                 first = draw_once(plan)
             where = f"{configuration.file}: {plan.name}"
             say(f"{where}: {first}; relation {first.pair.relation} ({relation_words(first.pair.relation)})")
+            if cost := first.cost():
+                say(f"{where}: {cost}")
             if doubt := first.doubt():
                 print(visible(f"auditor: {where}: {doubt}"), file=sys.stderr)
             if len(first.failures) == 2:

@@ -1,4 +1,4 @@
-"""The progress that `auditor run` shows: phase, rate, time left and the bound so far. Without a terminal, a line a minute."""
+"""The progress that `auditor run` shows: phase, rate, time left and the bound so far; without a terminal, some lines."""
 
 import time
 from collections.abc import Sequence
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 LOOK = 0.25
 # Seconds between two lines on an audit, where there is no terminal to change a line in.
 LINE = 60.0
+# Seconds of a phase after which the first line says how long it may go on.
+FIRST = 5.0
 # Columns of a terminal that leave room for a name next to a bar.
 ROOM_FOR_BAR = 80
 
@@ -64,6 +66,10 @@ class ProgressLines:
 
     def show(self, progress: Progress) -> None:
         """Show the progress of an audit. May be called from any thread."""
+        if progress.seconds:
+            line = f"  {visible(progress.audit)}: about {progress.seconds:.0f} s if no other audit runs"
+            self._console.print(line, highlight=False, markup=False)
+            return
         if self._bars.disable:
             self._print(progress)
             return
@@ -92,7 +98,8 @@ class ProgressLines:
         if phase is not progress.phase:
             self._phases[progress.audit] = progress.phase, now
             return
-        if now - self._looked.setdefault(progress.audit, began) < LINE or not progress.done:
+        looked = self._looked.get(progress.audit, 0.0)
+        if now - max(looked, began) < (LINE if looked > began else FIRST) or not progress.done:
             return
         self._looked[progress.audit] = now
         left = (now - began) * (progress.planned / progress.done - 1)

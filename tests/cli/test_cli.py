@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import auditor
-from auditor.auditing import Plan, Progress
+from auditor.auditing import Plan, Progress, carry_out
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.divergences import Wager, divergence_bound
@@ -24,6 +24,7 @@ from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, two_intervals_epsilon
 from auditor.claims import PureDP
 from auditor.cli import INSTEAD, main, progress
+from auditor.config import load_configuration
 from auditor.neighbours.domains import Pairs
 
 pytestmark = pytest.mark.usefixtures("without_plots")
@@ -511,12 +512,33 @@ def test_quiet_says_why_there_is_no_answer(folder: Folder, capsys: pytest.Captur
     assert "no such luck" in lines[1]
 
 
+def test_check_and_run_say_how_long_it_takes(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.write("lists.py", "import time\ndef f(records, rng):\n    time.sleep(0.02)\n    return [rng.random()] * 3\n")
+    file = folder.write("some.yaml", OF_LISTS % (0, "") + "    samples: 1000\n    execution: {workers: 1}\n")
+    assert main(["check", file]) == 0
+    told = re.search(
+        r"an output takes 0\.02\d* s and holds 4 values; the audit may take about (\d+) s", capsys.readouterr().out
+    )
+    assert told
+    assert 30 < int(told[1]) < 60
+    [plan] = load_configuration(Path(file)).plans
+    heard = list[Progress]()
+
+    def listen(progress: Progress) -> None:
+        heard.append(progress)
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError):
+        carry_out(plan, listen)
+    assert 30 < heard[0].seconds < 60
+
+
 def test_check_writes_long_outputs_short(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     (folder.path / "long.py").write_text("def f(data, rng):\n    return rng.normal(size=1000)\n", encoding="utf-8")
     text = config(audit("long", "laplace", parameters="{}").replace("mechanisms_of_the_test.py:laplace", "long.py:f"))
     (folder.path / "some.yaml").write_text(text, encoding="utf-8")
     assert main(["check", str(folder.path / "some.yaml")]) == 0
-    [line] = capsys.readouterr().out.splitlines()
+    line, _ = capsys.readouterr().out.splitlines()
     assert line.count("(1,000 in all)") == 2
     assert len(line) < 400
 
@@ -650,9 +672,12 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     written = io.StringIO()
     with progress.ProgressLines(Console(file=written, width=120), progress_plans("some [audit]")) as line:
-        for now in (0.0, 30.0, 90.0, 100.0, 160.0):
+        line.show(Progress("some [audit]", Phase.CHECK, 0, 0, seconds=200.4))
+        for now in (0.0, 4.0, 6.0, 30.0, 90.0, 100.0, 160.0):
             line.show(Progress("some [audit]", Phase.BOUND, round(20 * now), 4000))
     assert written.getvalue().splitlines() == [
+        "  some [audit]: about 200 s if no other audit runs",
+        "  some [audit]: bound, 120 of 4k, about 194 s left in it",
         "  some [audit]: bound, 2k of 4k, about 110 s left in it",
         "  some [audit]: bound, 3k of 4k, about 40 s left in it",
     ]
