@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import OutputColumn
+from auditor.blackbox.outputs import ABSENT, OutputColumn
 from auditor.events.sorted_column import SortedColumn
 
 # What a rule guesses in a cell: the side that an output came from.
@@ -82,9 +82,13 @@ class Cells:
 
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
+        >>> Cells((), (0.0,), {"int": 0.0, ABSENT: 1.0}).describe("type of output[1]", 1.0)
+        'type of output[1] is float (or it is absent)'
         """
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
-        atoms = [atom for atom, worth in self.atoms.items() if worth == value]
+        # A float is the usual type, which outputs do not name.
+        named = {ABSENT: "float (or it is absent)"} if name.startswith("type of ") else {}
+        atoms = [named.get(atom, atom) for atom, worth in self.atoms.items() if worth == value]
         if len(atoms) > 6 and len(", ".join(atoms)) > longest:
             parts.append(f"{name} is one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
         elif atoms:

@@ -114,7 +114,7 @@ class HowMany:
 
     @property
     def name(self) -> str:
-        return f"how many places hold {self.value:.12g}"
+        return f"number of places that hold {self.value:.12g}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the number of places for each output."""

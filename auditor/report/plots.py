@@ -30,6 +30,8 @@ VARIABLES = {INK: "ink", MUTED: "muted", LEFT: "left", RIGHT: "right", CLAIM: "c
 SIDES = {"left": LEFT, "right": RIGHT}
 CLAIMED: dict[str, Any] = {"color": CLAIM, "lw": 1.2, "dashes": (4, 2)}
 SHARE = "share of outputs"
+# Where all δ that are proved are smaller, a profile has a logarithmic scale.
+RARE = 0.01
 
 # Inches. Two plots stand next to each other on a screen, and one fills a phone.
 WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
@@ -375,7 +377,13 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
         axes.plot(epsilons, allowed, **CLAIMED)
         axes.plot(epsilons, proved, color=BAD if broken else INK, lw=1.6)
         axes.set_xlim(epsilons[0], epsilons[-1])
-        axes.set_ylim(bottom=0)
+        if 0 < max(proved) < RARE:  # it would lie flat on the axis
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
+            axes.set_ylim(max(proved) / 1000, 2 * max(*proved, *allowed))
+        else:
+            axes.set_ylim(bottom=0)
 
     described = (
         f"At ε = {worst[0]:.3g}, the distance is largest: δ is at least {worst[1]:.3g} and the claim allows {worst[2]:.3g}."

@@ -31,7 +31,7 @@ from auditor.claims import (
 from auditor.errors import InvalidInputError, visible
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.report.html import environment, to_html
-from auditor.report.plots import _reach, bound_plot, histogram_plot
+from auditor.report.plots import _reach, bound_plot, histogram_plot, profile_plot
 from auditor.results.result import AuditResult, Illustration, RunResult
 from mechanisms.exact.known_continuous import gaussian_delta
 
@@ -310,6 +310,13 @@ def test_every_audit_of_privacy_has_a_profile_or_says_why_not() -> None:
             assert "Privacy profile" in card
             assert ("δ over ε" in card) == (audit.name != "sequential")
             assert ("method: fixed" in card) == (audit.name == "sequential")
+
+
+@pytest.mark.parametrize(("delta", "is_log"), [(0.001, True), (0.2, False)])
+def test_a_profile_of_rare_outputs_is_on_a_logarithmic_scale(delta: float, is_log: bool) -> None:
+    drawn = profile_plot("some", PureDP(1.0), [(0.0, delta), (1.0, delta), (2.0, delta / 2)])
+    assert (">0.001<" in drawn and ">0.0001<" in drawn) == is_log
+    assert "mathdefault" not in drawn
 
 
 # --- Notebooks ---
