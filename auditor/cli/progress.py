@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOOK = 0.25
 # Seconds between two lines on an audit, where there is no terminal to change a line in.
 LINE = 60.0
-# Seconds of a phase after which the first line says how long it may go on.
+# Seconds of a phase after which the first line says how long it may go on, if that is as long at least.
 FIRST = 5.0
 # Columns of a terminal that leave room for a name next to a bar.
 ROOM_FOR_BAR = 80
@@ -101,8 +101,10 @@ class ProgressLines:
         looked = self._looked.get(progress.audit, 0.0)
         if now - max(looked, began) < (LINE if looked > began else FIRST) or not progress.done:
             return
-        self._looked[progress.audit] = now
         left = (now - began) * (progress.planned / progress.done - 1)
+        if looked <= began and left < FIRST:
+            return
+        self._looked[progress.audit] = now
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}"
         line = f"  {visible(progress.audit)}: {progress.phase.name.lower()}, {drawn}, about {max(0, left):.0f} s left in it"
         self._console.print(line, highlight=False, markup=False)

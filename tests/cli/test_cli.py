@@ -673,6 +673,8 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
     written = io.StringIO()
     with progress.ProgressLines(Console(file=written, width=120), progress_plans("some [audit]")) as line:
         line.show(Progress("some [audit]", Phase.CHECK, 0, 0, seconds=200.4))
+        for now in (0.0, 9.0):
+            line.show(Progress("some [audit]", Phase.SEARCH, round(430 * now), 4000))
         for now in (0.0, 4.0, 6.0, 30.0, 90.0, 100.0, 160.0):
             line.show(Progress("some [audit]", Phase.BOUND, round(20 * now), 4000))
     assert written.getvalue().splitlines() == [
