@@ -134,4 +134,4 @@ def test_a_program_depends_on_its_files_and_on_those_that_parameters_name(tmp_pa
 
 def test_a_name_that_no_file_can_have_is_no_file(tmp_path: Path) -> None:
     names = {"null": "a\0b", "long": "a" * 5_000, "folder": "."}
-    assert PythonSource("m:f", names, (str(tmp_path),)).files() == []
+    assert PythonSource("no_such_module:f", names, (str(tmp_path),)).files() == []

@@ -27,7 +27,7 @@ def test_the_pair_to_try_is_of_neighbours() -> None:
     domain = Canaries([7, 8, 9], score, [1])
     [pair] = domain.pairs().corners()
     check_neighbours(pair.left, pair.right, Relation.ADD_REMOVE)
-    assert str(domain) == "3 canaries, each in the data or not by a fair coin, in addition to 1 records"
+    assert str(domain) == "3 canaries, each in the data or not by a fair coin, in addition to 1 record"
 
 
 def test_numbers_of_guesses_are_of_all_runs_together() -> None:

@@ -419,14 +419,14 @@ def test_the_limits_of_integers_are_corners(dtype: str) -> None:
         ({"type": "number", "lo": 1}, 'has the key "lo"; did you mean "low"'),
         ({"type": "categorical"}, "needs choices"),
         ({"type": "number", "low": 2, "high": 1}, "low must be at most high"),
-        ({"type": "number", "low": "a"}, "low must be at most high"),
+        ({"type": "number", "low": "a"}, "low is 'a'; it must be of the type number"),
         ({"type": "integer", "low": 0, "high": 300, "dtype": "int8"}, "both must be of int8"),
         ({"type": "integer", "dtype": "float32"}, 'dtype of a column of type integer is "float32"'),
         ({"type": "text", "nan": True}, "nan and infinite are for the type number only"),
         ({"type": "boolean", "low": 0}, "low and high go with"),
         ({"type": "categorical", "choices": ["a", "a"]}, "each once"),
         ({"type": "categorical", "choices": [None]}, "`null: true` adds null"),
-        ({"type": "date", "low": "yesterday"}, "low must be at most high"),
+        ({"type": "date", "low": "yesterday"}, "it must be of the type date, such as 2024-02-29"),
     ],
 )
 def test_a_wrong_column_is_an_error_that_names_it(column: dict[str, Any], message: str) -> None:
