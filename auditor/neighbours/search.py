@@ -27,6 +27,9 @@ LEAST_OUTPUTS = 2 * LEAST_LOOK
 # kinds(pairs) -> for each pair, which kinds of output its sides give.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
+# Scores that differ by less differ by the processor. Else a tie would be decided by it, and all that follows.
+DIGITS = 6
+
 MOST_EDGES = 4
 # Enough to bisect a range of a million.
 MOST_HALVINGS = 20
@@ -109,8 +112,9 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 
 
 def best_first(scores: Sequence[float]) -> list[int]:
-    """Return the indices of scores, the highest first and NaN last. Equal scores keep their order."""
-    return sorted(range(len(scores)), key=lambda i: -scores[i] if scores[i] > -math.inf else math.inf)
+    """Return the indices of scores, the highest first and NaN last. Scores that are equal to DIGITS digits keep their order."""
+    rounded = [float(f"{score:.{DIGITS}g}") for score in scores]
+    return sorted(range(len(scores)), key=lambda i: -rounded[i] if rounded[i] > -math.inf else math.inf)
 
 
 def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
