@@ -39,11 +39,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     """
     if isinstance(plan.source, ProgramSource):
         return ""
-    arrays = pair.form is not None
-    arrive, is_records = (
-        f"; data sets arrive as {pair.form or type(pair.left).__name__}",
-        isinstance(plan.domain, Records),
-    )
+    arrays, arrive = pair.form is not None, f"; data sets arrive as {pair.form or type(pair.left).__name__}"
     try:
         failures = _failures(plan, pair)
         works_else = isinstance(plan.domain, Records) and not _failures(plan, plan.domain.contained_otherwise(pair))
@@ -51,7 +47,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         failures, works_else = [], False
     if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file, whatever the data
         return ""
-    if not is_records:
+    if not isinstance(plan.domain, Records):
         return arrive
     if works_else and failures:
         instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"

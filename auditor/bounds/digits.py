@@ -11,13 +11,13 @@ DIGITS = 10
 TOLERANCE = Fraction(1, 10**9)
 
 
-def significant(number: float) -> float:
-    """Return a number with ten significant digits. The relative error is at most 5·10⁻¹⁰, on either side.
+def significant(number: float, digits: int = DIGITS) -> float:
+    """Return a number with ten significant digits, or so many. With ten the relative error is at most 5·10⁻¹⁰, on either side.
 
-    >>> significant(0.1 + 0.2), significant(float("inf"))
-    (0.3, inf)
+    >>> significant(0.1 + 0.2), significant(2 / 3, 3), significant(float("inf"))
+    (0.3, 0.667, inf)
     """
-    return float(f"{number:.{DIGITS}g}")
+    return float(f"{number:.{digits}g}")
 
 
 def error_bound(number: float) -> float:

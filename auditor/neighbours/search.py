@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from auditor.bounds.digits import significant
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, distinct
 
@@ -113,7 +114,7 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 
 def best_first(scores: Sequence[float]) -> list[int]:
     """Return the indices of scores, the highest first and NaN last. Scores that are equal to DIGITS digits keep their order."""
-    rounded = [float(f"{score:.{DIGITS}g}") for score in scores]
+    rounded = [significant(score, DIGITS) for score in scores]
     return sorted(range(len(scores)), key=lambda i: -rounded[i] if rounded[i] > -math.inf else math.inf)
 
 
