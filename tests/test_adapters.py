@@ -21,7 +21,6 @@ from auditor.auditing import planned
 from auditor.cli import main
 from auditor.config import load_configuration
 from auditor.errors import InvalidInputError
-from auditor.libraries.estimator import from_estimator
 
 PROJECT = Path(__file__).parent.parent
 
@@ -266,16 +265,3 @@ def test_a_recording_of_an_object_is_recounted_without_the_object(
     assert main(["replay", kept, "--run-code", "--out", str(tmp_path / "again")]) == 0
     again = (tmp_path / "again" / "own" / "report.json").read_text(encoding="utf-8")
     assert again == Path(f"{out}/own/report.json").read_text(encoding="utf-8")
-
-
-def test_an_estimator_that_predicts_needs_a_target() -> None:
-    class Regression:
-        epsilon = 1.0
-
-        def fit(self, features: Any, y: Any) -> None:
-            self.mean_ = features.mean() + y.mean()
-
-    with pytest.raises(InvalidInputError, match="Regression learns to predict: give `classes`, or for a regression"):
-        from_estimator(Regression(), relation="substitute")
-    model = from_estimator(Regression(), relation="substitute", target=[0, 1])
-    assert model.mechanism([[0, 0, 1]]) == {"mean_": 1.0}

@@ -17,6 +17,7 @@ from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import adapt, adapter_of
 from auditor.libraries.diffprivlib import from_diffprivlib
+from auditor.libraries.estimator import from_estimator
 from auditor.libraries.pure_ldp import from_pure_ldp
 
 RNG = np.random.default_rng(1)
@@ -102,3 +103,16 @@ def test_a_mechanism_is_audited_by_its_sensitivity(sensitivity: int, verdict: st
     assert (result.claim, result.verdict) == (auditor.PureDP(1.0), verdict)
     assert str(planned(made, None, None).neighbours).endswith(f"two at most {sensitivity} apart are neighbours")
     assert planned(Geometric(1.0, 1, 0.1), None, None).claim == auditor.ApproximateDP(1.0, 0.1)
+
+
+def test_an_estimator_that_predicts_needs_a_target() -> None:
+    class Regression:
+        epsilon = 1.0
+
+        def fit(self, features: Any, y: Any) -> None:
+            self.mean_ = features.mean() + y.mean()
+
+    with pytest.raises(InvalidInputError, match="Regression learns to predict: give `classes`, or for a regression"):
+        from_estimator(Regression(), relation="substitute")
+    model = from_estimator(Regression(), relation="substitute", target=[0, 1])
+    assert model.mechanism([[0, 0, 1]]) == {"mean_": 1.0}
