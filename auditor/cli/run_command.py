@@ -283,6 +283,8 @@ def _say_in_short(result: "RunResult") -> None:
     for audit in result.audits:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")
+    for change in _weak_passes(result):
+        print(visible(f"auditor: {change.audit}: weak: {change.what}"), file=sys.stderr)
 
 
 def _status(result: "RunResult") -> int:

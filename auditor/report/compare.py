@@ -85,7 +85,7 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
         if len(set(names)) < len(names):
             raise InvalidInputError(f'two audits of a report of "{report.name}" have one name; a report is spoilt')
     before = {audit.name: audit for audit in old.audits}
-    within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure, new.confidence > old.confidence)
+    within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure)
     changes: list[Change] = []
     for audit in new.audits:
         earlier = before.pop(audit.name, None)
@@ -108,15 +108,11 @@ def failing(changes: Sequence[Change], strict: bool = False) -> list[Change]:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The chance of a false rise in one audit, the rise that is allowed as a share of the claim, and how to measure again.
-
-    ``surer`` says that the later run has the higher confidence, which takes more outputs.
-    """
+    """The chance of a false rise in one audit, the rise that is allowed as a share of the claim, and how to measure again."""
 
     error: float
     may_rise: float
     remeasure: Remeasure | None
-    surer: bool
 
 
 def in_all(changes: Sequence[Change], baseline: str) -> str:
@@ -136,7 +132,7 @@ def in_all(changes: Sequence[Change], baseline: str) -> str:
 def _changes(old: AuditResult, new: AuditResult, within: _Limits) -> list[Change]:
     found = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
     if new.claim.implies(old.claim):
-        found += [*_loss(old, new, within), *_power(old, new, within), *_proof(old, new)]
+        found += [*_loss(old, new, within), *_power(old, new), *_proof(old, new)]
     if old.passed and not new.passed and not any(kind is ChangeKind.WORSE for kind, _ in found):
         expected = verdict_words(new.expected)
         found.append(
@@ -172,12 +168,12 @@ def _data_sets(old: AuditResult, new: AuditResult) -> _Found:
     """Compare which data sets could be seen."""
     before, after = old.tried.limits, new.tried.limits
     are_known, in_words = before and after, (old.tried.neighbours, new.tried.neighbours)
-    if before == after if are_known else in_words[0] == in_words[1]:
+    if before == after and (are_known or in_words[0] == in_words[1]):
         return
     was = "data sets changed" + (f" from {in_words[0]} to {in_words[1]}" if in_words[0] != in_words[1] else "")
     by = ", ".join(name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name))
     if not are_known:
-        yield ChangeKind.NOT_COMPARED, f"{was}: a report of an earlier version does not hold their limits"
+        yield ChangeKind.NOT_COMPARED, f"{was}, or not: one of the reports does not hold their limits"
     elif has_all(after, before):
         yield ChangeKind.NOTE, f"{was}: there are more, by {by}"
     elif has_all(before, after):
@@ -348,6 +344,8 @@ def _is_above(one: Interval | None, other: Interval) -> bool:
 
 def _proof(old: AuditResult, new: AuditResult) -> _Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
+    if after and old.bound is not None and new.bound is None:
+        yield ChangeKind.NOT_COMPARED, "the loss: no outputs were drawn; `auditor prove` makes the proof again"
     if before and new.proof is None:
         yield ChangeKind.NOTE, "there is no proof now; `prove: true` tries for longer, and reports the reason"
     elif before and new.proof is not None and not after:
@@ -356,7 +354,7 @@ def _proof(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.BETTER, "the claim is proved now"
 
 
-def _power(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
+def _power(old: AuditResult, new: AuditResult) -> _Found:
     """Compare how much the outputs can show. An audit that found a violation, or had no answer, has shown what it could."""
     if new.verdict not in (Verdict.NO_VIOLATION_FOUND, Verdict.MEASURED) or old.verdict is Verdict.INCONCLUSIVE:
         return
@@ -369,7 +367,8 @@ def _power(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
         caught = f"detects {number(new.power['95%'])} with 95 % probability, before {number(old.power['95%'])}"
         # With as many outputs, at the same confidence by the same method, another event was learned by chance.
         another_method = old.bound is not None and new.bound is not None and old.bound.method != new.bound.method
-        if (drawn < 1 or within.surer or another_method) and after > MATERIAL_POWER * before:
+        surer = old.alpha is not None and new.alpha is not None and new.alpha < FEWER * old.alpha
+        if (drawn < 1 or surer or another_method) and after > MATERIAL_POWER * before:
             yield ChangeKind.WORSE, f"power fell: {caught} ({outputs})"
         elif drawn > 1 and before > MATERIAL_POWER * after:
             yield ChangeKind.BETTER, f"power rose: {caught} ({outputs})"

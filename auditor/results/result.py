@@ -128,6 +128,10 @@ class Probed:
     missed: Sequence[str]
     outputs: Count
 
+    def __post_init__(self) -> None:
+        if not self.all:
+            raise InvalidInputError("no fault was found or missed; leave it out where none was planted")
+
     @property
     def all(self) -> int:
         """How many faults were planted."""

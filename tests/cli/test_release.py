@@ -171,6 +171,16 @@ def test_run_writes_junit_and_tells_github_only_where_it_runs(
         assert (folder / "summary.md").read_text(encoding="utf-8").count("# audit\n") == times
 
 
+def test_a_weak_pass_is_told_on_standard_error_if_nothing_else_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mechanisms_to_release.py").write_text("def laplace(data, size, rng):\n    return rng.laplace(size=size)\n")
+    assert main(["run", "audit.yaml", "--quiet"]) == 0
+    told = capsys.readouterr()
+    assert told.err.startswith("auditor: broken: yes, 100 %: weak: no loss was seen on any data sets")
+    assert (len(told.out.splitlines()), len(told.err.splitlines())) == (1, 1)
+
+
 def test_show_gives_the_xml_of_a_stored_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "audit.yaml", "--junit", "junit.xml", "--quiet"]) == 1
     capsys.readouterr()
@@ -197,10 +207,12 @@ def test_a_comparison_does_not_mix_with_json_on_standard_output(
 def test_github_is_told_of_a_comparison_too(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    [_, audit] = CONFIG.split("audits:\n")
+    Path("audit.yaml").write_text(CONFIG + audit.replace("broken: yes, 100 %", "gone <b>"), encoding="utf-8")
     assert main(["run", "audit.yaml", "--quiet"]) == 1
-    old = json.loads(Path("reports/audit/report.json").read_text(encoding="utf-8"))
-    old["audits"].append({**old["audits"][0], "name": "gone <b>"})
-    Path("old.json").write_text(json.dumps(old), encoding="utf-8")
+    Path("reports/audit/report.json").rename("old.json")
+    Path("audit.yaml").write_text(CONFIG, encoding="utf-8")
+    assert main(["run", "audit.yaml", "--quiet"]) == 1
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for number, command in enumerate(
         (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_results import event_of, made
+from made_results import changed, event_of, made
 from scipy.stats import binom
 
 import auditor
@@ -174,7 +174,8 @@ LOOKED_AT: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = 
     ({"planted": Probed(("a", "b"), (), 9)}, {}, [("note", "fewer faults were planted: 0, before 2")]),
     ({"planted": Probed(("a", "b"), (), 9)}, {"planted": Probed(("a",), (), 9)}, [("note", "fewer faults were planted: 1")]),
     ({"planted": Probed(("a",), (), 9)}, {"planted": Probed((), ("a",), 9)}, [("note", "the pass is weak now")]),
-    ({"neighbours": "two people"}, {"neighbours": "one"}, [("not compared", "data sets changed from two people to one: ")]),
+    ({"limits": {"size": 2}}, {}, [("not compared", "data sets changed, or not: one of the reports")]),
+    ({"neighbours": "two people"}, {"neighbours": "one"}, [("not compared", "data sets changed from two people to one")]),
 ]  # fmt: skip
 
 
@@ -194,9 +195,9 @@ def test_a_run_that_looks_at_less_is_told(
 
 
 def test_a_higher_confidence_that_takes_the_power_is_worse() -> None:
-    weaker = result(power={"80%": 1.2, "95%": 1.3})
-    assert compare(run(result()), run(weaker)) == []
-    [change] = compare(run(result()), replace(run(weaker), confidence=1 - 1e-12))
+    before, weaker = result(alpha=1e-3), result(power={"80%": 1.2, "95%": 1.3}, alpha=6e-4)
+    assert compare(run(before), run(weaker)) == []
+    [change] = compare(run(before), run(changed(weaker, alpha=1e-12)))
     assert (change.kind, change.what.startswith("power fell")) == ("worse", True)
 
 
